@@ -1,0 +1,158 @@
+"""Everything that can go wrong by name, and how a private stage fails without telling its data.
+
+Belongs here: exceptions that carry column names, counts and policy values. Does not belong here: any
+exception whose text could hold a cell of the data.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
+from types import TracebackType
+from typing import NoReturn
+
+__all__ = [
+    "AnonPipelineError",
+    "GateRefused",
+    "InfeasibleError",
+    "InputError",
+    "PolicyError",
+    "PublishError",
+    "StageCrashed",
+    "private_stage",
+    "withheld",
+]
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+class AnonPipelineError(Exception):
+    """A named failure: its text is safe to show to anybody. ``exit_code`` is the CLI's."""
+
+    exit_code = 2
+
+
+class _Listed(AnonPipelineError):
+    """A failure with all of its culprits, a line each."""
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class PolicyError(_Listed):
+    """The policy breaks its own rules; ``problems`` lists every mistake."""
+
+
+class InputError(_Listed):
+    """The data, a hierarchy or a key does not fit the policy; ``problems`` lists every mistake."""
+
+
+class PublishError(_Listed):
+    """The release could not be written; what was published before is untouched."""
+
+
+class InfeasibleError(AnonPipelineError):
+    """No recoding keeps the limits; says what could be reached.
+
+    Args:
+        message: the rule that could not be kept.
+        k: class size that was asked for, in records.
+        reached_k: largest smallest-class size that the suppression limit allows; 0 if none.
+        suppressed: share of the records that reaching ``k`` would have suppressed, in [0, 1].
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, k: int, reached_k: int, suppressed: float) -> None:
+        self.k, self.reached_k, self.suppressed = k, reached_k, suppressed
+        super().__init__(
+            f"{message} Reached: k = {reached_k} within the suppression limit; "
+            f"k = {k} would suppress {suppressed:.2%} of the records."
+        )
+
+
+class GateRefused(AnonPipelineError):
+    """The gate refused the release; ``report`` holds every verdict."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, report: object = None) -> None:
+        self.report = report
+        super().__init__(message)
+
+
+class StageCrashed(AnonPipelineError):
+    """A bug inside a private stage, reduced to its type and place, because its text may quote the data."""
+
+    exit_code = 70
+
+    def __init__(self, stage: str, kind: str, place: str) -> None:
+        self.stage, self.kind, self.place = stage, kind, place
+        super().__init__(
+            f"The stage {stage} crashed with {kind} at {place}. The original message is withheld because "
+            f"it may quote personal data. This is a bug: please report the type and the place."
+        )
+
+
+def _place(trace: TracebackType | None) -> str:
+    """Return the innermost file (within its package, no local folder) and line of a traceback."""
+    frames = traceback.extract_tb(trace)
+    if not frames:
+        return "an unknown place"
+    parts = PurePath(frames[-1].filename).parts
+    begins = [
+        i + (part == "site-packages") for i, part in enumerate(parts) if part in ("site-packages", _PACKAGE)
+    ]
+    return f"{'/'.join(parts[begins[-1] :] if begins else parts[-1:])}:{frames[-1].lineno}"
+
+
+def _raise_alone(error: AnonPipelineError) -> NoReturn:
+    """Raise without a context, which Python would set to the exception that is being handled."""
+    try:
+        raise error
+    finally:
+        error.__context__ = None
+
+
+@contextmanager
+def private_stage(stage: str) -> Iterator[None]:
+    """Let named failures pass; reduce any other exception to its type and place.
+
+    Args:
+        stage: name of the stage, for the message.
+    Raises:
+        StageCrashed: without cause or context, so that no handler further out can print the data. A named
+            failure passes without them, too.
+    """
+    try:
+        yield
+    except AnonPipelineError as error:
+        error.__cause__ = error.__context__ = None
+        raise
+    except Exception as error:  # noqa: BLE001 - pandas, Arrow and Pandera quote cells in their messages
+        crash = StageCrashed(stage, type(error).__name__, _place(error.__traceback__))
+    else:
+        return
+    _raise_alone(crash)
+
+
+@contextmanager
+def withheld(message: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn exceptions of some kinds into an `InputError` that names the kind and drops the text.
+
+    Args:
+        message: the rule that was broken.
+        kinds: what a reader raises on bad input.
+    Raises:
+        InputError: without cause or context, since Arrow, csv and codecs quote what they could not read.
+    """
+    try:
+        yield
+    except kinds as error:
+        refused = InputError(f"{message}: {type(error).__name__}")
+    else:
+        return
+    _raise_alone(refused)

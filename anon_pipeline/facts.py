@@ -1,0 +1,108 @@
+"""What a stage says about its work: counts, levels, scales, losses; never a value of the data.
+
+Belongs here: one small frozen record per stage. Does not belong here: computing them (`pipeline`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+__all__ = [
+    "DeidentifiedFacts",
+    "Facts",
+    "KAnonymizedFacts",
+    "PerturbedFacts",
+    "RawFacts",
+    "ShuffledFacts",
+    "SuppressedFacts",
+    "with_facts",
+]
+
+Facts = Mapping[str, Mapping[str, Any]]
+"""Facts of every stage so far, by the stage's name; JSON types only."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawFacts:
+    """What came in."""
+
+    stage: ClassVar[str] = "raw"
+    records: int
+    columns: int
+    incomplete_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeidentifiedFacts:
+    """What happened to direct identifiers, by column name."""
+
+    stage: ClassVar[str] = "deidentified"
+    dropped: tuple[str, ...]
+    masked: tuple[str, ...]
+    hashed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymizedFacts:
+    """The recoding: what it chose, lost and suppressed."""
+
+    stage: ClassVar[str] = "k_anonymized"
+    recoder: str
+    k: int
+    smallest_class: int
+    classes: int
+    levels: dict[str, int] | None
+    loss: str
+    information_loss: float
+    suppressed_incomplete: int
+    suppressed_by_recoding: int
+    suppression_limit: float
+    nodes_checked: int
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedFacts:
+    """The noise: its budget, its scale, its error as expected before any is drawn."""
+
+    stage: ClassVar[str] = "perturbed"
+    passed_through: bool
+    epsilon: float | None
+    mechanism: str | None
+    columns: dict[str, dict[str, float | int | None]]
+    seeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShuffledFacts:
+    """The order: how many records were permuted."""
+
+    stage: ClassVar[str] = "shuffled"
+    records: int
+    seeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressedFacts:
+    """What confidence-based suppression and the class limits took out."""
+
+    stage: ClassVar[str] = "suppressed"
+    passed_through: bool
+    confidence: float | None
+    released: int
+    classes: int
+    suppressed_unconfident: int
+    suppressed_small_classes: int
+    suppressed_by_limit: dict[str, int]
+    suppressed_in_all: int
+
+
+StageFacts = (
+    RawFacts | DeidentifiedFacts | KAnonymizedFacts | PerturbedFacts | ShuffledFacts | SuppressedFacts
+)
+
+
+def with_facts(before: Facts, facts: StageFacts) -> dict[str, dict[str, Any]]:
+    """Add one stage's facts to those before it."""
+    return {**{stage: dict(values) for stage, values in before.items()}, facts.stage: asdict(facts)}

@@ -1,0 +1,55 @@
+"""A generalization hierarchy in memory: one lookup array per level over the leaf codes.
+
+Belongs here: the arrays and what can be asked of them. Does not belong here: how a kind of hierarchy is
+read or built (`tables`, `computed`, `build`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Hierarchy"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchy:
+    """How the D leaves of one quasi-identifier generalize over h levels, 0 = the value itself.
+
+    Leaf codes are in hierarchy order: every lookup is non-decreasing, so the leaves below any
+    generalized value are neighbours. A missing value is the last leaf; it has a code of its own on every
+    level below the top.
+
+    column: the quasi-identifier's name.
+    lookups: h arrays (D,); code on that level of each leaf; ``lookups[0]`` is ``arange(D)``, the last is
+        all zero.
+    values: h object arrays; the released value of each code on that level; None is a missing value.
+    coordinates: (D,) position of each leaf on a number line (NaN for missing) where the column is
+        numeric (numbers, dates), else None.
+    """
+
+    column: str
+    lookups: tuple[NDArray[np.int64], ...]
+    values: tuple[NDArray[np.object_], ...]
+    coordinates: NDArray[np.float64] | None = None
+
+    @property
+    def height(self) -> int:
+        """Levels, the ungeneralized one included."""
+        return len(self.lookups)
+
+    @property
+    def leaves(self) -> int:
+        """Leaves, those not in the data included (D)."""
+        return len(self.lookups[0])
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether the last leaf stands for a missing value."""
+        return self.leaves > 0 and self.values[0][-1] is None
+
+    def leaves_below(self, level: int) -> NDArray[np.int64]:
+        """Return how many leaves each code of a level covers, (codes on that level,)."""
+        return np.bincount(self.lookups[level], minlength=len(self.values[level]))

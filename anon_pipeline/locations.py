@@ -1,0 +1,70 @@
+"""Where things are in one deployment: the folders that the paths of a policy are relative to.
+
+Belongs here: defaults below a project and the environment variables that move them. Does not belong here:
+reading or writing any of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["Locations", "project_root"]
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """Folders of a deployment.
+
+    sources: what ``source.path`` and ``deidentify.key_file`` are relative to.
+    hierarchies: what ``hierarchy.table`` is relative to.
+    releases: what ``publish.to`` is relative to.
+    vault: private artefacts between the stages.
+    """
+
+    sources: Path
+    hierarchies: Path
+    releases: Path
+    vault: Path
+
+    @classmethod
+    def of(cls, project: Path, environ: Mapping[str, str] | None = None) -> Locations:
+        """Return a project's folders: the project itself and ``vault/`` below it.
+
+        Args:
+            project: folder of the project.
+            environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder;
+                default: the process's environment.
+        """
+        given = os.environ if environ is None else environ
+
+        def at(name: str, default: Path) -> Path:
+            return Path(given.get(f"ANON_PIPELINE_{name}") or default).absolute()
+
+        return cls(
+            sources=at("SOURCES", project),
+            hierarchies=at("HIERARCHIES", project),
+            releases=at("RELEASES", project),
+            vault=at("VAULT", project / "vault"),
+        )
+
+    def release(self, policy: Policy, partition: str | None = None) -> Path:
+        """Return a release's folder: ``publish.to`` (default ``releases/<name>``), then the partition."""
+        folder = self.releases / (policy.publish.to or f"releases/{policy.name}")
+        return folder if partition is None else folder / partition
+
+
+def project_root(policy_file: Path) -> Path:
+    """Return the project that a policy file belongs to.
+
+    It is the nearest folder above with a ``pyproject.toml`` or ``dg.toml``, else the file's own folder.
+    """
+    folder = policy_file.absolute().parent
+    for candidate in (folder, *folder.parents):
+        if any((candidate / name).is_file() for name in ("pyproject.toml", "dg.toml")):
+            return candidate
+    return folder

@@ -1,0 +1,185 @@
+"""A policy from YAML or a mapping, with every mistake listed at once.
+
+Belongs here: parsing and turning pydantic's findings into lines for people. Does not belong here: rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from anon_pipeline.errors import PolicyError
+from anon_pipeline.policy.columns import Column
+from anon_pipeline.policy.model import TYPE, Policy
+from anon_pipeline.policy.rules import broken_rules
+
+__all__ = ["load_policy", "parse_policy", "policy_from"]
+
+
+_MERGE = "tag:yaml.org,2002:merge"
+_UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """Safe YAML that refuses a key given twice (plain YAML keeps the last one silently)."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except _UNFIT:  # PyYAML lets these escape: a 13th month, a tag that does not fit its value
+            raise _malformed(node) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        if not isinstance(node, yaml.MappingNode):
+            raise _malformed(node)
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value if key.tag != _MERGE]
+        twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+        if twice:
+            raise PolicyError(
+                f"line {node.start_mark.line + 1}: keys must be unique, got twice: {', '.join(twice)}"
+            )
+        return super().construct_mapping(node, deep=deep)
+
+
+def _malformed(node: yaml.Node) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, "malformed", node.start_mark)
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read a policy file.
+
+    Args:
+        path: YAML file with ``type`` and ``attributes``.
+    Raises:
+        PolicyError: unreadable, not YAML, or mistakes in the policy (all of them listed).
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise PolicyError(f"the policy must be a readable UTF-8 file: {type(error).__name__}") from None
+    return parse_policy(text)
+
+
+def parse_policy(text: str) -> Policy:
+    """Read a policy from YAML text; see `load_policy`."""
+    try:
+        document = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1} is not" if mark else ""
+        raise PolicyError(f"the policy must be one well-formed YAML document{where}") from None
+    if not isinstance(document, dict):
+        raise PolicyError(f"the policy must be a mapping with type: {TYPE} and attributes")
+    problems = []
+    if document.get("type") != TYPE:
+        problems.append(f"type: must be {TYPE}")
+    extra = sorted(str(key) for key in document if key not in ("type", "attributes"))
+    if extra:
+        problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}")
+    return policy_from(document.get("attributes"), problems)
+
+
+def policy_from(attributes: Any, problems: list[str] | None = None) -> Policy:
+    """Build a policy from its attributes.
+
+    Args:
+        attributes: the mapping below ``attributes:``.
+        problems: mistakes found before, to be listed with the others.
+    Raises:
+        PolicyError: every mistake, a line each.
+    """
+    found = list(problems or [])
+    if not isinstance(attributes, (dict, Policy)):
+        raise PolicyError([*found, "attributes: must be a mapping"])
+    try:
+        policy = Policy.model_validate(attributes)
+    except ValidationError as error:
+        found += _lines(error)
+        if isinstance(attributes, dict):
+            found += [line for line in broken_rules(_parts(attributes)) if line not in found]
+        raise PolicyError(found) from None
+    if found:
+        raise PolicyError(found)
+    return policy
+
+
+def _parts(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Parse each section on its own; a section that does not parse is left out."""
+    parts: dict[str, Any] = {}
+    for section, field in Policy.model_fields.items():
+        if section not in attributes:
+            if not field.is_required():
+                parts[section] = field.get_default()
+            continue
+        if section == "columns" and isinstance(attributes[section], Mapping):
+            parts[section] = {
+                str(name): _parsed(Column, column) for name, column in attributes[section].items()
+            }
+            continue
+        parsed = _parsed(field.rebuild_annotation(), attributes[section])
+        if parsed is not None or attributes[section] is None:
+            parts[section] = parsed
+    return parts
+
+
+def _parsed(annotation: Any, value: Any) -> Any:
+    """Parse one part of a policy; None where it does not parse (its mistakes are listed elsewhere)."""
+    try:
+        return TypeAdapter(annotation).validate_python(value)
+    except ValidationError:
+        return None
+
+
+def _lines(error: ValidationError) -> list[str]:
+    lines: list[str] = []
+    for item in error.errors(include_url=False):
+        where = ".".join(str(part) for part in _without_tags(item["loc"]))
+        message = item["msg"].removeprefix("Value error, ")
+        if not where:  # the rules between sections name their own place
+            lines += message.split("\n")
+        elif item["type"] == "extra_forbidden":  # its value may be a key that was written into the policy
+            lines.append(f"{where}: is not known here")
+        elif item["loc"][-1] == "[key]":
+            lines.append(f"{where.removesuffix('.[key]')}: names must be texts, not empty. Put it in quotes.")
+        else:
+            lines.append(f"{where}: {message[:1].lower() + message[1:]}{_got(item)}")
+    return lines
+
+
+def _got(item: ErrorDetails) -> str:
+    """Show a value that is wrong, unless it may be a key."""
+    value, shown = item.get("input"), item["loc"][0] != "deidentify" and "got" not in item["msg"]
+    return f", got {value!r}" if shown and isinstance(value, (str, int, float)) else ""
+
+
+_TAGS = {
+    "identifier",
+    "generalize",
+    "perturb",
+    "sensitive",
+    "insensitive",
+    "table",
+    "intervals",
+    "mask",
+    "dates",
+    "tree",
+    "suppress",
+}
+
+
+def _without_tags(loc: tuple[int | str, ...]) -> list[int | str]:
+    """Drop pydantic's union tags: ``columns.age.generalize.hierarchy.mask`` → ``columns.age.hierarchy``."""
+    if len(loc) < 3 or loc[0] != "columns":
+        return list(loc)
+    kept: list[int | str] = [*loc[:2]]
+    rest = list(loc[2:])
+    if rest and rest[0] in _TAGS:
+        rest = rest[1:]
+    if len(rest) > 2 and rest[0] == "hierarchy" and rest[1] in _TAGS:
+        rest = [rest[0], *rest[2:]]
+    return kept + rest

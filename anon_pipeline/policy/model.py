@@ -1,0 +1,125 @@
+"""The policy: what the columns are, how they are protected, and which limits the release must keep.
+
+Belongs here: the whole model, its digest and its JSON Schema. Does not belong here: reading YAML (`load`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from anon_pipeline.policy.columns import Column, Generalize, Identifier, Intervals, Perturb, Sensitive, Strict
+from anon_pipeline.policy.rules import broken_rules
+from anon_pipeline.policy.sections import (
+    Anonymize,
+    Deidentify,
+    Gate,
+    PerturbSection,
+    Publish,
+    Schedule,
+    Source,
+    SuppressSection,
+)
+
+__all__ = ["TYPE", "Policy", "json_schema"]
+
+TYPE = "anon_pipeline.AnonymizedRelease"
+
+
+class Policy(Strict):
+    """One release, as its policy describes it."""
+
+    name: str = Field(description="Letters, digits and underscores; names assets, jobs and folders.")
+    source: Source
+    columns: dict[str, Column] = Field(min_length=1, description="Every column of the input, by name.")
+    deidentify: Deidentify | None = None
+    anonymize: Anonymize
+    perturb: PerturbSection | None = None
+    suppress: SuppressSection = SuppressSection()
+    gate: Gate = Gate()
+    publish: Publish = Publish()
+    schedule: Schedule | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", value):
+            raise ValueError(f"name must be letters, digits and underscores, a letter first, got {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _together(self) -> Policy:
+        found = broken_rules({section: getattr(self, section) for section in type(self).model_fields})
+        if found:
+            raise ValueError("\n".join(found))
+        return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: comments, order of keys, spelled-out defaults do not matter."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def identifiers(self) -> dict[str, Identifier]:
+        """Columns with the role identifier, in the policy's order."""
+        return {name: column for name, column in self.columns.items() if isinstance(column, Identifier)}
+
+    @property
+    def generalized(self) -> dict[str, Generalize]:
+        """Columns with the role generalize, in the policy's order."""
+        return {name: column for name, column in self.columns.items() if isinstance(column, Generalize)}
+
+    @property
+    def perturbed(self) -> dict[str, Perturb]:
+        """Columns with the role perturb, in the policy's order."""
+        return {name: column for name, column in self.columns.items() if isinstance(column, Perturb)}
+
+    @property
+    def sensitive(self) -> dict[str, Sensitive]:
+        """Columns with the role sensitive, in the policy's order."""
+        return {name: column for name, column in self.columns.items() if isinstance(column, Sensitive)}
+
+    @property
+    def released(self) -> list[str]:
+        """Columns of the release, in the policy's order: all but dropped identifiers."""
+        return [
+            name
+            for name, column in self.columns.items()
+            if not (isinstance(column, Identifier) and column.action == "drop")
+        ]
+
+    @property
+    def numeric(self) -> list[str]:
+        """Columns that hold numbers: perturb, intervals, ordered without a declared order."""
+        return [
+            name
+            for name, column in self.columns.items()
+            if isinstance(column, Perturb)
+            or (isinstance(column, Generalize) and isinstance(column.hierarchy, Intervals))
+            or (isinstance(column, Sensitive) and column.distance == "ordered" and column.order is None)
+        ]
+
+    @property
+    def gate_k(self) -> int:
+        """Smallest class that the gate lets pass, in records."""
+        return self.gate.k if self.gate.k is not None else self.anonymize.k
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a policy file, for editors and for `anon-pipeline schema`."""
+    attributes = Policy.model_json_schema()
+    definitions = attributes.pop("$defs", {})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "anon-pipeline policy",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["type", "attributes"],
+        "properties": {"type": {"const": TYPE}, "attributes": attributes},
+        "$defs": definitions,
+    }

@@ -1,0 +1,97 @@
+"""Rules between the sections of a policy: pure, and tolerant of sections that did not parse.
+
+Belongs here: what no single section can know. Does not belong here: what one model checks by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
+
+__all__ = ["broken_rules"]
+
+
+def broken_rules(sections: Mapping[str, Any]) -> list[str]:
+    """List every rule between sections that is broken.
+
+    Args:
+        sections: parsed sections by name; a section that did not parse is absent, a column that did not
+            parse is None.
+    Returns:
+        One line per mistake, in a fixed order.
+    """
+    columns = sections.get("columns")
+    found: list[str] = []
+    if columns is not None:
+        found += _columns(columns)
+        found += _perturb(columns, sections)
+        found += _gate(columns, sections)
+        found += _key(columns, sections)
+    found += _schedule(sections)
+    return found
+
+
+def _of(columns: Mapping[str, Any], kind: type) -> list[str]:
+    return [name for name, column in columns.items() if isinstance(column, kind)]
+
+
+def _columns(columns: Mapping[str, Any]) -> Iterator[str]:
+    private = sorted(name for name in columns if name.startswith("_"))
+    if private:
+        yield (
+            "columns: names must not begin with an underscore (kept for private columns), "
+            f"got {', '.join(private)}"
+        )
+    if None not in columns.values() and not _of(columns, Generalize):
+        yield (
+            "columns: at least one must have the role generalize, got none. "
+            "It defines the equivalence classes."
+        )
+
+
+def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    if "perturb" not in sections:
+        return
+    names, section = _of(columns, Perturb), sections["perturb"]
+    if names and section is None:
+        yield f"perturb: must be given (with epsilon), because of the columns {', '.join(names)}"
+    none = not names and None not in columns.values()
+    if none and section is not None:
+        yield "perturb: must be left out when no column has the role perturb"
+    confidence = getattr(sections.get("suppress"), "confidence", None)
+    if none and confidence is not None:
+        yield "suppress.confidence: must be left out when no column has the role perturb"
+
+
+def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    gate = sections.get("gate")
+    if gate is None:
+        return
+    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
+    for limit in ("t_closeness", "l_diversity"):
+        wrong = sorted(set(getattr(gate, limit)) - fitting)
+        if wrong:
+            yield f"gate.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
+    suppress = sections.get("suppress")
+    if gate.confidence_k is not None and suppress is not None and suppress.confidence is None:
+        yield "gate.confidence_k: needs suppress.confidence"
+    if gate.linking_risk is not None and None not in columns.values() and not _of(columns, Perturb):
+        yield "gate.linking_risk: needs a column with the role perturb (without one, k is the limit on linking)"
+
+
+def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    hashed = [name for name in _of(columns, Identifier) if columns[name].action == "hash"]
+    if hashed and "deidentify" in sections and sections["deidentify"] is None:
+        yield f"deidentify: must be given (key_env or key_file) for action: hash in {', '.join(hashed)}"
+
+
+def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:
+    path = getattr(sections.get("source"), "path", None)
+    if path is None or "schedule" not in sections:
+        return
+    schedule = sections["schedule"]
+    partitioned = schedule is not None and schedule.partitions is not None
+    if "{partition}" in path and not partitioned:
+        yield "source.path: {partition} needs schedule.partitions"

@@ -1,0 +1,155 @@
+"""The sections of a policy beside its columns: source, recoding, noise, gate, publishing, schedule.
+
+Belongs here: one pydantic model per section. Does not belong here: rules between sections (`rules`).
+"""
+
+from __future__ import annotations
+
+import datetime
+import zoneinfo
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from anon_pipeline.policy.columns import Real, Separator, Strict, Whole
+
+__all__ = [
+    "Anonymize",
+    "Deidentify",
+    "Gate",
+    "LDiversity",
+    "PerturbSection",
+    "Publish",
+    "Schedule",
+    "Source",
+    "SourceOptions",
+    "SuppressSection",
+]
+
+Share = Annotated[Real, Field(ge=0, le=1)]
+
+
+class SourceOptions(Strict):
+    """How a CSV file is written."""
+
+    sep: Separator = ","
+    encoding: str = "utf-8"
+    decimal: Literal[".", ","] = "."
+    missing: tuple[str, ...] = Field(
+        (), description="Texts that stand for a missing value, beside the empty one."
+    )
+
+
+class Source(Strict):
+    """Where the personal data comes from: a file, or the generator."""
+
+    path: str | None = Field(
+        None, description="File, relative to the folder of sources; may hold {partition}."
+    )
+    format: Literal["csv", "parquet"] = "csv"
+    options: SourceOptions = SourceOptions()
+    generate: Literal["patients"] | None = Field(None, description="Name of a generator, instead of a path.")
+    records: Whole = Field(20_000, ge=1, description="For a generator.")
+    seed: Whole = Field(0, ge=0, description="For a generator.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Source:
+        if (self.path is None) == (self.generate is None):
+            raise ValueError("exactly one of path and generate must be given")
+        return self
+
+
+class Deidentify(Strict):
+    """Where the key for ``action: hash`` is. It never reaches an artefact."""
+
+    key_env: str | None = Field(
+        None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="Name of an environment variable."
+    )
+    key_file: str | None = Field(None, description="Path of a file; its bytes, without trailing newlines.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Deidentify:
+        if (self.key_env is None) == (self.key_file is None):
+            raise ValueError("exactly one of key_env and key_file must be given")
+        return self
+
+
+class Anonymize(Strict):
+    """How quasi-identifiers are generalized."""
+
+    k: Whole = Field(ge=2)
+    recoder: Literal["ola", "optimal", "mondrian", "mondrian_relaxed"] = "ola"
+    loss: Literal["precision", "granularity"] = "precision"
+    suppression_limit: Real = Field(0.05, ge=0, lt=1)
+
+
+class PerturbSection(Strict):
+    """The budget of one record for all of its perturb columns together."""
+
+    epsilon: Real = Field(gt=0)
+    mechanism: Literal["discrete_laplace"] = "discrete_laplace"
+
+
+class SuppressSection(Strict):
+    """Confidence-based suppression."""
+
+    confidence: Real | None = Field(None, gt=0, lt=1)
+
+
+class LDiversity(Strict):
+    """One of three kinds of l-diversity; recursive is (c, l)."""
+
+    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
+    l: Real = Field(ge=1)  # noqa: E741 - the field's own letter
+    c: Real | None = Field(None, gt=0)
+
+    @model_validator(mode="after")
+    def _fits(self) -> LDiversity:
+        if (self.kind == "recursive") != (self.c is not None):
+            raise ValueError("c must be given with kind: recursive, and only with it")
+        if self.kind != "entropy" and self.l != int(self.l):
+            raise ValueError(f"l must be a whole number for kind: {self.kind}, got {self.l:g}")
+        return self
+
+
+class Gate(Strict):
+    """The limits that the release must keep; k always, the others when they are set."""
+
+    k: Whole | None = Field(None, ge=2, description="Default: anonymize.k.")
+    t_closeness: dict[str, Share] = Field(default_factory=dict)
+    l_diversity: dict[str, LDiversity] = Field(default_factory=dict)
+    linking_risk: Share | None = None
+    suppression: Share | None = None
+    confidence_k: Whole | None = Field(None, ge=2, description="At suppress.confidence.")
+
+
+class Publish(Strict):
+    """Where the release goes."""
+
+    to: str | None = Field(None, description="Folder, relative to the folder of releases. Default: the name.")
+    format: Literal["parquet", "csv"] = "parquet"
+
+
+class Schedule(Strict):
+    """When the release is made, and over which partitions of time."""
+
+    cron: str
+    timezone: str = "UTC"
+    partitions: Literal["daily", "weekly", "monthly"] | None = None
+    start: datetime.date = Field(
+        datetime.date(2026, 1, 1), description="First partition begins here or after."
+    )
+
+    @field_validator("cron")
+    @classmethod
+    def _five(cls, value: str) -> str:
+        if len(value.split()) != 5:
+            raise ValueError(f"cron must have five fields, got {value!r}")
+        return value
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in zoneinfo.available_timezones():
+            raise ValueError(f"timezone must be an IANA name, got {value!r}")
+        return value

@@ -1,0 +1,44 @@
+"""Where personal data comes from: CSV, Parquet, or the generator of synthetic patients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["read_source"]
+
+
+def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None = None) -> pd.DataFrame:
+    """Read the source that a policy names.
+
+    Args:
+        policy: its ``source`` section.
+        folder: what ``source.path`` is relative to.
+        partition: takes the place of ``{partition}`` in the path; shifts the seed of a generator.
+    Returns:
+        (n, columns) personal data.
+    Raises:
+        InputError: unreadable, empty, or malformed.
+    """
+    source = policy.source
+    if source.generate is not None:
+        from anon_pipeline.sources.patients import patients  # noqa: PLC0415 - only who generates pays for it
+
+        return patients(source.records, seed=source.seed + _shift(partition))
+    if "{partition}" in str(source.path) and partition is None:
+        raise InputError("source.path: {partition} must be filled in, got no partition")
+    path = folder / str(source.path).replace("{partition}", partition or "")
+    from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415
+
+    if source.format == "parquet":
+        return read_parquet(path)
+    return read_csv(path, options=source.options, numbers=policy.numeric)
+
+
+def _shift(partition: str | None) -> int:
+    """Turn a partition key into a number, so that each partition generates other records."""
+    return 0 if partition is None else int.from_bytes(partition.encode()[-10:], "big")

@@ -1,0 +1,109 @@
+"""What all tests share: where the real data and the golden numbers are, and skipping without them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hypothesis import settings
+
+from anon_pipeline.policy import Policy, policy_from
+
+settings.register_profile(
+    "house", deadline=None
+)  # a first example may compile a kernel; no test reads a clock
+settings.load_profile("house")
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_dir():
+        pytest.skip(f"needs the real data in {path.name}/ (see the README, 'Tests'): not on this machine")
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder with the real data sets."""
+    return _existing(Path(os.environ.get("ANON_PIPELINE_DATA", ROOT.parent / "shared" / "data")))
+
+
+@pytest.fixture(scope="session")
+def shared_golden(shared_data: Path) -> Path:
+    """Folder with the golden numbers, beside the data."""
+    return _existing(shared_data.parent / "golden")
+
+
+@pytest.fixture(scope="session")
+def golden(shared_golden: Path) -> dict[str, Any]:
+    """The golden numbers as parsed JSON."""
+    parsed: dict[str, Any] = json.loads((shared_golden / "golden.json").read_text())
+    return parsed
+
+
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "source": {"path": "people.csv"},
+    "columns": {
+        "person": {"role": "identifier", "action": "drop"},
+        "age": {"role": "generalize", "hierarchy": {"intervals": [10, 20]}},
+        "city": {"role": "generalize", "hierarchy": {"suppress": True}},
+        "height": {"role": "perturb", "unit": "cm", "resolution": 1},
+        "income": {"role": "sensitive", "distance": "ordered"},
+        "illness": {"role": "sensitive", "distance": "equal"},
+        "note": {"role": "insensitive"},
+    },
+    "anonymize": {"k": 3, "recoder": "optimal", "loss": "precision", "suppression_limit": 0.1},
+    "perturb": {"epsilon": 2},
+    "suppress": {"confidence": 0.99},
+    "gate": {"k": 3, "suppression": 0.5},
+    "publish": {"to": "out"},
+}
+
+
+def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Put changes into a nested mapping; None removes a key."""
+    result = dict(base)
+    for key, value in changes.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merged(result[key], value)
+        else:
+            result[key] = value
+    return result
+
+
+@pytest.fixture
+def small_policy() -> Callable[..., Policy]:
+    """A policy on the columns of `small_people`, with sections changed as wanted."""
+    return lambda **changes: policy_from(merged(SMALL, changes))
+
+
+@pytest.fixture
+def small_people() -> Callable[..., pd.DataFrame]:
+    """A few hundred people, seeded, one column per role."""
+
+    def make(n: int = 240, seed: int = 0) -> pd.DataFrame:
+        rng = np.random.default_rng(seed)
+        return pd.DataFrame(
+            {
+                "person": [f"person {i}" for i in range(n)],
+                "age": rng.integers(20, 80, n),
+                "city": rng.choice(["Cork", "Dublin", "Galway"], n),
+                "height": rng.normal(170, 9, n).round(),
+                "income": rng.integers(20, 40, n) * 1000,
+                "illness": rng.choice(["asthma", "flu", "gout", "none"], n),
+                "note": rng.choice(["a", "b"], n),
+            }
+        )
+
+    return make
