@@ -1,0 +1,227 @@
+"""Body height and weight of US adults: the published tables, and the model that is fitted to them.
+
+Belongs here: anthropometric reference tables, where each number comes from, and the two generators
+(`heights`, `weights`) that the patients and the Adult benchmark share. Does not belong here: anything
+made up, such as names, regions or diagnoses.
+
+Source, weight: Fryar, Gu, Ogden, "Anthropometric reference data for children and adults: United States,
+    2007-2010", Vital Health Stat 11(252), 2012, weight in pounds by sex and age: the percentiles in
+    `WEIGHT_PERCENTILES_LB`. Read from a public transcription of its tables (a C# generator of medical
+    records), not from the report; one obvious slip of the transcription (women 70-79, 90th percentile,
+    128.4) is corrected to 218.4 by us.
+Source, height: US Census Bureau, Statistical Abstract 2011, table 205, "cumulative percent distribution of
+    population by height and sex: 2007 to 2008" (the same survey, NHANES): the shares in `HEIGHT_UNDER`, read
+    from the same transcription. The means by decade of 11(252) could not be obtained; its overall mean for
+    men of 20 and over (175.9 cm) is met by the fit within 0.3 cm for the age structure of `patients`.
+Fitted by us: `HEIGHTS_CM` (normal) and `WEIGHTS_KG` (log-normal), least squares on the probit scale, rounded
+    to 0.1 cm, 0.1 kg and 0.01. Fit against table: shares within 0.04, weight percentiles within 4 %, except
+    women 20-29, whose upper tail is heavier than log-normal (within 9 %).
+Chosen by us, without a source: the rows for 80 and over; 20-29 used for ages 17 to 19; `CORRELATION`, 0.45.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anon_pipeline.errors import InputError
+
+__all__ = [
+    "CORRELATION",
+    "HEIGHTS_CM",
+    "HEIGHT_UNDER",
+    "SEXES",
+    "WEIGHTS_KG",
+    "WEIGHT_PERCENTILES_LB",
+    "heights",
+    "weights",
+]
+
+SEXES: Final = ("Female", "Male")
+YOUNGEST: Final = 17
+OLDEST: Final = 120
+CORRELATION: Final = 0.45
+"""Of height and log weight, within sex and age decade. Chosen, not published."""
+
+# Decades: 20-29, 30-39, 40-49, 50-59, 60-69, 70-79 (published), then 80 and over (chosen).
+HEIGHTS_CM: Final[dict[str, tuple[tuple[float, float], ...]]] = {
+    "Female": (
+        (163.7, 7.2),
+        (163.2, 6.9),
+        (163.5, 7.0),
+        (162.1, 6.6),
+        (161.8, 6.3),
+        (159.3, 6.6),
+        (156.5, 6.6),
+    ),
+    "Male": (
+        (176.3, 7.5),
+        (176.3, 7.9),
+        (176.8, 7.5),
+        (176.5, 7.5),
+        (175.1, 7.1),
+        (173.1, 7.1),
+        (171.0, 6.9),
+    ),
+}
+"""Mean and standard deviation by decade, cm: fitted to `HEIGHT_UNDER`; last row chosen."""
+
+WEIGHTS_KG: Final[dict[str, tuple[tuple[float, float], ...]]] = {
+    "Female": (
+        (70.8, 0.27),
+        (74.3, 0.25),
+        (73.8, 0.25),
+        (75.0, 0.25),
+        (75.5, 0.23),
+        (72.6, 0.24),
+        (64.0, 0.21),
+    ),
+    "Male": (
+        (81.3, 0.21),
+        (88.1, 0.21),
+        (89.2, 0.20),
+        (89.6, 0.21),
+        (88.2, 0.21),
+        (85.0, 0.19),
+        (78.0, 0.18),
+    ),
+}
+"""Median (kg) and deviation of the logarithm by decade: fitted to the percentiles; last row chosen."""
+
+HEIGHT_UNDER: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
+    "Female": (
+        (0.123, 0.208, 0.304, 0.435, 0.541, 0.724, 0.823, 0.903),
+        (0.116, 0.197, 0.313, 0.466, 0.612, 0.740, 0.849, 0.918),
+        (0.108, 0.198, 0.308, 0.460, 0.580, 0.722, 0.830, 0.912),
+        (0.167, 0.233, 0.363, 0.507, 0.684, 0.797, 0.884, 0.952),
+        (0.147, 0.234, 0.384, 0.528, 0.666, 0.833, 0.933, 0.970),
+        (0.260, 0.369, 0.519, 0.699, 0.828, 0.893, 0.954, 0.984),
+    ),
+    "Male": (
+        (0.116, 0.206, 0.331, 0.422, 0.586, 0.707, 0.799, 0.890),
+        (0.131, 0.196, 0.322, 0.454, 0.581, 0.694, 0.785, 0.890),
+        (0.098, 0.194, 0.303, 0.404, 0.544, 0.696, 0.791, 0.874),
+        (0.122, 0.186, 0.303, 0.412, 0.543, 0.700, 0.812, 0.916),
+        (0.147, 0.237, 0.377, 0.502, 0.652, 0.750, 0.843, 0.936),
+        (0.230, 0.351, 0.477, 0.603, 0.752, 0.858, 0.910, 0.949),
+    ),
+}
+"""Published: share under 61, 62 ... 68 in (women) or 66, 67 ... 73 in (men); decades 20-29 to 70-79.
+The table's outer columns are left out here; the fit used every share between 0.02 and 0.98."""
+
+WEIGHT_PERCENTILES_LB: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
+    "Female": (
+        (107.2, 114.8, 118.5, 126.3, 149.4, 181.2, 208.9, 227.3, 264.5),
+        (112.2, 118.8, 126.5, 137.2, 159.8, 194.2, 215.1, 225.4, 253.9),
+        (111.9, 120.8, 126.5, 134.9, 158.4, 189.0, 212.0, 228.7, 253.2),
+        (112.7, 123.3, 128.8, 138.5, 161.4, 193.8, 213.3, 230.2, 255.3),
+        (116.5, 126.1, 132.2, 140.4, 165.7, 192.5, 211.0, 226.3, 241.4),
+        (109.9, 118.0, 125.7, 136.9, 159.4, 187.1, 201.7, 218.4, 240.6),
+    ),
+    "Male": (
+        (128.7, 137.9, 143.9, 153.2, 176.5, 206.6, 224.0, 240.4, 257.5),
+        (139.6, 149.4, 156.0, 166.2, 191.1, 222.9, 242.7, 259.7, 282.2),
+        (142.1, 153.2, 162.0, 173.1, 193.7, 221.9, 239.4, 256.1, 278.5),
+        (140.6, 152.2, 160.8, 172.3, 195.4, 226.9, 242.1, 259.3, 279.0),
+        (135.9, 149.8, 156.2, 168.5, 195.1, 224.0, 238.7, 253.8, 280.8),
+        (138.1, 147.2, 155.1, 165.5, 186.8, 209.8, 227.0, 241.1, 259.9),
+    ),
+}
+"""Published: percentiles 5, 10, 15, 25, 50, 75, 85, 90, 95, in pounds; decades 20-29 to 70-79."""
+
+_DECADES: Final = 7
+_HEIGHT: Final = np.array([HEIGHTS_CM[sex] for sex in SEXES]).reshape(-1, 2)
+_WEIGHT: Final = np.array([WEIGHTS_KG[sex] for sex in SEXES]).reshape(-1, 2)
+
+
+def heights(age: ArrayLike, sex: ArrayLike, *, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw body heights: normal, by sex and age decade.
+
+    Args:
+        age: (n,) in years, 17 to 120.
+        sex: (n,) "Female" or "Male".
+        rng: where the randomness comes from.
+    Returns:
+        (n,) in cm, on the 0.1 grid.
+    Raises:
+        InputError: an age outside the range or another sex; counts only.
+    Source:
+        `HEIGHTS_CM`, fitted by us to the Statistical Abstract 2011, table 205; see the module.
+    """
+    mean, deviation = _HEIGHT[_strata(age, sex)].T
+    return _on_grid(mean + deviation * rng.standard_normal(len(mean)))
+
+
+def weights(
+    age: ArrayLike, sex: ArrayLike, *, rng: np.random.Generator, height_cm: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Draw body weights: log-normal, by sex and age decade.
+
+    Args:
+        age: (n,) in years, 17 to 120.
+        sex: (n,) "Female" or "Male".
+        rng: where the randomness comes from.
+        height_cm: (n,) the same people's heights in cm; then log weight has `CORRELATION` with them within
+            sex and decade. Without it the weights do not depend on height.
+    Returns:
+        (n,) in kg, on the 0.1 grid.
+    Raises:
+        InputError: an age outside the range, another sex, or another number of heights; counts only.
+    Source:
+        `WEIGHTS_KG`, fitted by us to Fryar, Gu, Ogden (2012); see the module.
+    """
+    rows = _strata(age, sex)
+    median, spread = _WEIGHT[rows].T
+    score = rng.standard_normal(len(rows))
+    if height_cm is not None:
+        score = CORRELATION * _height_score(height_cm, rows) + np.sqrt(1 - CORRELATION**2) * score
+    return _on_grid(median * np.exp(spread * score))
+
+
+def _height_score(height_cm: ArrayLike, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (n,) heights in standard deviations from the mean of their sex and decade."""
+    given = np.asarray(height_cm, dtype=np.float64)
+    if given.shape != rows.shape:
+        raise InputError(
+            f"`height_cm` must hold a height per person, got {given.size} for {len(rows)} people."
+        )
+    mean, deviation = _HEIGHT[rows].T
+    return (given - mean) / deviation
+
+
+def _strata(age: ArrayLike, sex: ArrayLike) -> NDArray[np.int64]:
+    """Return (n,) rows of the fitted tables: sex, then decade."""
+    years, sexes = np.asarray(age, dtype=np.float64), np.asarray(sex)
+    if years.ndim != 1 or years.shape != sexes.shape:
+        raise InputError(
+            f"`age` and `sex` must be (n,) of one length, got shapes {years.shape} and {sexes.shape}."
+        )
+    female, male = sexes == SEXES[0], sexes == SEXES[1]
+    _check(
+        unknown=int((~(female | male)).sum()), outside=int((~((years >= YOUNGEST) & (years <= OLDEST))).sum())
+    )
+    decade = np.clip(years // 10 - 2, 0, _DECADES - 1).astype(np.int64)
+    return decade + _DECADES * male
+
+
+def _check(*, unknown: int, outside: int) -> None:
+    """Raise with both counts if a sex or an age is not one that the tables know."""
+    problems = []
+    if unknown:
+        problems.append(
+            f"`sex` must be Female or Male, got something else for {unknown} people. Recode them first."
+        )
+    if outside:
+        problems.append(
+            f"`age` must be {YOUNGEST} to {OLDEST} years, got another for {outside} people. "
+            "The tables are of adults."
+        )
+    if problems:
+        raise InputError(problems)
+
+
+def _on_grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round halves up to the nearest 0.1 (METHODS 5: floor(x/g + 1/2))."""
+    return np.floor(values * 10 + 0.5) / 10
