@@ -1,0 +1,1 @@
+"""Noise per equivalence class: exact samplers, scales, budget split. Nothing is imported here."""

@@ -1,0 +1,65 @@
+"""Exact discrete Laplace noise with a scale per element.
+
+Belongs here: checking the scales and feeding random words to the kernel. Does not belong here: the
+algorithm itself (`laplace_kernel`), its law (`laplace_law`), which values get noise (`noise`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.laplace_kernel import fill
+
+__all__ = ["discrete_laplace", "exact_fraction"]
+
+_LARGEST = 2**52  # of a diameter times ε's denominator, see laplace_kernel
+_BLOCK = 2**15  # words asked for at a time: 256 KiB stay in the cache between the cipher and the kernel
+_EXPECTED = 8  # words that a sample uses on average
+
+
+def discrete_laplace(
+    diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Entropy
+) -> NDArray[np.int64]:
+    """Draw integer noise z with P(z) ∝ exp(−|z|·ε/diameter), exactly.
+
+    Args:
+        diameters: (n,) sensitivity of each element in grid units, ≥ 0.
+        epsilon: > 0, exact; see `exact_fraction`.
+        entropy: source of random words.
+    Returns:
+        (n,) noise in grid units, independent; 0 where the diameter is 0.
+    Raises:
+        PolicyError: epsilon not positive, or with a numerator beyond 2^62.
+        InputError: a negative diameter, or one that times epsilon's denominator exceeds 2^52.
+    Source:
+        Canonne, Kamath and Steinke (2020), Algorithms 1 and 2; METHODS 5.
+    """
+    _check(diameters, epsilon)
+    numerators = np.ascontiguousarray(diameters, np.int64) * epsilon.denominator
+    noise = np.zeros(len(diameters), np.int64)
+    done, words = 0, np.empty(0, np.int64)
+    while done < len(noise):
+        fresh = entropy.words(min(_BLOCK, _EXPECTED * (len(noise) - done) + 64)).view(np.int64)
+        words = np.concatenate((words, fresh))
+        done, used = fill(noise, numerators, epsilon.numerator, words, done)
+        words = words[used:]  # an element that ran out of words sees the same ones again
+    return noise
+
+
+def _check(diameters: NDArray[np.int64], epsilon: Fraction) -> None:
+    """Refuse what the kernel's 64-bit integers could not draw exactly."""
+    if not 0 < epsilon.numerator <= 2**62:
+        raise PolicyError(f"epsilon must be > 0 with a numerator up to 2^62, got {epsilon}. Declare another.")
+    if int(diameters.min(initial=0)) < 0:
+        raise InputError("a class diameter must be >= 0. Compute it as the largest minus the smallest value.")
+    if max(int(diameters.max(initial=0)), 1) * epsilon.denominator > _LARGEST:
+        raise InputError(
+            f"the largest class diameter in grid units times epsilon's denominator must be at most 2^52, got "
+            f"an epsilon of {epsilon}. Use a coarser resolution or an epsilon with fewer decimals."
+        )

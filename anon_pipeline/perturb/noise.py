@@ -1,0 +1,126 @@
+"""Noise per equivalence class on every perturb column of a table.
+
+Belongs here: the scale of each class and the noisy table. Does not belong here: drawing noise
+(`discrete_laplace`), the grid's decimals (`grid`), which noisy records are released (`suppress`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.classes import EquivalenceClasses
+from anon_pipeline.errors import InputError
+from anon_pipeline.perturb.discrete_laplace import discrete_laplace
+from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.grid import LARGEST
+
+__all__ = ["Perturbed", "class_diameters", "perturb"]
+
+Bounds = Sequence[tuple[int, int] | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Perturbed:
+    """A table after noise.
+
+    values: (n, p) grid units. Rows of suppressed records (label −1) hold the original values, without any
+        noise: they must never be released or measured.
+    diameters: (m, p) largest minus smallest original value of each class, grid units; divided by ε_c it is
+        the scale of the noise.
+    """
+
+    values: NDArray[np.int64]
+    diameters: NDArray[np.int64]
+
+
+def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> NDArray[np.int64]:
+    """Return the largest minus the smallest value of each class and column, (m, p).
+
+    Args:
+        values: (n, p) grid units.
+        classes: of the n records; suppressed ones count in no class.
+    Source:
+        METHODS 5.
+    """
+    order, starts = classes.members()
+    if len(order) == 0:
+        return np.zeros((len(classes.sizes), values.shape[1]), np.int64)
+    sorted_values, first = values[order], starts[:-1]
+    return np.maximum.reduceat(sorted_values, first, axis=0) - np.minimum.reduceat(
+        sorted_values, first, axis=0
+    )
+
+
+def perturb(
+    values: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    *,
+    epsilons: Sequence[Fraction],
+    entropy: Entropy,
+    bounds: Bounds | None = None,
+) -> Perturbed:
+    """Add discrete Laplace noise of scale diameter/ε_c to every record, column by column.
+
+    Args:
+        values: (n, p) original values in grid units, within ±2^52.
+        classes: of the n records.
+        epsilons: (p,) the columns' shares of a record's ε, see `split_epsilon`.
+        entropy: source of random words.
+        bounds: (p,) public lowest and highest released value, grid units; None where there is none. The
+            noisy value is moved to the nearer bound: a function of the output alone, it costs no ε.
+    Returns:
+        The noisy table and the classes' diameters.
+    Raises:
+        InputError: values or scales too large to draw exactly, bounds upside down; every culprit, by the
+            position of its column.
+        ValueError: not one epsilon (or bound) per column.
+    Source:
+        [KE] section IV; METHODS 5.
+    """
+    limits: Bounds = [None] * values.shape[1] if bounds is None else bounds
+    if not len(epsilons) == len(limits) == values.shape[1]:
+        raise ValueError(f"{values.shape[1]} columns need as many epsilons and bounds.")
+    _check(values, limits)
+    diameters = class_diameters(values, classes)
+    kept = classes.labels >= 0
+    labels = classes.labels[kept]
+    noisy = values.copy()
+    problems: list[str] = []
+    for column, (epsilon, limit) in enumerate(zip(epsilons, limits, strict=True)):
+        try:
+            noise = discrete_laplace(diameters[labels, column], epsilon, entropy=entropy)
+        except InputError as error:
+            problems += [f"perturb column {column}: {problem}" for problem in error.problems]
+            continue
+        noisy[kept, column] = _clamp(values[kept, column] + noise, limit)
+    if problems:
+        raise InputError(problems)
+    return Perturbed(noisy, diameters)
+
+
+def _clamp(values: NDArray[np.int64], limit: tuple[int, int] | None) -> NDArray[np.int64]:
+    """Move values beyond a public bound onto it."""
+    return values if limit is None else np.clip(values, *limit)
+
+
+def _check(values: NDArray[np.int64], limits: Bounds) -> None:
+    """Refuse values whose differences or sums could overflow, and bounds upside down."""
+    problems = []
+    for column, limit in enumerate(limits):
+        beyond = int(((values[:, column] > LARGEST) | (values[:, column] < -LARGEST)).sum())
+        if beyond:
+            problems.append(
+                f"perturb column {column}: values must be within 2^52 grid units of 0, got {beyond} that are "
+                f"not. Use a coarser resolution."
+            )
+        if limit is not None and limit[0] > limit[1]:
+            problems.append(
+                f"perturb column {column}: bounds must be [lowest, highest], got {list(limit)}. Swap them."
+            )
+    if problems:
+        raise InputError(problems)
