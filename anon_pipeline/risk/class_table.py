@@ -1,0 +1,139 @@
+"""The originals of every class, sorted, so that neighbours are found without looking at the whole class.
+
+Belongs here: the sorted table and how to build it. Does not belong here: any measure of risk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from anon_pipeline.risk.histograms import class_sizes, starts_of
+
+__all__ = ["ClassTable", "class_table", "finest_first", "lexicographically_below"]
+
+
+_SHORT = 32  # rows up to which insertion is faster than sorting by columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassTable:
+    """The distinct rows of m classes, in order of class, then lexicographic.
+
+    rows: (d, p) distinct rows of each class.
+    starts: (m + 1,) where each class begins in ``rows``.
+    before: (d + 1,) records before each row; row j stands for ``before[j + 1] − before[j]`` of them.
+    """
+
+    rows: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    before: NDArray[np.int64]
+
+    @property
+    def diameters(self) -> NDArray[np.float64]:
+        """Largest minus smallest value of each class and column, (m, p)."""
+        first = self.starts[:-1]
+        return np.maximum.reduceat(self.rows, first) - np.minimum.reduceat(self.rows, first)
+
+    @property
+    def leads(self) -> NDArray[np.int64]:
+        """First column that varies within each class, (m,): its rows are sorted by it. 0 if none does."""
+        return np.argmax(self.diameters > 0, axis=1)
+
+
+def finest_first(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Order columns by their number of distinct values, most first, so that scans by the first are short.
+
+    Args:
+        values: (n, p).
+    Returns:
+        The columns in that order, (p,); ties in the order given.
+    """
+    distinct = [len(np.unique(column)) for column in values.T] if values.shape[1] > 1 else [1]
+    return np.argsort(-np.asarray(distinct), kind="stable")
+
+
+@njit(cache=True)
+def _grouped(values, labels, starts):  # type: ignore[no-untyped-def]
+    """Copy the rows of classes behind each other; rows of no class (−1) are left out."""
+    rows = np.empty((starts[-1], values.shape[1]))
+    free = starts[:-1].copy()
+    for i in range(len(labels)):
+        label = labels[i]
+        if label >= 0:
+            for column in range(values.shape[1]):
+                rows[free[label], column] = values[i, column]
+            free[label] += 1
+    return rows
+
+
+@njit(cache=True)
+def lexicographically_below(a, b, first):  # type: ignore[no-untyped-def]
+    """Tell whether row a comes before row b, by the columns from ``first`` on."""
+    for column in range(first, len(a)):
+        if a[column] != b[column]:
+            return a[column] < b[column]
+    return False
+
+
+@njit(cache=True)
+def _insertion_sort(part):  # type: ignore[no-untyped-def]
+    """Sort a few rows in place, lexicographically."""
+    row = np.empty(part.shape[1])
+    for i in range(1, len(part)):
+        row[:] = part[i]
+        j = i
+        while j > 0 and lexicographically_below(row, part[j - 1], 0):
+            part[j] = part[j - 1]
+            j -= 1
+        part[j] = row
+
+
+@njit(cache=True)
+def _sort_by_columns(part):  # type: ignore[no-untyped-def]
+    """Sort rows in place, lexicographically: stable sorts from the last column to the first."""
+    for column in range(part.shape[1] - 1, -1, -1):
+        part[:] = part[np.argsort(part[:, column], kind="mergesort")]
+
+
+@njit(cache=True)
+def _sort_within(rows, starts):  # type: ignore[no-untyped-def]
+    """Sort the rows of each class in place, lexicographically.
+
+    Short classes by insertion, long ones by stable sorts from the last column to the first.
+    """
+    for label in range(len(starts) - 1):
+        part = rows[starts[label] : starts[label + 1]]
+        if part.shape[1] == 1:
+            part[:, 0].sort()
+        elif len(part) <= _SHORT:
+            _insertion_sort(part)
+        else:
+            _sort_by_columns(part)
+
+
+def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> ClassTable:
+    """Sort the records of every class and count equal ones together.
+
+    Args:
+        values: (n, p), p ≥ 1; finite, in grid units.
+        labels: (n,) class of each record, 0 … m−1; −1 for a record of no class.
+    Returns:
+        The table; the order of the records does not matter.
+    Raises:
+        ValueError: no class, or a class number that no record has.
+    """
+    labels = np.ascontiguousarray(labels, np.int64)
+    sizes = class_sizes(labels[labels >= 0], m=int(labels.max(initial=-1)) + 1)
+    starts = starts_of(sizes)
+    rows = _grouped(np.ascontiguousarray(values, np.float64), labels, starts)
+    _sort_within(rows, starts)
+    fresh = np.ones(len(rows), np.bool_)
+    fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    fresh[starts[:-1]] = True
+    first = np.flatnonzero(fresh)
+    before = np.append(first, len(rows)).astype(np.int64)
+    return ClassTable(rows[first], np.searchsorted(first, starts).astype(np.int64), before)

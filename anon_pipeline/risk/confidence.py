@@ -1,0 +1,134 @@
+"""Confidence: how many originals of its class a released record could stand for.
+
+Belongs here: the radius and the counts ℓ of [KE V-C]. Does not belong here: whom to suppress for it
+(`suppress`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from anon_pipeline.risk.class_table import class_table, finest_first
+
+__all__ = ["confidence_radius", "confident_counts"]
+
+
+def confidence_radius(
+    diameters: NDArray[np.float64], epsilon: float, confidence: float
+) -> NDArray[np.float64]:
+    """Compute how far an original may lie from its released value, with the given confidence.
+
+    Args:
+        diameters: largest minus smallest value of each class, any shape, in the column's unit, ≥ 0.
+        epsilon: the column's own ε, > 0.
+        confidence: probability that the original lies within the radius, in (0, 1).
+    Returns:
+        −(diam/ε)·ln(1−c), same shape and unit as the diameters.
+    Raises:
+        ValueError: ε ≤ 0 or a confidence outside (0, 1).
+    Source:
+        [KE V-C], r_c; METHODS 7.
+    """
+    if not (epsilon > 0 and math.isfinite(epsilon)):
+        raise ValueError(f"epsilon must be positive, got {epsilon}.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, both excluded, got {confidence}.")
+    return np.asarray(diameters, np.float64) / epsilon * -math.log1p(-confidence)
+
+
+def confident_counts(
+    released: NDArray[np.float64],
+    own_labels: NDArray[np.integer],
+    originals: NDArray[np.float64],
+    *,
+    labels: NDArray[np.integer],
+    radius: NDArray[np.float64],
+    cap: int,
+) -> NDArray[np.int64]:
+    """Count the originals of its class that each released record could stand for, ℓ.
+
+    An original counts when |y − x| ≤ radius in every column. The comparison has no tolerance: on the
+    grid |y − x| is an exact integer, and a radius is either exactly 0 or irrational. Give the originals on
+    the grid on which the noise was drawn, or a class of diameter 0 will not find its own values.
+
+    Args:
+        released: (r, p) released values, in grid units.
+        own_labels: (r,) class of each released record, 0 … m−1.
+        originals: (n, p) original values, in grid units, of records suppressed later too.
+        labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
+        radius: (m, p) radius of each class and column, in grid units, ≥ 0.
+        cap: where counting stops, in records, ≥ 1; k is enough to decide about suppression.
+    Returns:
+        ℓ of each released record, or ``cap`` if it is larger, (r,). Without a column the class size.
+    Raises:
+        ValueError: labels that are not compact, or released records of a class that is not there.
+    Source:
+        [KE V-C]; METHODS 7.
+    """
+    classes = np.ascontiguousarray(own_labels, np.int64)
+    if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < len(radius):
+        raise ValueError(f"own_labels must lie in 0 … {len(radius) - 1}, got others. Leave them out.")
+    if originals.shape[1] == 0:
+        sizes = np.bincount(labels[labels >= 0], minlength=len(radius))
+        return np.minimum(sizes[classes], cap).astype(np.int64)
+    order = finest_first(originals)
+    table = class_table(originals[:, order], labels)
+    if len(table.starts) != len(radius) + 1:
+        raise ValueError(f"radius must have a row per class, got {len(radius)} for {len(table.starts) - 1}.")
+    values, reach = (np.ascontiguousarray(each[:, order], np.float64) for each in (released, radius))
+    arrays = (table.rows, table.starts, table.before, table.leads)
+    found: NDArray[np.int64] = _counts(values, reach, classes, arrays, cap)
+    return found
+
+
+@njit(cache=True)
+def _window(column, begin, end, y, reach):  # type: ignore[no-untyped-def]
+    """Bisect begin … end of a sorted column: the first value within reach of y, and the first beyond."""
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) // 2
+        if y - column[middle] > reach:
+            low = middle + 1
+        else:
+            high = middle
+    first, high = low, end
+    while low < high:
+        middle = (low + high) // 2
+        if column[middle] - y > reach:
+            high = middle
+        else:
+            low = middle + 1
+    return first, low
+
+
+@njit(cache=True)
+def _inside(row, y, reach):  # type: ignore[no-untyped-def]
+    """Tell whether a row is within reach in every column."""
+    for column in range(len(y)):  # noqa: SIM110 - numba compiles the loop, not the generator
+        if abs(row[column] - y[column]) > reach[column]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _counts(released, radius, classes, table, cap):  # type: ignore[no-untyped-def]
+    """Count rows within reach: by bisection for one column, by a scan that ends at the cap for several."""
+    rows, starts, before, leads = table
+    counts = np.zeros(len(released), np.int64)
+    for i in range(len(released)):
+        y, reach, lead = released[i], radius[classes[i]], leads[classes[i]]
+        begin, end = starts[classes[i]], starts[classes[i] + 1]
+        begin, end = _window(rows[:, lead], begin, end, y[lead], reach[lead])
+        if len(y) == 1:
+            counts[i] = min(before[end] - before[begin], cap)
+            continue
+        for j in range(begin, end):
+            if _inside(rows[j], y, reach):
+                counts[i] = min(counts[i] + before[j + 1] - before[j], cap)
+                if counts[i] == cap:
+                    break
+    return counts

@@ -1,0 +1,249 @@
+"""Linking risk: how often the attacker's nearest original is the right one.
+
+Belongs here: the measured and the expected linking risk of [KE V-B]. Does not belong here: the limit on it
+(`gate`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from anon_pipeline.perturb.laplace_law import cdf
+from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
+from anon_pipeline.risk.histograms import class_histograms
+
+__all__ = ["TIE_TOLERANCE", "LinkingRisk", "expected_linking_risk", "linking_risk"]
+
+TIE_TOLERANCE = 1e-12
+"""Relative difference of squared distances over several columns that still counts as a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkingRisk:
+    """How many released records an attacker links who knows every original and each class.
+
+    linked: records whose own original is among the nearest ones of its class.
+    released: records released, ≥ 1.
+    risk: linked / released, in [0, 1]; the attacker's success where no column is perturbed.
+    attacker_success: the same with a tie worth 1/(originals at that distance), in [0, 1].
+    """
+
+    linked: int
+    released: int
+    risk: float
+    attacker_success: float
+
+
+def linking_risk(
+    released: NDArray[np.float64],
+    own: NDArray[np.integer],
+    originals: NDArray[np.float64],
+    *,
+    labels: NDArray[np.integer],
+) -> LinkingRisk:
+    """Measure how many released records are linked to their own original.
+
+    Distances are Euclidean, each column divided by its diameter in the class (0 if that is 0); for one
+    column they are exact, for several a relative difference of `TIE_TOLERANCE` counts as a tie. Without a
+    column every original of the class is at distance 0, all records are linked, and only the attacker's
+    success says anything (classes/released, when nothing was suppressed later): ``risk`` is then that.
+
+    Args:
+        released: (r, p) released values, in grid units.
+        own: (r,) index of each released record in ``originals``.
+        originals: (n, p) original values, in grid units, of records suppressed later too.
+        labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
+    Returns:
+        The counts and shares; the order of the records does not matter.
+    Raises:
+        ValueError: nothing released, a released record of no class, or labels that are not compact.
+    Source:
+        [KE V-B]; METHODS 8.
+    """
+    if len(own) == 0:
+        raise ValueError("released must hold a record, got none. The linking risk is not defined.")
+    classes = labels[own].astype(np.int64)
+    if int(classes.min()) < 0:
+        raise ValueError("released records must be in a class, got some with label −1. Leave them out.")
+    if originals.shape[1] == 0:
+        tied = np.bincount(labels[labels >= 0])[classes]
+    else:
+        order = finest_first(originals)
+        released, originals = _columns(released, order), _columns(originals, order)
+        tied = _tied(released, originals[own], classes, class_table(originals, labels))
+    linked = int(np.count_nonzero(tied))
+    success = _inverse_sum(tied) / len(own)
+    risk = linked / len(own) if originals.shape[1] else success
+    return LinkingRisk(linked, len(own), risk, success)
+
+
+def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.ascontiguousarray(values[:, order], np.float64)
+
+
+def _inverse_sum(tied: NDArray[np.int64]) -> float:
+    """Return Σ 1/tied over the linked records, whatever their order."""
+    times = np.bincount(tied)
+    ties = np.flatnonzero(times)
+    ties = ties[ties > 0]
+    return math.fsum((times[ties] / ties).tolist())
+
+
+def _tied(
+    released: NDArray[np.float64], mine: NDArray[np.float64], classes: NDArray[np.int64], table: ClassTable
+) -> NDArray[np.int64]:
+    """Count the originals as near as the own one, itself included, (r,); 0 where another is nearer."""
+    arrays = (table.rows, table.starts, table.before)
+    if released.shape[1] == 1:
+        tied: NDArray[np.int64] = _tied_on_line(released[:, 0].copy(), mine[:, 0].copy(), classes, arrays)
+        return tied
+    diameters = table.diameters
+    scales = np.divide(1.0, diameters, out=np.zeros_like(diameters), where=diameters > 0)
+    tied = _tied_in_space(released, mine, classes, arrays, (scales, table.leads))
+    return tied
+
+
+@njit(cache=True)
+def _tied_on_line(released, mine, classes, arrays):  # type: ignore[no-untyped-def]
+    """Count ties for one column: only the two neighbours of the released value can be nearest."""
+    rows, starts, before = arrays
+    tied = np.zeros(len(released), np.int64)
+    for i in range(len(released)):
+        y, begin, end = released[i], starts[classes[i]], starts[classes[i] + 1]
+        at = begin + np.searchsorted(rows[begin:end, 0], y)
+        below = y - rows[at - 1, 0] if at > begin else np.inf
+        above = rows[at, 0] - y if at < end else np.inf
+        distance = abs(y - mine[i])
+        if distance > below or distance > above:
+            continue
+        if distance == below:
+            tied[i] += before[at] - before[at - 1]
+        if distance == above:
+            tied[i] += before[at + 1] - before[at]
+    return tied
+
+
+@njit(cache=True)
+def _squared(a, b, scale):  # type: ignore[no-untyped-def]
+    """Return the squared distance of two rows, each column multiplied by its scale."""
+    total = 0.0
+    for column in range(len(a)):
+        step = (a[column] - b[column]) * scale[column]
+        total += step * step
+    return total
+
+
+@njit(cache=True)
+def _first_not_below(rows, span, y, lead):  # type: ignore[no-untyped-def]
+    """Return the first of the sorted rows of a span that does not come before y."""
+    begin, end = span
+    while begin < end:
+        middle = (begin + end) // 2
+        if lexicographically_below(rows[middle], y, lead):
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(cache=True)
+def _scan(span, table, y, scale, mine):  # type: ignore[no-untyped-def]
+    """Count ties from ``span[0]`` to ``span[1]`` by steps of ``span[2]``; −1 as soon as a row is nearer.
+
+    Rows are sorted by their leading column, so the scan ends where that column alone is too far.
+    """
+    rows, before, lead = table
+    nearer, farther = mine * (1 - TIE_TOLERANCE), mine * (1 + TIE_TOLERANCE)
+    ties = 0
+    for j in range(span[0], span[1], span[2]):
+        step = (rows[j, lead] - y[lead]) * scale[lead]
+        if step * step > farther:
+            break
+        distance = _squared(rows[j], y, scale)
+        if distance < nearer:
+            return -1
+        if distance <= farther:
+            ties += before[j + 1] - before[j]
+    return ties
+
+
+@njit(cache=True)
+def _tied_in_space(released, mine, classes, arrays, measure):  # type: ignore[no-untyped-def]
+    """Count ties for several columns, outwards from where the released row would stand."""
+    rows, starts, before = arrays
+    scales, leads = measure
+    tied = np.zeros(len(released), np.int64)
+    for i in range(len(released)):
+        y, scale, lead = released[i], scales[classes[i]], leads[classes[i]]
+        begin, end = starts[classes[i]], starts[classes[i] + 1]
+        at = _first_not_below(rows, (begin, end), y, lead)
+        distance = _squared(mine[i], y, scale)
+        up = _scan((at, end, 1), (rows, before, lead), y, scale, distance)
+        down = _scan((at - 1, begin - 1, -1), (rows, before, lead), y, scale, distance) if up >= 0 else -1
+        if down >= 0:
+            tied[i] = up + down
+    return tied
+
+
+def expected_linking_risk(
+    originals: NDArray[np.int64],
+    labels: NDArray[np.integer],
+    *,
+    scales: NDArray[np.float64],
+    bounds: tuple[int, int] | None = None,
+) -> float:
+    """Compute the linking risk that discrete Laplace noise will have, exactly and without drawing any.
+
+    The outputs nearest to a value are the integers between the midpoints to its neighbouring distinct
+    values in the class (a midpoint is a tie and counts); the outermost cells are unbounded.
+
+    Args:
+        originals: (n,) one column, in grid units.
+        labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
+        scales: (m,) scale b of the noise of each class, in grid units, ≥ 0; 0 for no noise.
+        bounds: smallest and largest output, in grid units; noise beyond is moved onto the bound.
+    Returns:
+        Mean probability of being linked over the records in classes, in [0, 1].
+    Raises:
+        ValueError: no record in a class, or a number of scales that is not the number of classes.
+    Source:
+        [KE V-B] for the risk; METHODS 8 for the closed form.
+    """
+    inside = labels >= 0
+    values = np.asarray(originals[inside], np.int64)
+    shift = int(values.min(initial=0))
+    found = class_histograms(values - shift, labels[inside], m=len(scales))
+    x, scale = found.codes + shift, np.asarray(scales, np.float64)[found.classes]
+    lower, upper = _cells(found.codes, found.classes)
+    linked = _reached(upper + shift, x, scale, bounds) - _reached(lower + shift - 1, x, scale, bounds)
+    return float(np.dot(linked, found.counts) / found.counts.sum())
+
+
+def _cells(
+    x: NDArray[np.int64], classes: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest and the largest output nearest to each distinct value; ±inf at a class's ends."""
+    lower, upper = np.full(len(x), -np.inf), np.full(len(x), np.inf)
+    together = classes[:-1] == classes[1:]
+    middle = x[:-1] + x[1:]
+    lower[1:][together] = -(-middle // 2)[together]
+    upper[:-1][together] = (middle // 2)[together]
+    return lower, upper
+
+
+def _reached(
+    limit: NDArray[np.float64],
+    x: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    bounds: tuple[int, int] | None,
+) -> NDArray[np.float64]:
+    """Return the probability that the output, clamped to the bounds, is at most ``limit``."""
+    chance = cdf(limit - x, scale)
+    if bounds is None:
+        return chance
+    return np.where(limit < bounds[0], 0.0, np.where(limit >= bounds[1], 1.0, chance))

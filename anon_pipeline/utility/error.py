@@ -1,0 +1,97 @@
+"""How far the noise moves values: the error that was realized and the error to expect.
+
+Belongs here: errors of one perturbed column. Does not belong here: what generalization loses (`loss`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.perturb.laplace_law import mean_absolute
+
+__all__ = ["RealizedError", "expected_relative_error", "realized_error"]
+
+
+@dataclass(frozen=True, slots=True)
+class RealizedError:
+    """How far the released values of a column are from their own originals.
+
+    relative: mean |y − x|/|x| over the records with x ≠ 0; None if there is none.
+    zeros: records left out because x = 0.
+    of_range: mean |y − x| over the range of the column in the input; 0 without an error, None where a
+        constant column has one.
+    """
+
+    relative: float | None
+    zeros: int
+    of_range: float | None
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    """Return the exactly rounded mean, which no order of the records can change."""
+    return math.fsum(values.tolist()) / len(values)
+
+
+def realized_error(released: NDArray[np.float64], own: NDArray[np.float64], *, span: float) -> RealizedError:
+    """Measure the error of a released column.
+
+    Args:
+        released: (r,) released values.
+        own: (r,) original value of each released record, in the same unit.
+        span: largest minus smallest value of the column in the input, in the same unit, ≥ 0.
+    Returns:
+        The errors.
+    Raises:
+        ValueError: nothing released.
+    Source:
+        [KE (4)]; METHODS 9.
+
+    >>> realized_error(np.array([110.0, 5.0]), np.array([100.0, 0.0]), span=100.0)
+    RealizedError(relative=0.1, zeros=1, of_range=0.075)
+    """
+    if len(released) == 0:
+        raise ValueError("released must hold a record, got none. Its error is not defined.")
+    distance = np.abs(np.asarray(released, np.float64) - own)
+    measured = own != 0
+    relative = _mean(distance[measured] / np.abs(own[measured])) if measured.any() else None
+    mean = _mean(distance)
+    of_range = mean / span if span > 0 else (0.0 if mean == 0 else None)
+    return RealizedError(relative, len(own) - int(measured.sum()), of_range)
+
+
+def expected_relative_error(
+    originals: NDArray[np.float64],
+    labels: NDArray[np.integer],
+    *,
+    scales: NDArray[np.float64],
+    discrete: bool = True,
+) -> float | None:
+    """Compute the mean of E|y − x|/|x| before any noise is drawn.
+
+    With continuous noise it is [KE (8)], (1/ε)·Σ diam(E)·|E|/(H(E)·n): |E|/H(E) is Σ 1/|x| over the class
+    and diam(E)/ε its scale. With discrete noise E|Z| = 2q/(1 − q²) takes the place of the scale. Clamping
+    to output bounds is left out of account; it only makes the error smaller where the bounds hold x.
+
+    Args:
+        originals: (n,) one column, in grid units.
+        labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
+        scales: (m,) scale diam/ε of each class, in grid units, ≥ 0.
+        discrete: whether the noise is discrete Laplace; otherwise the paper's continuous one.
+    Returns:
+        The expected error over the records in classes with x ≠ 0; None if there is none.
+    Raises:
+        ValueError: a class without a scale.
+    Source:
+        [KE (7), (8)]; METHODS 9.
+    """
+    measured = (labels >= 0) & (originals != 0)
+    if not measured.any():
+        return None
+    if int(labels.max()) >= len(scales):
+        raise ValueError(f"scales must cover every class, got {len(scales)} for {int(labels.max()) + 1}.")
+    noise = mean_absolute(scales) if discrete else np.asarray(scales, np.float64)
+    return _mean(noise[labels[measured]] / np.abs(originals[measured]))

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_pipeline.utility.loss import average_class_size, discernibility, numerical_precision
+
+NOTHING = np.empty(0, np.int64)
+
+
+def test_discernibility():
+    assert discernibility(np.array([2, 3]), n=5) == 13
+    assert discernibility(np.array([2, 3]), n=7) == 13 + 7 * 2
+    assert discernibility(NOTHING, n=4) == 16
+
+
+def test_discernibility_does_not_overflow():
+    assert discernibility(np.array([46_341], np.int32), n=46_341) == 46_341**2
+    assert discernibility(np.array([2**32]), n=2**32 + 1) == 2**64 + 2**32 + 1
+
+
+def test_average_class_size():
+    assert average_class_size(np.array([2, 4]), n=6) == 3.0
+    assert average_class_size(np.array([2, 4]), n=9) == 3.0  # the suppressed are one more class
+    assert average_class_size(NOTHING, n=4) == 4.0
+
+
+def test_numerical_precision_golden(golden):
+    for case in golden["numerical_precision"]:
+        (low, high), (least, most) = case["class"], case["table"]
+        found = numerical_precision(np.array([high - low]), np.array([2]), span=most - least, n=2)
+        assert found == case["loss"]
+
+
+def test_numerical_precision_weighs_records_and_counts_suppressed_ones():
+    found = numerical_precision(np.array([10.0, 0.0]), np.array([2, 4]), span=40.0, n=8)
+    assert found == pytest.approx((2 * 0.25 + 2) / 8)
+
+
+def test_numerical_precision_of_a_constant_column():
+    assert numerical_precision(np.zeros(1), np.array([3]), span=0.0, n=3) == 0.0
+    assert numerical_precision(np.zeros(1), np.array([3]), span=0.0, n=4) == 0.25
+    assert numerical_precision(np.empty(0), NOTHING, span=0.0, n=2) == 1.0
+
+
+def test_a_class_wider_than_the_table_is_refused():
+    with pytest.raises(ValueError, match="span must be the range of the whole table"):
+        numerical_precision(np.array([2.0]), np.array([1]), span=1.0, n=1)
+
+
+@pytest.mark.parametrize(("sizes", "n", "rule"), [([], 0, "at least 1 record"), ([3, 4], 6, "cover the 7")])
+def test_records_that_are_not_there_are_refused(sizes, n, rule):
+    sizes = np.array(sizes, np.int64)
+    for measure in (
+        lambda: discernibility(sizes, n=n),
+        lambda: average_class_size(sizes, n=n),
+        lambda: numerical_precision(np.zeros(len(sizes)), sizes, span=1.0, n=n),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            measure()
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 10), st.integers(1, 9)), min_size=1), st.randoms(use_true_random=False)
+)
+def test_the_order_of_the_classes_does_not_matter(classes, random):
+    found = set()
+    for each in (classes, random.sample(classes, len(classes))):
+        diameters, sizes = np.array([d for d, _ in each]), np.array([s for _, s in each])
+        n = int(sizes.sum()) + 1
+        precision = numerical_precision(diameters, sizes, span=10.0, n=n)
+        found.add((discernibility(sizes, n=n), average_class_size(sizes, n=n), precision))
+    assert len(found) == 1
