@@ -1,0 +1,170 @@
+"""Number lines for Mondrian, and what a range on one of them releases and costs.
+
+Belongs here: positions of leaves, `[min, max]` of numbers, the lowest common ancestor of categories. Does
+not belong here: choosing the ranges (`mondrian_kernels`).
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode.loss import LossName
+
+__all__ = ["Axis", "Released", "make_axis", "range_costs", "release_ranges"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """The leaves of one quasi-identifier in the order in which they may be cut.
+
+    hierarchy: of the quasi-identifier.
+    leaves: (D,) leaf on each position.
+    positions: (D,) position of each leaf.
+    coordinates: (D,) where each position lies: the number, NaN for missing; categories: the position.
+    span: length that a width is normalized by: greatest − least number in the table, or D − 1.
+    """
+
+    hierarchy: Hierarchy
+    leaves: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    coordinates: NDArray[np.float64]
+    span: float
+
+    @property
+    def numeric(self) -> bool:
+        """Whether ranges release `[min, max]`."""
+        return self.hierarchy.coordinates is not None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Released:
+    """What m ranges of one axis release.
+
+    codes: (m,) index into ``values``; equal values have equal codes.
+    values: the released values.
+    """
+
+    codes: NDArray[np.int64]
+    values: NDArray[np.object_]
+
+
+def make_axis(hierarchy: Hierarchy, present: NDArray[np.int64]) -> Axis:
+    """Order the leaves of a quasi-identifier.
+
+    Args:
+        hierarchy: D leaves.
+        present: leaf codes that occur in the table, repeated or not.
+    """
+    if hierarchy.coordinates is None:
+        leaves = np.arange(hierarchy.leaves)
+        coordinates, span = leaves.astype(np.float64), float(hierarchy.leaves - 1)
+    else:
+        leaves = np.argsort(hierarchy.coordinates, kind="stable")  # NaN goes last
+        coordinates = hierarchy.coordinates[leaves].astype(np.float64)
+        numbers = hierarchy.coordinates[present]
+        numbers = numbers[~np.isnan(numbers)]
+        span = float(numbers.max() - numbers.min()) if len(numbers) else 0.0
+    positions = np.empty_like(leaves)
+    positions[leaves] = np.arange(len(leaves))
+    return Axis(hierarchy, leaves, positions, coordinates, span)
+
+
+def _text(value: object) -> str:
+    """Write a value as the end of an interval: whole numbers without ``.0``, midnights as dates."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time.min:
+        return value.date().isoformat()
+    return str(value)
+
+
+def _mixed(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each range holds a number and a missing value, (m,)."""
+    return (low != high) & np.isnan(axis.coordinates[high])
+
+
+def _lowest_ancestor_levels(
+    hierarchy: Hierarchy, low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Lowest level on which the two ends of each range are one value, (m,)."""
+    levels = np.zeros(len(low), np.int64)
+    for lookup in hierarchy.lookups[:-1]:
+        levels += lookup[low] != lookup[high]
+    return levels
+
+
+def _number_value(axis: Axis, low: int, high: int) -> object:
+    """Value that a range of numbers releases."""
+    leaf_values = axis.hierarchy.values[0]
+    if low == high:
+        return leaf_values[axis.leaves[low]]
+    if np.isnan(axis.coordinates[high]):
+        return axis.hierarchy.values[-1][0]
+    return f"[{_text(leaf_values[axis.leaves[low]])}, {_text(leaf_values[axis.leaves[high]])}]"
+
+
+def release_ranges(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> Released:
+    """Say what ranges release.
+
+    Args:
+        axis: the quasi-identifier.
+        low: (m,) least position of each class.
+        high: (m,) greatest position.
+    Returns:
+        Numbers: the value itself, ``[min, max]``, or the hierarchy's top where numbers and missing are
+        mixed. Categories: the lowest common ancestor.
+    """
+    hierarchy = axis.hierarchy
+    if axis.numeric:
+        pairs, codes = np.unique(low * len(axis.leaves) + high, return_inverse=True)
+        ends = zip(*(side.tolist() for side in np.divmod(pairs, len(axis.leaves))), strict=True)
+        found = [_number_value(axis, least, greatest) for least, greatest in ends]
+    else:
+        levels = _lowest_ancestor_levels(hierarchy, low, high)
+        ancestors = np.stack(hierarchy.lookups)[levels, low]
+        pairs, codes = np.unique(levels * len(axis.leaves) + ancestors, return_inverse=True)
+        nodes = zip(*(side.tolist() for side in np.divmod(pairs, len(axis.leaves))), strict=True)
+        found = [hierarchy.values[level][code] for level, code in nodes]
+    ranks: dict[object, int] = {}
+    codes = np.array([ranks.setdefault(value, len(ranks)) for value in found], np.int64)[codes]
+    values = np.empty(len(ranks), np.object_)
+    values[:] = list(ranks)
+    return Released(codes, values)
+
+
+def range_costs(
+    axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], loss: LossName
+) -> tuple[NDArray[np.float64], float]:
+    """Say what a record loses by the range of its class.
+
+    Args:
+        axis: the quasi-identifier.
+        low: (m,) least position of each class.
+        high: (m,) greatest position.
+        loss: ``precision``: max − min of numbers, the level of a category; ``granularity``: leaves
+            covered, without the first.
+    Returns:
+        Cost of each range (m,), and the cost of losing everything, which mixing numbers and missing does; 0
+        where there is nothing to lose.
+    Source:
+        METHODS 9, numerical precision and granularity.
+    """
+    hierarchy, leaves = axis.hierarchy, len(axis.leaves)
+    if axis.numeric and loss == "precision":
+        full = axis.span or float(leaves > 1)
+        lengths = axis.coordinates[high] - axis.coordinates[low]
+        return np.where(low == high, 0.0, np.where(np.isnan(lengths), full, lengths)), full
+    if axis.numeric:
+        return np.where(_mixed(axis, low, high), leaves - 1, high - low).astype(np.float64), float(leaves - 1)
+    levels = _lowest_ancestor_levels(hierarchy, low, high)
+    if loss == "precision":
+        return levels.astype(np.float64), float(hierarchy.height - 1)
+    covered = np.stack(
+        [hierarchy.leaves_below(level)[lookup] for level, lookup in enumerate(hierarchy.lookups)]
+    )
+    return (covered[levels, low] - 1).astype(np.float64), float(leaves - 1)

@@ -1,0 +1,202 @@
+"""The one door to all recoders: k within the limit or InfeasibleError, whatever the row order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.classes import equivalence_classes
+from anon_pipeline.errors import InfeasibleError, InputError
+from anon_pipeline.recode import RECODERS, recode
+
+LOSSES = ["precision", "granularity"]
+FULL_DOMAIN = ["ola", "optimal"]
+
+
+def draw_question(
+    data: st.DataObject, drawn: SimpleNamespace
+) -> tuple[np.ndarray, list[Any], dict[str, Any]]:
+    codes, hierarchies = data.draw(drawn.tables(least=0))
+    options = {
+        "k": data.draw(st.integers(1, len(codes) + 2)),
+        "max_suppressed": data.draw(st.integers(-1, len(codes) + 1)),
+        "loss": data.draw(st.sampled_from(LOSSES)),
+    }
+    return codes, hierarchies, options
+
+
+@pytest.mark.parametrize("recoder", RECODERS)
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_a_release_keeps_k_and_the_limit_or_there_is_none(
+    data: st.DataObject, drawn: SimpleNamespace, recoder: Any
+) -> None:
+    codes, hierarchies, options = draw_question(data, drawn)
+    k, limit = options["k"], options["max_suppressed"]
+    if len(codes) < k or limit < 0:
+        with pytest.raises(InfeasibleError):
+            recode(codes, hierarchies, recoder=recoder, **options)
+        return
+    recoding = recode(codes, hierarchies, recoder=recoder, **options)
+    classes = equivalence_classes(recoding.codes)
+    assert classes.k >= k
+    assert recoding.suppressed == int((recoding.codes < 0).all(axis=1).sum()) <= limit
+    assert ((recoding.codes < 0).all(axis=1) == (recoding.codes < 0).any(axis=1)).all()
+    assert 0 <= recoding.loss <= 1
+    assert recoding.codes.shape == codes.shape
+
+
+@pytest.mark.parametrize("recoder", ["ola", "optimal", "mondrian"])
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_each_record_is_released_alike_in_any_row_order(
+    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, recoder: Any
+) -> None:
+    codes, hierarchies = data.draw(drawn.tables())
+    k = data.draw(st.integers(1, len(codes)))
+    order = np.array(data.draw(st.permutations(range(len(codes)))))
+    options: dict[str, Any] = {"k": k, "max_suppressed": 2, "recoder": recoder, "loss": "granularity"}
+    one, two = recode(codes, hierarchies, **options), recode(codes[order], hierarchies, **options)
+    assert [brute.released(one)[record] for record in order] == brute.released(two)
+    assert (one.loss, one.levels, one.suppressed, one.checked) == (
+        two.loss,
+        two.levels,
+        two.suppressed,
+        two.checked,
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_relaxed_releases_equal_records_alike_in_number(
+    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace
+) -> None:
+    codes, hierarchies = data.draw(drawn.tables())
+    k = data.draw(st.integers(1, len(codes)))
+    order = np.array(data.draw(st.permutations(range(len(codes)))))
+    options: dict[str, Any] = {
+        "k": k,
+        "max_suppressed": 0,
+        "recoder": "mondrian_relaxed",
+        "loss": "precision",
+    }
+    seen = []
+    for rows in (codes, codes[order]):
+        recoding = recode(rows, hierarchies, **options)
+        seen.append(
+            (Counter(zip(map(tuple, rows.tolist()), brute.released(recoding), strict=True)), recoding.loss)
+        )
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("recoder", RECODERS)
+def test_more_than_all_records_is_infeasible_and_says_what_could_be_reached(recoder: Any, from_rows) -> None:
+    hierarchy = from_rows("x", [("a", "*"), ("b", "*")])
+    with pytest.raises(InfeasibleError) as caught:
+        recode(
+            np.array([[0], [1], [1]]), [hierarchy], k=4, max_suppressed=1, recoder=recoder, loss="precision"
+        )
+    assert (caught.value.k, caught.value.reached_k, caught.value.suppressed) == (4, 3, 1.0)
+    assert str(caught.value) == (
+        "k must be at most the number of records (3), got 4. Reached: k = 3 within the suppression limit; "
+        "k = 4 would suppress 100.00% of the records."
+    )
+
+
+@pytest.mark.parametrize("recoder", RECODERS)
+def test_no_records_is_infeasible(recoder: Any, from_rows) -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        recode(
+            np.zeros((0, 1), np.int64),
+            [from_rows("x", [("a", "*")])],
+            k=2,
+            max_suppressed=0,
+            recoder=recoder,
+            loss="granularity",
+        )
+    assert caught.value.reached_k == 0
+
+
+@pytest.mark.parametrize("recoder", RECODERS)
+def test_a_limit_already_used_up_is_infeasible(recoder: Any, from_rows) -> None:
+    with pytest.raises(InfeasibleError, match="used up before recoding, got 3 over") as caught:
+        recode(
+            np.zeros((9, 1), np.int64),
+            [from_rows("x", [("a", "*"), ("b", "*")])],
+            k=2,
+            max_suppressed=-3,
+            recoder=recoder,
+            loss="precision",
+        )
+    assert (caught.value.reached_k, caught.value.suppressed) == (0, 0.0)
+
+
+@pytest.mark.parametrize("recoder", FULL_DOMAIN)
+def test_a_lattice_too_large_is_refused(recoder: Any, from_rows) -> None:
+    hierarchies = [
+        from_rows(f"c{column}", [("a", "a", "a", "*"), ("b", "b", "b", "*")]) for column in range(14)
+    ]
+    codes = np.zeros((5, 14), np.int64)
+    options: dict[str, Any] = {"k": 2, "max_suppressed": 0, "loss": "precision"}
+    with pytest.raises(
+        InputError, match="Use fewer levels, fewer columns to generalize, or a Mondrian recoder"
+    ):
+        recode(codes, hierarchies, recoder=recoder, **options)
+    assert recode(codes, hierarchies, recoder="mondrian", **options).loss == 0
+
+
+@pytest.mark.parametrize("wrong", [{"recoder": "best"}, {"loss": "entropy"}, {"k": 0}])
+def test_wrong_options_are_refused(wrong: dict[str, Any], from_rows) -> None:
+    options: dict[str, Any] = {"k": 2, "max_suppressed": 0, "recoder": "ola", "loss": "precision"} | wrong
+    with pytest.raises(ValueError, match="must get a known recoder and loss and k ≥ 1"):
+        recode(np.zeros((3, 1), np.int64), [from_rows("x", [("a", "*")])], **options)
+
+
+@pytest.mark.parametrize("recoder", RECODERS)
+def test_missing_values_count(recoder: Any, brute: SimpleNamespace) -> None:
+    """Dropping the two missing records would leave two clean classes of 2 and report k = 2 for k = 1."""
+    from anon_pipeline.hierarchy.model import Hierarchy
+
+    values = np.array(["a", "b", None], object), np.array(["*"], object)
+    hierarchy = Hierarchy("x", (np.arange(3), np.zeros(3, np.int64)), values)
+    codes = np.array([[0], [0], [1], [1], [2]])
+    recoding = recode(codes, [hierarchy], k=2, max_suppressed=0, recoder=recoder, loss="precision")
+    got = brute.released(recoding)
+    assert got[4] == ("*",)
+    assert equivalence_classes(recoding.codes).k >= 2
+    pair = recode(
+        np.array([[0], [0], [2], [2]]), [hierarchy], k=2, max_suppressed=0, recoder=recoder, loss="precision"
+    )
+    assert brute.released(pair) == [("a",), ("a",), (None,), (None,)]
+
+
+def test_the_package_imports_without_numba() -> None:
+    code = "import sys, anon_pipeline.recode.model, anon_pipeline.recode; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_kernels_are_compiled_once_whatever_the_layout(from_rows) -> None:
+    """A second signature would cost a compilation in the middle of a run."""
+    from anon_pipeline.recode.kernels import group_keys, pack_keys, price_classes
+    from anon_pipeline.recode.mondrian_kernels import partition
+
+    hierarchies = [
+        from_rows(name, [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")]) for name in ("x", "y")
+    ]
+    rows = np.array([[0, 0], [1, 2], [2, 1], [0, 2], [1, 1], [0, 0]])
+    counts = []
+    for codes in (rows, np.asfortranarray(rows), rows[:, ::-1], rows.astype(np.int32), rows[:5], rows[:1]):
+        for recoder in RECODERS:
+            recode(codes, hierarchies, k=1, max_suppressed=1, recoder=recoder, loss="granularity")
+        counts.append(
+            [len(kernel.signatures) for kernel in (pack_keys, group_keys, price_classes, partition)]
+        )
+    assert counts == counts[:1] * 6
