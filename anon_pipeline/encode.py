@@ -65,6 +65,7 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
             cast[name] = _cast(series, column)
         except InputError as error:
             problems += error.problems
+        problems += _lacking(series, column)
     if problems:
         raise InputError(problems)
     return pd.DataFrame(cast)
@@ -93,21 +94,27 @@ def _column_problems(got: Sequence[str], declared: Sequence[str]) -> list[str]:
 
 
 def _cast(series: pd.Series, column: object) -> pd.Series:
-    """Cast one column to what its role needs and refuse missing values where they are not allowed."""
+    """Cast one column to what its role needs."""
+    ordered = isinstance(column, Sensitive) and column.distance == "ordered"
+    order = column.order if isinstance(column, Sensitive) else None
     if isinstance(column, Perturb):
-        series = finite_numbers(series)
-    elif isinstance(column, Sensitive) and column.distance == "ordered":
-        series = _in_order(series, column.order) if column.order else whole_numbers(finite_numbers(series))
-    if isinstance(column, (Perturb, Sensitive)) and column.missing == "error":
-        missing = int(series.isna().sum())
-        if missing:
-            raise InputError(
-                f"{series.name}: must have a value in every record, got {missing} missing. "
-                "Set missing: suppress to suppress those records."
-            )
+        return finite_numbers(series)
+    if ordered and order is None:
+        return whole_numbers(finite_numbers(series))
     if not (isinstance(column, Identifier) and column.action == "drop"):
         arrow(series)
-    return series
+    return series if order is None else _in_order(series, order)
+
+
+def _lacking(series: pd.Series, column: object) -> list[str]:
+    """Say how many values are missing where they are not allowed to."""
+    missing = int(series.isna().sum())
+    if not missing or not isinstance(column, (Perturb, Sensitive)) or column.missing != "error":
+        return []
+    return [
+        f"{series.name}: must have a value in every record, got {missing} missing. "
+        "Set missing: suppress to suppress those records."
+    ]
 
 
 def _in_order(series: pd.Series, order: Sequence[str]) -> pd.Series:

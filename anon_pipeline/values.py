@@ -111,7 +111,9 @@ def texts(column: pd.Series) -> pd.Series:
             written as dates.
     """
     if column.dtype == object or isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object).infer_objects()
+        column = column.astype(object)
+        if pd.api.types.infer_dtype(column) != "integer":  # beside None they would become floats
+            column = column.infer_objects()
     if pd.api.types.is_float_dtype(column.dtype):
         column = _without_point(column)
     elif pd.api.types.is_datetime64_any_dtype(column.dtype):

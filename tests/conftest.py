@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-
 from hypothesis import settings
 
 from anon_pipeline.policy import Policy, policy_from

@@ -130,7 +130,7 @@ def _leaf(name: Any) -> str:
 
 
 class Tree(Strict):
-    """A taxonomy: nested mappings of names, with lists of leaves; all leaves at the same depth; then ``*``."""
+    """A taxonomy: nested mappings of names, with lists of leaves, all at the same depth; then ``*``."""
 
     tree: Annotated[dict[str, Any], BeforeValidator(_taxonomy)]
 
@@ -235,6 +235,9 @@ class Insensitive(Strict):
     role: Literal["insensitive"]
 
 
+_ROLES = ("identifier", "generalize", "perturb", "sensitive", "insensitive")
+
+
 def _role(value: Any) -> Any:
     return value.get("role") if isinstance(value, dict) else getattr(value, "role", None)
 
@@ -255,7 +258,7 @@ Column = Annotated[
         Discriminator(
             _role,
             custom_error_type="role",
-            custom_error_message="role must be one of identifier, generalize, perturb, sensitive, insensitive",
+            custom_error_message="role must be one of " + ", ".join(_ROLES),
         ),
     ],
     BeforeValidator(_mapping),

@@ -78,7 +78,7 @@ def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
     if gate.confidence_k is not None and suppress is not None and suppress.confidence is None:
         yield "gate.confidence_k: needs suppress.confidence"
     if gate.linking_risk is not None and None not in columns.values() and not _of(columns, Perturb):
-        yield "gate.linking_risk: needs a column with the role perturb (without one, k is the limit on linking)"
+        yield "gate.linking_risk: needs a column with the role perturb (without one, k limits linking)"
 
 
 def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -109,6 +109,8 @@ def read_parquet(path: Path) -> pd.DataFrame:
         pq.ParquetFile(path) as file,
     ):
         _once(path, file.schema_arrow.names)
+        table = file.read()
+        table.validate(full=True)  # else bytes that are no UTF-8 come in as texts
         # integers beside missing values stay integers: a float would merge long record numbers
-        frame: pd.DataFrame = file.read().to_pandas(ignore_metadata=True, integer_object_nulls=True)
+        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return frame

@@ -1,0 +1,1 @@
+"""A release measured: its evidence, and one pure function per limit."""

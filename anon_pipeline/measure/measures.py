@@ -1,0 +1,167 @@
+"""What the gate and the suppression measure on a release, one pure function per limit.
+
+Belongs here: from `Evidence` and a policy to a number, or one per class. Does not belong here: comparing it
+with a limit (`gate`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.classes import EquivalenceClasses
+from anon_pipeline.encode import code_sensitive
+from anon_pipeline.errors import InputError
+from anon_pipeline.measure.evidence import Evidence, Originals, epsilon_shares, grid_units
+from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.noise import class_diameters
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import LDiversity
+from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk.confidence import confidence_radius, confident_counts
+from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
+from anon_pipeline.risk.linking import LinkingRisk, linking_risk
+from anon_pipeline.suppress import ClassLimit
+
+__all__ = [
+    "class_closeness",
+    "class_diversity",
+    "class_limits",
+    "close",
+    "confident_originals",
+    "diverse",
+    "linking",
+    "needs_originals",
+    "suppressed_share",
+]
+
+
+def needs_originals(evidence: Evidence) -> Originals:
+    """Return the originals.
+
+    Raises:
+        InputError: this is a file alone.
+    """
+    if evidence.originals is None:
+        raise InputError(
+            "this limit must be measured against the originals, which a file alone does not have"
+        )
+    return evidence.originals
+
+
+def class_closeness(evidence: Evidence, policy: Policy, name: str) -> NDArray[np.float64]:
+    """Measure the distance of every released class to the whole input, for one sensitive column, (m,).
+
+    Records without a value of the column count in neither.
+
+    Raises:
+        InputError: this is a file alone: the whole input is not in it.
+    """
+    originals = needs_originals(evidence)
+    column = policy.sensitive[name]
+    codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
+    whole = np.bincount(codes[codes >= 0], minlength=0 if hierarchy is None else hierarchy.leaves)
+    classes = evidence.classes
+    return closeness(
+        codes[originals.own],
+        classes.labels,
+        whole=whole,
+        m=len(classes.sizes),
+        distance=column.distance,
+        lookups=None if hierarchy is None else hierarchy.lookups,
+    )
+
+
+def close(distances: NDArray[np.float64], t: float) -> NDArray[np.bool_]:
+    """Tell which classes are t-close, (m,); sums of floats are given 1e-12."""
+    return distances <= t + 1e-12
+
+
+def class_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> NDArray[np.float64]:
+    """Measure the diversity of every released class in one sensitive column, (m,).
+
+    Returns:
+        Distinct values, exp(entropy), or the recursive ratio r₁/(r_l + …), by the limit's kind.
+    """
+    codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
+    labels, m = evidence.classes.labels, len(evidence.classes.sizes)
+    if limit.kind == "recursive":
+        return recursive_ratio(codes, labels, l=int(limit.l), m=m)
+    measured = distinct_l if limit.kind == "distinct" else entropy_l
+    return measured(codes, labels, m=m).astype(np.float64)
+
+
+def diverse(values: NDArray[np.float64], limit: LDiversity) -> NDArray[np.bool_]:
+    """Tell which classes are l-diverse, (m,), from what `class_diversity` measured."""
+    if limit.kind == "recursive":
+        return values < (limit.c if limit.c is not None else math.inf)
+    return values >= limit.l - ENTROPY_TOLERANCE
+
+
+def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
+    """Return the gate's limits that every class must keep by itself, as `suppress` asks for them."""
+
+    def beyond_t(name: str, t: float) -> ClassLimit:
+        return lambda rows, labels, m: (
+            ~close(class_closeness(evidence.narrowed(rows, labels), policy, name), t)
+        )
+
+    def below_l(name: str, limit: LDiversity) -> ClassLimit:
+        return lambda rows, labels, m: (
+            ~diverse(class_diversity(evidence.narrowed(rows, labels), policy, name, limit), limit)
+        )
+
+    return {f"t_closeness.{name}": beyond_t(name, t) for name, t in policy.gate.t_closeness.items()} | {
+        f"l_diversity.{name}": below_l(name, limit) for name, limit in policy.gate.l_diversity.items()
+    }
+
+
+def linking(evidence: Evidence, policy: Policy) -> LinkingRisk:
+    """Measure how many released records are linked to their own original."""
+    originals = needs_originals(evidence)
+    rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
+    released = grid_units(evidence.released, policy)
+    return linking_risk(released, originals.own, rows, labels=originals.labels)
+
+
+def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDArray[np.int64]:
+    """Count the originals within the confidence interval of each released record, (r,), up to ``cap``.
+
+    Args:
+        evidence: with originals.
+        policy: with ``suppress.confidence``.
+        cap: counts stop there.
+    Source:
+        [KE V-C], ℓ; METHODS 7.
+    """
+    originals = needs_originals(evidence)
+    confidence = policy.suppress.confidence
+    if confidence is None:
+        raise InputError("suppress.confidence must be given to count the originals within its interval")
+    exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
+    classes = _compact(originals.labels)
+    diameters = class_diameters(exact, classes).astype(np.float64)
+    radius = [
+        confidence_radius(diameters[:, j], float(share), confidence)
+        for j, share in enumerate(epsilon_shares(policy))
+    ]
+    return confident_counts(
+        grid_units(evidence.released, policy),
+        originals.labels[originals.own],
+        exact.astype(np.float64),
+        labels=originals.labels,
+        radius=np.stack(radius, axis=1),
+        cap=cap,
+    )
+
+
+def _compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
+    return EquivalenceClasses(labels, np.bincount(labels[labels >= 0]).astype(np.int64))
+
+
+def suppressed_share(evidence: Evidence) -> float:
+    """Return the share of the input that is not released, in [0, 1]."""
+    originals = needs_originals(evidence)
+    return 1 - len(evidence.released) / len(originals.frame)

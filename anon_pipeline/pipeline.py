@@ -1,0 +1,277 @@
+"""(k, ε)-anonymity, stage by stage: a policy and a table in, a table and its facts out.
+
+This is Algorithm 1 of Holohan et al. with its section V-C behind it; each function is one stage, in order.
+Belongs here: the stages. Does not belong here: Dagster, files, limits, or how any step is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
+from anon_pipeline.deidentify import deidentify
+from anon_pipeline.encode import CLASS, RECORD, accept, code_quasi_identifiers, decode, incomplete
+from anon_pipeline.errors import InfeasibleError, private_stage
+from anon_pipeline.facts import (
+    DeidentifiedFacts,
+    KAnonymizedFacts,
+    PerturbedFacts,
+    RawFacts,
+    ShuffledFacts,
+    SuppressedFacts,
+    with_facts,
+)
+from anon_pipeline.measure.evidence import epsilon_shares, evidence_from, quantized
+from anon_pipeline.measure.measures import class_limits, confident_originals
+from anon_pipeline.measure.noise import noise_facts, output_bounds
+from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.grid import from_grid
+from anon_pipeline.perturb.noise import perturb
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode import recode
+from anon_pipeline.shuffle import permutation
+from anon_pipeline.suppress import confident
+
+__all__ = [
+    "STAGES",
+    "Chain",
+    "Means",
+    "Staged",
+    "deidentified",
+    "k_anonymized",
+    "perturbed",
+    "raw",
+    "run",
+    "shuffled",
+    "suppressed",
+]
+
+STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Staged:
+    """What a stage returns: a private table, and the facts of all stages so far."""
+
+    frame: pd.DataFrame
+    facts: Mapping[str, Mapping[str, Any]]
+
+
+@private_stage("raw")
+def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy) -> Staged:
+    """Accept the personal data: columns and types as declared, a random id for each record.
+
+    Raises:
+        InputError: the data does not fit the policy.
+    """
+    accepted = accept(frame, policy)
+    accepted.insert(0, RECORD, _record_ids(len(accepted), entropy))
+    facts = RawFacts(len(accepted), len(policy.columns), int(incomplete(accepted, policy).sum()))
+    return Staged(accepted, with_facts({}, facts))
+
+
+def _record_ids(n: int, entropy: Entropy) -> NDArray[np.int64]:
+    """Draw n different random numbers, so that an id says nothing about a record's place in the input."""
+    while True:
+        ids = (entropy.words(n) >> np.uint64(1)).astype(np.int64)
+        if len(np.unique(ids)) == n:
+            return ids
+
+
+@private_stage("deidentified")
+def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged:
+    """Remove, mask or hash the direct identifiers (Algorithm 1, line 4)."""
+
+    def with_action(action: str) -> tuple[str, ...]:
+        return tuple(name for name, column in policy.identifiers.items() if column.action == action)
+
+    facts = DeidentifiedFacts(with_action("drop"), with_action("mask"), with_action("hash"))
+    return Staged(deidentify(before.frame, policy, key=key), with_facts(before.facts, facts))
+
+
+@private_stage("k_anonymized")
+def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) -> Staged:
+    """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
+
+    All n records stay, those that are suppressed with class −1: what comes later is measured against them.
+
+    Raises:
+        InputError: values outside their hierarchy.
+        InfeasibleError: no recoding within the suppression limit.
+    """
+    wanted, frame = policy.anonymize, before.frame
+    n, gone = len(frame), incomplete(frame, policy)
+    coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
+    allowed = math.floor(wanted.suppression_limit * n + 1e-9)
+    if int(gone.sum()) > allowed or gone.all():
+        raise InfeasibleError(
+            f"{int(gone.sum())} of {n} records lack a value and must be suppressed, the limit is {allowed}.",
+            k=wanted.k,
+            reached_k=0,
+            suppressed=float(gone.mean()),
+        )
+    recoding = recode(
+        coded.codes[~gone],
+        coded.hierarchies,
+        k=wanted.k,
+        max_suppressed=allowed - int(gone.sum()),
+        recoder=wanted.recoder,
+        loss=wanted.loss,
+    )
+    codes = np.full(coded.codes.shape, -1, np.int64)
+    codes[~gone] = recoding.codes
+    classes = equivalence_classes(codes)
+    names = list(policy.generalized)
+    after = frame.copy(deep=False)
+    after[names] = decode(codes, recoding.values, names)
+    after.insert(1, CLASS, classes.labels)
+    facts = KAnonymizedFacts(
+        recoder=wanted.recoder,
+        k=wanted.k,
+        smallest_class=classes.k,
+        classes=len(classes.sizes),
+        levels=None if recoding.levels is None else dict(zip(names, recoding.levels, strict=True)),
+        loss=wanted.loss,
+        information_loss=recoding.loss,
+        suppressed_incomplete=int(gone.sum()),
+        suppressed_by_recoding=recoding.suppressed,
+        suppression_limit=wanted.suppression_limit,
+        nodes_checked=recoding.checked,
+    )
+    return Staged(after, with_facts(before.facts, facts))
+
+
+@private_stage("perturbed")
+def perturbed(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
+    """Add noise to the ε-quasi-identifiers, scaled to each class (Algorithm 1, lines 6 to 9).
+
+    Suppressed records end here. Without perturb columns the table passes through.
+    """
+    kept = before.frame[before.frame[CLASS] >= 0].reset_index(drop=True)
+    labels = kept[CLASS].to_numpy(np.int64)
+    classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
+    originals = quantized(kept, policy)
+    noisy = perturb(
+        originals, classes, epsilons=epsilon_shares(policy), entropy=entropy, bounds=output_bounds(policy)
+    )
+    released = {
+        name: from_grid(noisy.values[:, j], column.resolution)
+        for j, (name, column) in enumerate(policy.perturbed.items())
+    }
+    facts = PerturbedFacts(
+        passed_through=not policy.perturbed,
+        epsilon=None if policy.perturb is None else policy.perturb.epsilon,
+        mechanism=None if policy.perturb is None else policy.perturb.mechanism,
+        columns=noise_facts(policy, originals, classes, noisy.diameters),
+        seeded=entropy.seeded,
+    )
+    return Staged(kept.assign(**released), with_facts(before.facts, facts))
+
+
+@private_stage("shuffled")
+def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
+    """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
+    order = permutation(len(before.frame), entropy=entropy)
+    facts = ShuffledFacts(len(order), entropy.seeded)
+    return Staged(before.frame.take(order).reset_index(drop=True), with_facts(before.facts, facts))
+
+
+@private_stage("suppressed")
+def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies: Path = Path()) -> Staged:
+    """Suppress what a confidence interval would still single out (section V-C), then classes beyond t or l.
+
+    Args:
+        policy: confidence, k, and the gate's limits on classes.
+        before: the shuffled table.
+        originals: the table of `k_anonymized`.
+        hierarchies: folder of the hierarchy tables.
+    Raises:
+        InfeasibleError: nothing would be left.
+    """
+    evidence = evidence_from(before.frame, policy, originals=originals.frame, hierarchies=hierarchies)
+    counts = None
+    if policy.suppress.confidence is not None:
+        counts = confident_originals(evidence, policy, cap=policy.anonymize.k)
+    found = confident(
+        counts,
+        evidence.classes.labels,
+        k=policy.anonymize.k,
+        limits=class_limits(evidence, policy),
+    )
+    if not found.keep.any():
+        raise InfeasibleError(
+            "No record is left after suppression by confidence, t-closeness and l-diversity.",
+            k=policy.anonymize.k,
+            reached_k=0,
+            suppressed=1.0,
+        )
+    kept = before.frame[found.keep].reset_index(drop=True)
+    facts = SuppressedFacts(
+        passed_through=policy.suppress.confidence is None,
+        confidence=policy.suppress.confidence,
+        released=len(kept),
+        classes=kept[CLASS].nunique(),
+        suppressed_unconfident=found.unconfident,
+        suppressed_small_classes=found.small,
+        suppressed_by_limit=found.limits,
+        suppressed_in_all=len(originals.frame) - len(kept),
+    )
+    return Staged(kept, with_facts(before.facts, facts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Means:
+    """What the stages need beside policy and data.
+
+    hierarchies: folder of the hierarchy tables.
+    key: for ``action: hash``; None where the policy hashes nothing.
+    entropy: source of random words, of the operating system but in tests.
+    """
+
+    hierarchies: Path
+    key: bytes | None
+    entropy: Entropy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """The private results that the gate needs: the table after recoding, and the one to be released."""
+
+    k_anonymized: Staged
+    suppressed: Staged
+
+
+def run(
+    policy: Policy, frame: pd.DataFrame, means: Means, *, told: Callable[[str], None] = lambda stage: None
+) -> Chain:
+    """Run all stages in memory; nothing is written.
+
+    Args:
+        policy: what the release is.
+        frame: (n, columns) personal data.
+        means: hierarchies, key, entropy.
+        told: called with the name of each stage before it begins.
+    Raises:
+        InputError, InfeasibleError: see the stages.
+        StageCrashed: a bug, without its message.
+    """
+    told("raw")
+    staged = raw(policy, frame, entropy=means.entropy)
+    told("deidentified")
+    staged = deidentified(policy, staged, key=means.key)
+    told("k_anonymized")
+    recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies)
+    told("perturbed")
+    staged = perturbed(policy, recoded, entropy=means.entropy)
+    told("shuffled")
+    staged = shuffled(policy, staged, entropy=means.entropy)
+    told("suppressed")
+    return Chain(recoded, suppressed(policy, staged, recoded, hierarchies=means.hierarchies))
