@@ -7,13 +7,15 @@ reading or writing any of it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from anon_pipeline.errors import InputError
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["Locations", "project_root"]
+__all__ = ["Locations", "plain_partition", "project_root"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,24 @@ class Locations:
         )
 
     def release(self, policy: Policy, partition: str | None = None) -> Path:
-        """Return a release's folder: ``publish.to`` (default ``releases/<name>``), then the partition."""
+        """Return the folder of a release: ``publish.to`` (default ``releases/<name>``), then its partition.
+
+        Raises:
+            InputError: a partition that is not the plain name of a folder.
+        """
         folder = self.releases / (policy.publish.to or f"releases/{policy.name}")
-        return folder if partition is None else folder / partition
+        return folder if partition is None else folder / plain_partition(partition)
+
+
+def plain_partition(partition: str) -> str:
+    """Return a partition's key if it can name a folder and nothing else.
+
+    Raises:
+        InputError: it has other characters than letters, digits, ``-``, ``_``, ``:`` and single points.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_:-]+(\.[A-Za-z0-9_:-]+)*", partition):
+        raise InputError("a partition must be a plain name (letters, digits, - _ : .), got another")
+    return partition
 
 
 def project_root(policy_file: Path) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.errors import InputError
+from anon_pipeline.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["read_source"]
@@ -31,7 +32,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
         return patients(source.records, seed=source.seed + _shift(partition))
     if "{partition}" in str(source.path) and partition is None:
         raise InputError("source.path: {partition} must be filled in, got no partition")
-    path = folder / str(source.path).replace("{partition}", partition or "")
+    path = folder / str(source.path).replace("{partition}", plain_partition(partition) if partition else "")
     from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415
 
     if source.format == "parquet":

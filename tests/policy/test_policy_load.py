@@ -1,0 +1,342 @@
+"""Policies from YAML and mappings: what is read; every mistake is listed, at once, without a crash."""
+
+from __future__ import annotations
+
+import copy
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.errors import PolicyError
+from anon_pipeline.policy import Policy, load_policy, parse_policy, policy_from
+
+EXAMPLE = """
+type: anon_pipeline.AnonymizedRelease
+attributes:
+  name: adult
+  source: {path: ../shared/data/adult/adult.csv, format: csv, options: {sep: ";"}}
+  columns:
+    patient_id: {role: identifier, action: drop}
+    email: {role: identifier, action: hash}
+    year_of_birth: {role: generalize, hierarchy: {intervals: [2, 4, 8]}}
+    sex: {role: generalize, hierarchy: {suppress: true}}
+    race: {role: generalize, hierarchy: {table: hierarchies/race.csv}}
+    marital-status: {role: generalize, hierarchy: {table: hierarchies/marital-status.csv}}
+    height: {role: perturb, unit: cm, resolution: 0.1}
+    salary-class: {role: sensitive, distance: equal}
+  deidentify: {key_env: ADULT_KEY}
+  anonymize: {k: 10, recoder: ola, loss: precision, suppression_limit: 0.05}
+  perturb: {epsilon: 2, mechanism: discrete_laplace}
+  suppress: {confidence: 0.99}
+  gate: {k: 10, t_closeness: {salary-class: 0.4}, linking_risk: 0.05, suppression: 0.10}
+  publish: {to: releases/adult, format: parquet}
+  schedule: {cron: "0 3 * * 1", timezone: UTC, partitions: weekly}
+"""
+ATTRIBUTES: dict[str, Any] = yaml.safe_load(EXAMPLE)["attributes"]
+
+
+def changed(*path: str, to: Any) -> dict[str, Any]:
+    """The example with one value replaced or added."""
+    attributes = copy.deepcopy(ATTRIBUTES)
+    inner = attributes
+    for part in path[:-1]:
+        inner = inner[part]
+    inner[path[-1]] = to
+    return attributes
+
+
+def mistakes(attributes: Any) -> list[str]:
+    with pytest.raises(PolicyError) as caught:
+        policy_from(attributes)
+    return list(caught.value.problems)
+
+
+def test_the_example_of_the_design_parses() -> None:
+    policy = parse_policy(EXAMPLE)
+    assert policy.name == "adult"
+    assert list(policy.identifiers) == ["patient_id", "email"]
+    assert list(policy.generalized) == ["year_of_birth", "sex", "race", "marital-status"]
+    assert list(policy.perturbed) == ["height"]
+    assert list(policy.sensitive) == ["salary-class"]
+    assert policy.released == [name for name in policy.columns if name != "patient_id"]
+    assert policy.numeric == ["year_of_birth", "height"]
+    assert (policy.gate_k, policy.anonymize.suppression_limit) == (10, 0.05)
+    assert policy.columns["year_of_birth"].hierarchy.intervals == (2.0, 4.0, 8.0)
+
+
+def test_a_file_is_read_with_and_without_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "policy.yaml"
+    path.write_text(EXAMPLE)
+    digest = load_policy(path).digest
+    path.write_bytes(b"\xef\xbb\xbf" + EXAMPLE.encode())
+    assert load_policy(str(path)).digest == digest
+
+
+PLACES = [
+    (),
+    ("source",),
+    ("source", "options"),
+    ("columns", "patient_id"),
+    ("columns", "year_of_birth"),
+    ("columns", "year_of_birth", "hierarchy"),
+    ("columns", "race", "hierarchy"),
+    ("columns", "sex", "hierarchy"),
+    ("columns", "height"),
+    ("columns", "salary-class"),
+    ("deidentify",),
+    ("anonymize",),
+    ("perturb",),
+    ("suppress",),
+    ("gate",),
+    ("publish",),
+    ("schedule",),
+]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=".".join)
+def test_a_key_that_is_not_known_is_refused_everywhere(place: tuple[str, ...]) -> None:
+    where = ".".join((*place, "supression"))
+    assert mistakes(changed(*place, "supression", to=1)) == [f"{where}: is not known here"]
+
+
+@pytest.mark.parametrize("kind", [{"mask": [1]}, {"dates": ["year"]}, {"tree": {"a": ["b"]}}])
+def test_a_key_that_is_not_known_is_refused_in_every_kind_of_hierarchy(kind: dict[str, Any]) -> None:
+    broken = changed("columns", "race", "hierarchy", to={**kind, "extra": 1})
+    assert mistakes(broken) == ["columns.race.hierarchy.extra: is not known here"]
+
+
+@pytest.mark.parametrize("place", ["key", "key_env", "key_file"])
+def test_what_may_be_a_secret_is_not_repeated(place: str) -> None:
+    """Somebody may have written the key itself where the name of its place belongs."""
+    secret = "pa55" + "word, not a name"
+    (line, *_) = mistakes(changed("deidentify", to={place: secret if place != "key_file" else [secret]}))
+    assert line.startswith(f"deidentify.{place}: ")
+    assert secret not in line
+
+
+def test_all_mistakes_are_listed_at_once_with_their_paths() -> None:
+    attributes = copy.deepcopy(ATTRIBUTES)
+    attributes["name"] = "two words"
+    attributes["columns"]["sex"] = {"role": "quasi"}
+    attributes["columns"]["race"]["hierarchy"] = {"table": "a.csv", "suppress": True}
+    attributes["columns"]["year_of_birth"]["hierarchy"] = {"intervals": [2, 3]}
+    attributes["columns"]["height"]["resolution"] = 0
+    attributes["columns"]["_row"] = {"role": "insensitive"}
+    attributes["anonymize"] = {"k": 1, "suppression_limit": 1}
+    attributes["perturb"]["epsilon"] = -1
+    attributes["suppress"] = {}
+    attributes["gate"] = {"t_closeness": {"sx": 0.1}, "confidence_k": 3}
+    del attributes["deidentify"]
+    attributes["source"]["path"] = "{partition}.csv"
+    attributes["schedule"]["partitions"] = None
+    assert mistakes(attributes) == [
+        "name: name must be letters, digits and underscores, a letter first, got 'two words'",
+        "columns.year_of_birth.hierarchy.intervals: "
+        "each width must be a multiple of the one before, got 2.0 then 3.0",
+        "columns.sex: role must be one of identifier, generalize, perturb, sensitive, insensitive",
+        "columns.race.hierarchy: must name exactly one of table, intervals, mask, dates, tree, suppress",
+        "columns.height.resolution: input should be greater than 0, got 0",
+        "anonymize.k: input should be greater than or equal to 2, got 1",
+        "anonymize.suppression_limit: input should be less than 1, got 1",
+        "perturb.epsilon: input should be greater than 0, got -1",
+        "columns: names must not begin with an underscore (kept for private columns), got _row",
+        "gate.t_closeness: must name columns with the role sensitive, got sx",
+        "gate.confidence_k: needs suppress.confidence",
+        "deidentify: must be given (key_env or key_file) for action: hash in email",
+        "source.path: {partition} needs schedule.partitions",
+    ]
+
+
+def test_mistakes_beside_the_attributes_are_listed_with_the_others() -> None:
+    with pytest.raises(PolicyError) as caught:
+        parse_policy("type: wrong\nextra: 1\nattributes: {name: 5}")
+    assert list(caught.value.problems) == [
+        "type: must be anon_pipeline.AnonymizedRelease",
+        "keys beside type and attributes are not known: extra",
+        "name: input should be a valid string, got 5",
+        "source: field required",
+        "columns: field required",
+        "anonymize: field required",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb:\n  c: 1\n  c: 2", "line 3: keys must be unique, got twice: c"),
+        ("- 1", "the policy must be a mapping with type: anon_pipeline.AnonymizedRelease and attributes"),
+        ("", "the policy must be a mapping with type: anon_pipeline.AnonymizedRelease and attributes"),
+        ("a: 1\n---\nb: 2", "the policy must be one well-formed YAML document, line 2 is not"),
+        ("a: [1", "the policy must be one well-formed YAML document, line 1 is not"),
+        ("a: 1\nb: !!python/object/apply:os.getcwd []", "line 2 is not"),
+        ("a: !secret x", "line 1 is not"),
+        ("a: !!map scalar", "line 1 is not"),
+        ("a: !!bool maybe", "line 1 is not"),
+        ("a: !!int many", "line 1 is not"),
+        ("a: !!timestamp never", "line 1 is not"),
+        ("x: 1\nstart: 2026-13-45", "line 2 is not"),
+        ("{? [a, b] : c}", "line 1 is not"),
+        ("a: " + "9" * 5000, "line 1 is not"),
+        ("a: \x00", "the policy must be one well-formed YAML document"),
+        ("[" * 4_000, "the policy must be one well-formed YAML document"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_text_that_is_no_policy(text: str, message: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        parse_policy(text)
+    assert message in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "During handling" not in shown
+    assert "direct cause" not in shown
+
+
+def test_merge_keys_are_not_repeated_keys() -> None:
+    merged = EXAMPLE.replace(
+        "    sex: {role: generalize, hierarchy: {suppress: true}}",
+        "    sex: &two {role: generalize, hierarchy: {suppress: true}}\n    sex2: {<<: *two}",
+    )
+    assert list(parse_policy(merged).generalized)[:3] == ["year_of_birth", "sex", "sex2"]
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00a", "directory"])
+def test_a_file_that_cannot_be_read(tmp_path: Path, content: bytes | str | None) -> None:
+    path = tmp_path / "policy.yaml"
+    if content == "directory":
+        path.mkdir()
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    with pytest.raises(PolicyError, match="the policy must be a readable UTF-8 file: ") as caught:
+        load_policy(path)
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_path_that_no_system_has() -> None:
+    with pytest.raises(PolicyError, match="readable"):
+        load_policy("a\x00b")
+
+
+@pytest.mark.parametrize("attributes", [None, [1], "text", 3])
+def test_attributes_must_be_a_mapping(attributes: Any) -> None:
+    assert mistakes(attributes) == ["attributes: must be a mapping"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("1", "1"), ("yes", "1"), ("~", "None"), ("1.5", "1.5"), ('""', "")]
+)
+def test_column_names_must_be_texts(name: str, shown: str) -> None:
+    text = EXAMPLE.replace("    sex:", f"    {name}: {{role: insensitive}}\n    sex:")
+    with pytest.raises(PolicyError) as caught:
+        parse_policy(text)
+    assert caught.value.problems == (f"columns.{shown}: names must be texts, not empty. Put it in quotes.",)
+
+
+def test_no_columns() -> None:
+    assert "columns: dictionary should have at least 1 item after validation, not 0" in mistakes(
+        changed("columns", to={})
+    )
+    assert "columns: input should be a valid dictionary" in mistakes(changed("columns", to=None))
+
+
+@pytest.mark.parametrize("value", ["text", 5, True, [1], None, {}, {"suppress": True, "mask": [1]}])
+def test_a_hierarchy_that_is_none_or_two(value: Any) -> None:
+    (line,) = mistakes(changed("columns", "sex", "hierarchy", to=value))
+    assert line.startswith(
+        "columns.sex.hierarchy: must name exactly one of table, intervals, mask, dates, tree, suppress"
+    )
+
+
+@pytest.mark.parametrize("value", ["text", 5, True, [1], None, {}])
+def test_a_column_that_is_no_mapping(value: Any) -> None:
+    (line,) = mistakes(changed("columns", "sex", to=value))
+    assert line.startswith("columns.sex: ")
+    assert "role" in line
+
+
+@pytest.mark.parametrize("role", [[], {}, 5, None, True, ["generalize"]])
+def test_a_role_that_is_no_name(role: Any) -> None:
+    (line,) = mistakes(changed("columns", "sex", to={"role": role}))
+    assert line.startswith("columns.sex: role must be one of")
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["generalize", "perturb", "sensitive", "identifier", "hash", "ordered", "recursive"])
+    | st.dates(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=5)
+            | st.integers()
+            | st.booleans()
+            | st.none()
+            | st.sampled_from(["role", "table", "tree", "intervals", "mask", "suppress", "k", "l", "path"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    found = [path] if path else []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found += _paths(inner, (*path, key))
+    return found
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    edits=st.lists(
+        st.tuples(st.sampled_from(_paths(ATTRIBUTES)), JSON, st.booleans()), min_size=1, max_size=3
+    )
+)
+def test_whatever_stands_anywhere_is_a_policy_or_a_policy_error(
+    edits: list[tuple[tuple[Any, ...], Any, bool]],
+) -> None:
+    attributes = copy.deepcopy(ATTRIBUTES)
+    for path, value, beside in edits:
+        inner: Any = attributes
+        for part in path[:-1]:
+            inner = inner.get(part, {}) if isinstance(inner, dict) else {}
+        if isinstance(inner, dict):
+            inner[f"{path[-1]}_" if beside else path[-1]] = value
+    try:
+        policy = policy_from(attributes)
+    except PolicyError as error:
+        assert error.problems
+        assert all(error.problems)
+    else:
+        assert policy_from(policy.model_dump()).digest == policy.digest
+
+
+@settings(max_examples=60, deadline=None)
+@given(JSON)
+def test_whatever_is_handed_in_is_a_policy_or_a_policy_error(attributes: Any) -> None:
+    with pytest.raises(PolicyError):
+        policy_from(attributes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=":-{}[]!&*<?|>'\"% \n#,abt19.", max_size=40))
+def test_whatever_text_is_a_policy_error(text: str) -> None:
+    with pytest.raises(PolicyError):
+        parse_policy(text)
+
+
+def test_a_policy_is_accepted_as_its_own_attributes() -> None:
+    policy = policy_from(ATTRIBUTES)
+    assert isinstance(policy, Policy)
+    assert policy_from(policy).digest == policy.digest

@@ -1,0 +1,108 @@
+"""Rules between sections, one by one, also where a section or a column did not parse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive, Suppress
+from anon_pipeline.policy.rules import broken_rules
+from anon_pipeline.policy.sections import (
+    Deidentify,
+    Gate,
+    LDiversity,
+    PerturbSection,
+    Schedule,
+    Source,
+    SuppressSection,
+)
+
+QUASI = Generalize(role="generalize", hierarchy=Suppress(suppress=True))
+NOISY = Perturb(role="perturb", resolution=1)
+SECRET = Sensitive(role="sensitive")
+HASHED = Identifier(role="identifier", action="hash")
+SOUND: dict[str, Any] = {
+    "source": Source(path="a.csv"),
+    "columns": {"id": HASHED, "q": QUASI, "h": NOISY, "s": SECRET},
+    "deidentify": Deidentify(key_env="K"),
+    "perturb": PerturbSection(epsilon=1),
+    "suppress": SuppressSection(confidence=0.9),
+    "gate": Gate(
+        t_closeness={"s": 0.1}, l_diversity={"s": LDiversity(l=2)}, linking_risk=0.1, confidence_k=2
+    ),
+    "schedule": None,
+}
+
+
+def test_a_sound_policy_breaks_none() -> None:
+    assert broken_rules(SOUND) == []
+
+
+NO_GENERALIZE = (
+    "columns: at least one must have the role generalize, got none. It defines the equivalence classes."
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "lines"),
+    [
+        ({"columns": {"s": SECRET, "h": NOISY}}, [NO_GENERALIZE]),
+        (
+            {"columns": {**SOUND["columns"], "_a": SECRET, "__b": SECRET}},
+            ["columns: names must not begin with an underscore (kept for private columns), got __b, _a"],
+        ),
+        ({"perturb": None}, ["perturb: must be given (with epsilon), because of the columns h"]),
+        (
+            {"columns": {"q": QUASI, "s": SECRET}},
+            [
+                "perturb: must be left out when no column has the role perturb",
+                "suppress.confidence: must be left out when no column has the role perturb",
+                "gate.linking_risk: needs a column with the role perturb (without one, k limits linking)",
+            ],
+        ),
+        (
+            {"gate": Gate(t_closeness={"q": 0.1, "x": 0.2}, l_diversity={"h": LDiversity(l=2)})},
+            [
+                "gate.t_closeness: must name columns with the role sensitive, got q, x",
+                "gate.l_diversity: must name columns with the role sensitive, got h",
+            ],
+        ),
+        ({"suppress": SuppressSection()}, ["gate.confidence_k: needs suppress.confidence"]),
+        ({"deidentify": None}, ["deidentify: must be given (key_env or key_file) for action: hash in id"]),
+        (
+            {"source": Source(path="{partition}.csv")},
+            ["source.path: {partition} needs schedule.partitions"],
+        ),
+        (
+            {"source": Source(path="{partition}.csv"), "schedule": Schedule(cron="0 3 * * 1")},
+            ["source.path: {partition} needs schedule.partitions"],
+        ),
+        (
+            {
+                "source": Source(path="{partition}.csv"),
+                "schedule": Schedule(cron="0 3 * * 1", partitions="daily"),
+            },
+            [],
+        ),
+    ],
+)
+def test_rules(change: dict[str, Any], lines: list[str]) -> None:
+    assert broken_rules({**SOUND, **change}) == lines
+
+
+def test_what_did_not_parse_is_not_held_against_the_rest() -> None:
+    """A column that is None may have been meant as any role; a section that is absent as anything."""
+    assert broken_rules({}) == []
+    assert broken_rules({**SOUND, "columns": {"s": None}}) == []
+    assert broken_rules({**SOUND, "columns": {"q": QUASI, "h": None, "s": None}}) == []
+    without_perturb = {name: part for name, part in SOUND.items() if name not in ("perturb", "deidentify")}
+    assert broken_rules(without_perturb) == []
+
+
+def test_insensitive_columns_cannot_be_limited() -> None:
+    columns = {**SOUND["columns"], "s": Insensitive(role="insensitive")}
+    assert broken_rules({**SOUND, "columns": columns}) == [
+        "gate.t_closeness: must name columns with the role sensitive, got s",
+        "gate.l_diversity: must name columns with the role sensitive, got s",
+    ]

@@ -1,0 +1,126 @@
+"""The sections beside the columns: defaults, and which values are refused."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from anon_pipeline.policy.sections import (
+    Anonymize,
+    Deidentify,
+    Gate,
+    LDiversity,
+    PerturbSection,
+    Publish,
+    Schedule,
+    Source,
+    SourceOptions,
+    SuppressSection,
+)
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "message"),
+    [
+        (Anonymize, {}, "Field required"),
+        (Anonymize, {"k": 1}, "greater than or equal to 2"),
+        (Anonymize, {"k": 0}, "greater than or equal to 2"),
+        (Anonymize, {"k": -5}, "greater than or equal to 2"),
+        (Anonymize, {"k": 2.5}, "valid integer"),
+        (Anonymize, {"k": "four"}, "valid integer"),
+        (Anonymize, {"k": True}, "must be a number, got true"),
+        (Anonymize, {"k": None}, "valid integer"),
+        (Anonymize, {"k": 2, "suppression_limit": -0.1}, "greater than or equal to 0"),
+        (Anonymize, {"k": 2, "suppression_limit": 1}, "less than 1"),
+        (Anonymize, {"k": 2, "suppression_limit": NAN}, "finite number"),
+        (Anonymize, {"k": 2, "suppression_limit": False}, "must be a number, got false"),
+        (Anonymize, {"k": 2, "recoder": "datafly"}, "'ola', 'optimal'"),
+        (Anonymize, {"k": 2, "loss": "entropy"}, "'precision' or 'granularity'"),
+        (PerturbSection, {}, "Field required"),
+        (PerturbSection, {"epsilon": 0}, "greater than 0"),
+        (PerturbSection, {"epsilon": -1}, "greater than 0"),
+        (PerturbSection, {"epsilon": INF}, "finite number"),
+        (PerturbSection, {"epsilon": NAN}, "finite number"),
+        (PerturbSection, {"epsilon": True}, "must be a number, got true"),
+        (PerturbSection, {"epsilon": 1, "mechanism": "gauss"}, "'discrete_laplace'"),
+        (SuppressSection, {"confidence": 0}, "greater than 0"),
+        (SuppressSection, {"confidence": 1}, "less than 1"),
+        (SuppressSection, {"confidence": 1.5}, "less than 1"),
+        (SuppressSection, {"confidence": NAN}, "finite number"),
+        (Gate, {"k": 1}, "greater than or equal to 2"),
+        (Gate, {"confidence_k": 1}, "greater than or equal to 2"),
+        (Gate, {"linking_risk": 1.1}, "less than or equal to 1"),
+        (Gate, {"linking_risk": -0.1}, "greater than or equal to 0"),
+        (Gate, {"linking_risk": True}, "must be a number, got true"),
+        (Gate, {"suppression": True}, "must be a number, got true"),
+        (Gate, {"t_closeness": {"a": True}}, "must be a number, got true"),
+        (Gate, {"t_closeness": {"a": 2}}, "less than or equal to 1"),
+        (Gate, {"t_closeness": 0.2}, "valid dictionary"),
+        (LDiversity, {"l": 0.5}, "greater than or equal to 1"),
+        (LDiversity, {"l": 2.5}, "l must be a whole number for kind: distinct, got 2.5"),
+        (LDiversity, {"l": 2, "kind": "recursive"}, "c must be given with kind: recursive"),
+        (LDiversity, {"l": 2, "c": 3}, "c must be given with kind: recursive, and only with it"),
+        (LDiversity, {"l": 2, "c": 0, "kind": "recursive"}, "greater than 0"),
+        (Source, {}, "exactly one of path and generate"),
+        (Source, {"path": "a", "generate": "patients"}, "exactly one of path and generate"),
+        (Source, {"path": ""}, "at least 1 character"),
+        (Source, {"generate": "people"}, "'patients'"),
+        (Source, {"generate": "patients", "records": 0}, "greater than or equal to 1"),
+        (Source, {"generate": "patients", "seed": -1}, "greater than or equal to 0"),
+        (Source, {"path": "a", "format": "xlsx"}, "'csv' or 'parquet'"),
+        (SourceOptions, {"sep": ""}, "at least 1 character"),
+        (SourceOptions, {"sep": "||"}, "should match pattern"),
+        (SourceOptions, {"sep": "§"}, "should match pattern"),
+        (SourceOptions, {"sep": '"'}, "should match pattern"),
+        (SourceOptions, {"sep": "\r"}, "should match pattern"),
+        (SourceOptions, {"decimal": ";"}, "'.' or ','"),
+        (Deidentify, {}, "exactly one of key_env and key_file"),
+        (Deidentify, {"key_env": "A", "key_file": "b"}, "exactly one of key_env and key_file"),
+        (Deidentify, {"key_env": "NOT A NAME"}, "should match pattern"),
+        (Publish, {"to": ""}, "at least 1 character"),
+        (Publish, {"format": "xlsx"}, "'parquet' or 'csv'"),
+        (Schedule, {}, "Field required"),
+        (Schedule, {"cron": "@daily"}, "cron must have five fields, got '@daily'"),
+        (Schedule, {"cron": "0 3 * * 1", "timezone": "Mars/Base"}, "timezone must be an IANA name"),
+        (Schedule, {"cron": "0 3 * * 1", "partitions": "hourly"}, "'daily', 'weekly' or 'monthly'"),
+        (Schedule, {"cron": "0 3 * * 1", "start": "soon"}, "valid date"),
+    ],
+)
+def test_values_that_are_refused(model: type[BaseModel], given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(given)
+    assert message in "\n".join(error["msg"] for error in caught.value.errors())
+
+
+@pytest.mark.parametrize("limit", [0, 0.05, 0.999])
+def test_suppression_limits(limit: float) -> None:
+    assert Anonymize(k=2, suppression_limit=limit).suppression_limit == limit
+
+
+def test_defaults() -> None:
+    anonymize = Anonymize(k=2)
+    assert (anonymize.recoder, anonymize.loss, anonymize.suppression_limit) == ("ola", "precision", 0.05)
+    assert SuppressSection().confidence is None
+    assert Gate() == Gate(k=None, t_closeness={}, l_diversity={}, linking_risk=None, suppression=None)
+    assert Publish() == Publish(to=None, format="parquet")
+    source = Source(generate="patients")
+    assert (source.records, source.seed, source.format) == (20_000, 0, "csv")
+    assert SourceOptions() == SourceOptions(sep=",", encoding="utf-8", decimal=".", missing=())
+    schedule = Schedule(cron="0 3 * * 1")
+    assert (schedule.timezone, schedule.partitions) == ("UTC", None)
+    assert schedule.start == datetime.date(2026, 1, 1)
+
+
+def test_limits_of_one_policy_are_not_shared_with_another() -> None:
+    assert Gate().t_closeness is not Gate().t_closeness
+
+
+def test_kinds_of_l_diversity() -> None:
+    assert LDiversity(l=2).kind == "distinct"
+    assert LDiversity(kind="entropy", l=1.5).l == 1.5
+    assert LDiversity(kind="recursive", l=3, c=0.5).c == 0.5

@@ -1,0 +1,83 @@
+"""Where the paths of a policy begin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.locations import Locations, project_root
+from anon_pipeline.policy import Policy, policy_from
+
+
+def policy(**publish: str) -> Policy:
+    return policy_from(
+        {
+            "name": "clinic",
+            "source": {"generate": "patients"},
+            "columns": {"q": {"role": "generalize", "hierarchy": {"suppress": True}}},
+            "anonymize": {"k": 2},
+            "publish": publish,
+        }
+    )
+
+
+def test_defaults_below_the_project(tmp_path: Path) -> None:
+    assert Locations.of(tmp_path, {}) == Locations(tmp_path, tmp_path, tmp_path, tmp_path / "vault")
+
+
+def test_environment_variables_move_folders(tmp_path: Path) -> None:
+    moved = Locations.of(
+        tmp_path,
+        {
+            "ANON_PIPELINE_SOURCES": "/data/in",
+            "ANON_PIPELINE_HIERARCHIES": "/data/h",
+            "ANON_PIPELINE_RELEASES": "/data/out",
+            "ANON_PIPELINE_VAULT": "/secure",
+        },
+    )
+    assert moved == Locations(Path("/data/in"), Path("/data/h"), Path("/data/out"), Path("/secure"))
+    assert Locations.of(tmp_path, {"ANON_PIPELINE_VAULT": ""}).vault == tmp_path / "vault"
+
+
+def test_the_process_environment_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANON_PIPELINE_VAULT", "/elsewhere")
+    assert Locations.of(tmp_path).vault == Path("/elsewhere")
+
+
+def test_folders_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = Locations.of(Path("p"), {"ANON_PIPELINE_RELEASES": "out"})
+    assert here.sources == tmp_path / "p"
+    assert here.releases == tmp_path / "out"
+
+
+def test_the_folder_of_a_release() -> None:
+    places = Locations.of(Path("/p"), {})
+    assert places.release(policy()) == Path("/p/releases/clinic")
+    assert places.release(policy(), "2026-01-05") == Path("/p/releases/clinic/2026-01-05")
+    assert places.release(policy(to="out")) == Path("/p/out")
+    assert places.release(policy(to="/abs/out"), "a") == Path("/abs/out/a")
+
+
+@pytest.mark.parametrize("marker", ["pyproject.toml", "dg.toml"])
+def test_the_project_is_the_nearest_folder_with_a_marker(tmp_path: Path, marker: str) -> None:
+    below = tmp_path / "project" / "assets" / "releases" / "clinic"
+    below.mkdir(parents=True)
+    (tmp_path / marker).touch()
+    (tmp_path / "project" / marker).touch()
+    assert project_root(below / "defs.yaml") == tmp_path / "project"
+
+
+def test_without_a_marker_it_is_the_folder_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").mkdir()  # a folder is no marker
+    assert project_root(tmp_path / "policy.yaml") == tmp_path
+
+
+@pytest.mark.parametrize(
+    "partition", ["..", "../up", "a/b", "/abs", "", ".", "a..b", ".hidden", "a\nb", "a\\b"]
+)
+def test_a_partition_cannot_leave_its_folder(partition: str) -> None:
+    with pytest.raises(InputError, match="must be a plain name"):
+        Locations.of(Path("/p"), {}).release(policy(), partition)
