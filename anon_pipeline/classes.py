@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EquivalenceClasses", "equivalence_classes", "group_rows"]
+__all__ = ["EquivalenceClasses", "equivalence_classes", "group_rows", "same_partition"]
 
 _LARGEST_KEY = 2**62
 
@@ -104,3 +104,18 @@ def equivalence_classes(codes: NDArray[np.integer]) -> EquivalenceClasses:
     _, inverse, sizes = group_rows(codes[kept])
     labels[kept] = inverse
     return EquivalenceClasses(labels, sizes)
+
+
+def same_partition(a: NDArray[np.integer], b: NDArray[np.integer]) -> bool:
+    """Tell whether two numberings of the same records differ in the names of their classes alone.
+
+    Args:
+        a: (n,) classes 0 … m−1, without gaps; ``b`` likewise.
+
+    >>> same_partition(np.array([0, 0, 1]), np.array([1, 1, 0]))
+    True
+    """
+    to_b = np.zeros(int(a.max(initial=-1)) + 1, np.int64)
+    to_a = np.zeros(int(b.max(initial=-1)) + 1, np.int64)
+    to_b[a], to_a[b] = b, a
+    return bool((to_b[a] == b).all() and (to_a[b] == a).all())

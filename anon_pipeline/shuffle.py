@@ -7,6 +7,7 @@ Belongs here: a uniform permutation. Does not belong here: where its randomness 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from anon_pipeline.perturb.entropy import Entropy, integers_below
@@ -26,9 +27,16 @@ def permutation(n: int, *, entropy: Entropy) -> NDArray[np.int64]:
         Fisher and Yates, in Durstenfeld's form (1964): the element of place i, from the last down, changes
         places with a uniform one of 0 … i. METHODS 6.
     """
-    order = list(range(n))
-    partners = integers_below(np.arange(1, n + 1, dtype=np.int64), entropy=entropy).tolist()
-    for place in range(n - 1, 0, -1):
+    partners = integers_below(np.arange(1, n + 1, dtype=np.int64), entropy=entropy)
+    order: NDArray[np.int64] = _exchanged(partners)
+    return order
+
+
+@njit(cache=True)
+def _exchanged(partners):  # type: ignore[no-untyped-def]
+    """Exchange each place of 0 … n−1, from the last down, with its partner."""
+    order = np.arange(len(partners))
+    for place in range(len(partners) - 1, 0, -1):
         partner = partners[place]
         order[place], order[partner] = order[partner], order[place]
-    return np.array(order, np.int64)
+    return order

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import EquivalenceClasses, equivalence_classes, group_rows
+from anon_pipeline.classes import EquivalenceClasses, equivalence_classes, group_rows, same_partition
 
 
 def slow_group_rows(codes: np.ndarray) -> tuple[list[int], list[int], list[int]]:
@@ -85,3 +85,23 @@ def test_no_class_has_k_0() -> None:
 
 def test_more_than_46340_records_in_one_class_are_counted() -> None:
     assert equivalence_classes(np.zeros((100_000, 3), np.int32)).sizes.tolist() == [100_000]
+
+
+labels = st.lists(st.integers(0, 4), max_size=12)
+
+
+@given(labels, st.permutations(range(5)), labels)
+def test_same_partition_is_about_who_is_together(
+    numbers: list[int], names: list[int], others: list[int]
+) -> None:
+    def compact(values: list[int]) -> np.ndarray:
+        return np.unique(np.array(values, np.int64), return_inverse=True)[1]
+
+    def together(values: np.ndarray) -> set[tuple[int, int]]:
+        return {(i, j) for i in range(len(values)) for j in range(len(values)) if values[i] == values[j]}
+
+    first = compact(numbers)
+    assert same_partition(first, compact([names[value] for value in numbers]))
+    size = min(len(first), len(others))
+    a, b = compact(list(first[:size])), compact(others[:size])
+    assert same_partition(a, b) == (together(a) == together(b))

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
+from anon_pipeline.classes import EquivalenceClasses, equivalence_classes, same_partition
 from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.errors import InputError
 from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
@@ -162,7 +162,7 @@ def _originals(released: pd.DataFrame, originals: pd.DataFrame, policy: Policy) 
         raise InputError("a release must carry the record ids of the vault to be measured against it")
     own = pd.Index(originals[RECORD]).get_indexer(pd.Index(released[RECORD])).astype(np.int64)
     strangers = int((own < 0).sum())
-    repeated = len(own) - len(np.unique(own))
+    repeated = len(own) - strangers - int(np.count_nonzero(np.bincount(own[own >= 0])))
     if strangers or repeated:
         raise InputError(
             f"every released record must be one record of the vault, got {strangers} that are not there "
@@ -185,8 +185,7 @@ def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
         problems.append(f"released records must not be suppressed ones, got {unclassed}")
     kept = originals.labels >= 0
     by_value = value_classes(originals.frame[kept], list(policy.generalized)).labels
-    pairs = np.unique(np.stack([by_value, originals.labels[kept]]), axis=1).shape[1]
-    if pairs != len(np.unique(by_value)) or pairs != len(np.unique(originals.labels[kept])):
+    if not same_partition(by_value, pd.factorize(originals.labels[kept])[0]):
         problems.append("class ids must be those of the generalized values, got others")
     if problems:
         raise InputError(problems)

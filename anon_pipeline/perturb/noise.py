@@ -47,13 +47,15 @@ def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> N
     Source:
         METHODS 5.
     """
-    order, starts = classes.members()
-    if len(order) == 0:
-        return np.zeros((len(classes.sizes), values.shape[1]), np.int64)
-    sorted_values, first = values[order], starts[:-1]
-    return np.maximum.reduceat(sorted_values, first, axis=0) - np.minimum.reduceat(
-        sorted_values, first, axis=0
-    )
+    kept = classes.labels >= 0
+    labels, diameters = classes.labels[kept], np.zeros((len(classes.sizes), values.shape[1]), np.int64)
+    for j, column in enumerate(values[kept].T):
+        low = np.full(len(classes.sizes), np.iinfo(np.int64).max)
+        high = np.full(len(classes.sizes), np.iinfo(np.int64).min)
+        np.minimum.at(low, labels, column)
+        np.maximum.at(high, labels, column)
+        diameters[:, j] = high - low
+    return diameters
 
 
 def perturb(
