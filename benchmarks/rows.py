@@ -1,0 +1,224 @@
+"""What the rows of the speed table time, one in a process of its own: ``python -m benchmarks.rows NAME``.
+
+Belongs here: data in memory and the library call on it. Does not belong here: targets, the table (`speed`).
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.encode import Coded, code_quasi_identifiers
+from anon_pipeline.perturb.discrete_laplace import discrete_laplace
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.pipeline import Means, perturbed, run, shuffled, suppressed
+from anon_pipeline.policy import Policy, parse_policy
+from anon_pipeline.policy.load import policy_from
+from anon_pipeline.recode import recode
+from anon_pipeline.release import anonymize
+from anon_pipeline.sources.patients import patients
+from anon_pipeline.templates import template
+from benchmarks.adult import (
+    SET_B,
+    adult_census,
+    adult_folder,
+    adult_table,
+    set_a_policy,
+    table_columns,
+    with_height,
+)
+from benchmarks.million import MILLION, million, million_policy
+
+__all__ = ["WORK", "Work", "measure"]
+
+Parts = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a row times.
+
+    call: the work; may return the seconds of its parts.
+    repeats: how often it is timed, after it has run once untimed.
+    amount: what a call makes, for rows that are a rate; 0 for rows that are a time.
+    warm: runs in place of the untimed call, where that would take too long.
+    """
+
+    call: Callable[[], Parts | None]
+    repeats: int = 9
+    amount: int = 0
+    warm: Callable[[], object] | None = None
+
+
+def _chain(*, gate: bool) -> Work:
+    folder, policy = adult_folder(), set_a_policy()
+    table = with_height(adult_table(folder))
+
+    def call() -> None:
+        if gate:
+            anonymize(policy, table, hierarchies=folder)
+        else:
+            run(policy, table, Means(folder, None, system_entropy()))
+
+    return Work(call)
+
+
+def _set_b() -> tuple[Policy, pd.DataFrame, Path]:
+    attributes = {
+        "name": "adult",
+        "source": {"path": "adult.csv"},
+        "columns": table_columns(SET_B),
+        "anonymize": {"k": 5},
+    }
+    folder = adult_folder()
+    return policy_from(attributes), adult_table(folder)[list(SET_B)], folder
+
+
+def _encode() -> Work:
+    policy, table, folder = _set_b()
+
+    def call() -> None:
+        code_quasi_identifiers(table, policy, folder=folder)
+
+    return Work(call)
+
+
+def _optimal(loss: Any, *, encoded: bool) -> Work:
+    policy, table, folder = _set_b()
+    before = code_quasi_identifiers(table, policy, folder=folder)
+    limit = len(table) // 20
+
+    def call() -> None:
+        coded = before if encoded else code_quasi_identifiers(table, policy, folder=folder)
+        recode(coded.codes, coded.hierarchies, k=5, max_suppressed=limit, recoder="optimal", loss=loss)
+
+    return Work(call)
+
+
+def _mixed() -> Coded:
+    numbers = {"age": [5, 10, 20], "education-num": [2, 4, 8], "hours-per-week": [5, 10, 20]}
+    columns = {
+        **{name: {"role": "generalize", "hierarchy": {"intervals": step}} for name, step in numbers.items()},
+        **table_columns(("sex", "race", "marital-status", "workclass", "occupation")),
+    }
+    attributes = {"name": "adult", "source": {"path": "-"}, "columns": columns, "anonymize": {"k": 10}}
+    folder = adult_folder()
+    return code_quasi_identifiers(adult_census(folder), policy_from(attributes), folder=folder)
+
+
+def _mondrian() -> Work:
+    coded = _mixed()
+
+    def call() -> None:
+        recode(coded.codes, coded.hierarchies, k=10, max_suppressed=0, recoder="mondrian", loss="granularity")
+
+    return Work(call)
+
+
+def _million(classes: int) -> Work:
+    policy, before = million_policy(), million(classes)
+
+    def call() -> Parts:
+        entropy, times = system_entropy(), [time.perf_counter()]
+        noisy = perturbed(policy, before, entropy=entropy)
+        times.append(time.perf_counter())
+        mixed = shuffled(policy, noisy, entropy=entropy)
+        times.append(time.perf_counter())
+        suppressed(policy, mixed, before)
+        times.append(time.perf_counter())
+        return dict(zip(("perturb", "shuffle", "suppress"), np.diff(times).tolist(), strict=True))
+
+    return Work(call, repeats=5)
+
+
+def _noise(*, mixed: bool) -> Work:
+    n = 2_000_000
+    diameters = np.random.default_rng(0).integers(1, 600, n) if mixed else np.full(n, 300)
+    entropy = system_entropy()
+
+    def call() -> None:
+        discrete_laplace(diameters.astype(np.int64), Fraction(2), entropy=entropy)
+
+    return Work(call, amount=n)
+
+
+def _patients() -> Work:
+    policy, table = parse_policy(template("patients")), patients(MILLION)
+    few = table.head(20_000)
+
+    def chain(frame: pd.DataFrame) -> Parts:
+        times: dict[str, float] = {}
+        run(
+            policy,
+            frame,
+            Means(Path(), None, system_entropy()),
+            told=lambda stage: times.update({stage: time.perf_counter()}),
+        )
+        ends = [*times.values(), time.perf_counter()]
+        return dict(zip(times, np.diff(ends).tolist(), strict=True))
+
+    return Work(lambda: chain(table), repeats=1, warm=lambda: chain(few))
+
+
+WORK: Final[dict[str, Callable[[], Work]]] = {
+    "chain": lambda: _chain(gate=False),
+    "chain_gate": lambda: _chain(gate=True),
+    "encode": _encode,
+    "precision": lambda: _optimal("precision", encoded=True),
+    "precision_encoding": lambda: _optimal("precision", encoded=False),
+    "granularity": lambda: _optimal("granularity", encoded=True),
+    "granularity_encoding": lambda: _optimal("granularity", encoded=False),
+    "mondrian": _mondrian,
+    "million_5": lambda: _million(5_000),
+    "million_100": lambda: _million(100_000),
+    "noise": lambda: _noise(mixed=False),
+    "noise_mixed": lambda: _noise(mixed=True),
+    "patients": _patients,
+}
+"""What each row times, by its name; calling an entry makes the data."""
+
+
+def measure(work: Work, *, repeats: int | None = None) -> dict[str, Any]:
+    """Time the work, numba warm.
+
+    Args:
+        work: of a row.
+        repeats: in place of the work's own.
+    Returns:
+        seconds of each repeat, medians of the parts, amount, and the process's peak memory in MiB before the
+        work (data and libraries) and after it.
+    """
+    before = _peak()
+    (work.warm or work.call)()
+    seconds, parts = [], []
+    for _ in range(work.repeats if repeats is None else repeats):
+        start = time.perf_counter()
+        found = work.call()
+        seconds.append(time.perf_counter() - start)
+        parts.append(found or {})
+    median = pd.DataFrame(parts).median()
+    return {
+        "seconds": seconds,
+        "parts": {str(name): float(value) for name, value in median.items()},
+        "amount": work.amount,
+        "before": before,
+        "peak": _peak(),
+    }
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    json.dump(measure(WORK[sys.argv[1]]()), sys.stdout)
