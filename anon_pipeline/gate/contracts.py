@@ -1,0 +1,179 @@
+"""The shape of each stage's table, as Pandera schemas built from the policy.
+
+Belongs here: schemas whose checks return one answer for a column, and reading their failures without a
+value. Does not belong here: privacy limits (`evaluate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from anon_pipeline.deidentify import MASKED, matches
+from anon_pipeline.encode import CLASS, RECORD
+from anon_pipeline.hierarchy import Hierarchy
+from anon_pipeline.perturb.grid import to_grid
+from anon_pipeline.policy.columns import Column, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.model import Policy
+
+if TYPE_CHECKING:
+    import pandera.pandas as pa
+
+__all__ = [
+    "broken_contract",
+    "deidentified_contract",
+    "k_anonymized_contract",
+    "raw_contract",
+    "release_contract",
+]
+
+_HASH = 64
+
+
+def broken_contract(frame: pd.DataFrame, schema: pa.DataFrameSchema) -> list[str]:
+    """Check a table and list what is broken: column and rule, with counts where the rule counts.
+
+    Pandera's own report quotes cells and whole rows; nothing of it but names is kept.
+
+    Args:
+        frame: (n, columns).
+        schema: one of the contracts of this module.
+    Returns:
+        One line per broken rule, sorted; empty if the contract holds.
+    """
+    from pandera.errors import SchemaErrors  # noqa: PLC0415 - slow to import
+
+    try:
+        schema.validate(frame, lazy=True)
+    except SchemaErrors as errors:
+        cases = errors.failure_cases
+        lines = {_line(row.schema_context, row.column, row.check, schema) for row in cases.itertuples()}
+        return sorted(lines)
+    return []
+
+
+def _line(context: object, column: object, check: object, schema: pa.DataFrameSchema) -> str:
+    """Name a broken rule. A column that the schema does not know is named by its rule alone."""
+    rule = (
+        str(check).split("(")[0]
+        if str(check).startswith(("dtype", "column_in", "not_nullable"))
+        else str(check)
+    )
+    where = str(column) if str(column) in schema.columns else str(context)
+    return f"{where}: {rule}"
+
+
+def _schema(columns: dict[str, pa.Column]) -> pa.DataFrameSchema:
+    import pandera.pandas as pa  # noqa: PLC0415
+
+    return pa.DataFrameSchema(columns, strict=True, unique_column_names=True)
+
+
+def _one(rule: str, holds: Callable[[pd.Series], bool]) -> pa.Check:
+    """Return a check that answers once for a column, so that no row can reach a report."""
+    import pandera.pandas as pa  # noqa: PLC0415
+
+    return pa.Check(holds, name=rule, error=rule, ignore_na=False, raise_warning=False)
+
+
+def _column(dtype: str | None, checks: Iterable[pa.Check], *, nullable: bool) -> pa.Column:
+    import pandera.pandas as pa  # noqa: PLC0415
+
+    return pa.Column(dtype, checks=list(checks), nullable=nullable)
+
+
+def _ids(*names: str) -> dict[str, pa.Column]:
+    return {name: _column("int64", [], nullable=False) for name in names}
+
+
+def raw_contract(policy: Policy) -> pa.DataFrameSchema:
+    """Every declared column and the record id; numbers are numbers; values where they must be."""
+    columns = {name: _original(column) for name, column in policy.columns.items()}
+    return _schema({**_ids(RECORD), **columns})
+
+
+def _original(column: Column, checks: Iterable[pa.Check] = ()) -> pa.Column:
+    numeric = isinstance(column, Perturb)
+    allowed = not isinstance(column, (Perturb, Sensitive)) or column.missing == "suppress"
+    return _column("float64" if numeric else None, checks, nullable=allowed)
+
+
+def _clean() -> pa.Check:
+    return _one(
+        "must not hold e-mail addresses, telephone or social security numbers", lambda s: not matches(s)
+    )
+
+
+def deidentified_contract(policy: Policy) -> pa.DataFrameSchema:
+    """No dropped identifier is left, masked and hashed ones look so, no other text holds one."""
+    columns: dict[str, pa.Column] = {}
+    for name in policy.released:
+        column = policy.columns[name]
+        if isinstance(column, Identifier):
+            columns[name] = _replaced(column)
+        else:
+            columns[name] = _original(column, [_clean()])
+    return _schema({**_ids(RECORD), **columns})
+
+
+def _replaced(column: Identifier) -> pa.Column:
+    if column.action == "mask":
+        rule = _one("must be masked", lambda s: set(s.dropna().unique()) <= {MASKED})
+    else:
+        rule = _one(
+            "must be a keyed hash", lambda s: bool(s.dropna().str.fullmatch(rf"[0-9a-f]{{{_HASH}}}").all())
+        )
+    return _column(None, [rule], nullable=True)
+
+
+def k_anonymized_contract(
+    policy: Policy, hierarchies: Iterable[Hierarchy], levels: dict[str, int] | None
+) -> pa.DataFrameSchema:
+    """Generalized values are values of their hierarchy: of the chosen level, or of any level or range.
+
+    Args:
+        policy: names the columns.
+        hierarchies: of the generalize columns, in the policy's order.
+        levels: level of each column after full-domain recoding; None after local recoding.
+    """
+    columns = dict(deidentified_contract(policy).columns)
+    for hierarchy in hierarchies:
+        columns[hierarchy.column] = _column(None, [_generalized(hierarchy, levels)], nullable=True)
+    return _schema({**_ids(RECORD, CLASS), **{name: c for name, c in columns.items() if name != RECORD}})
+
+
+def _generalized(hierarchy: Hierarchy, levels: dict[str, int] | None) -> pa.Check:
+    chosen = hierarchy.values if levels is None else (hierarchy.values[levels[hierarchy.column]],)
+    allowed = {str(value) for values in chosen for value in values if value is not None}
+    ranges = r"\[[^\[\]]+, [^\[\]]+\]" if levels is None and hierarchy.coordinates is not None else None
+
+    def holds(column: pd.Series) -> bool:
+        found = pd.Series(column.dropna().astype("str").unique(), dtype="str")
+        others = found[~found.isin(allowed)]
+        return others.empty or (ranges is not None and bool(others.str.fullmatch(ranges).all()))
+
+    return _one("must be values of the hierarchy at their level", holds)
+
+
+def release_contract(policy: Policy) -> pa.DataFrameSchema:
+    """What is published: the policy's columns and no private one, no identifier, numbers on their grid."""
+    columns: dict[str, pa.Column] = {}
+    for name in policy.released:
+        column = policy.columns[name]
+        if isinstance(column, Identifier):
+            columns[name] = _replaced(column)
+        elif isinstance(column, Perturb):
+            columns[name] = _column("float64", [_on_grid(column.resolution)], nullable=False)
+        else:
+            columns[name] = _column(None, [_clean()], nullable=not isinstance(column, Sensitive))
+    return _schema(columns)
+
+
+def _on_grid(resolution: float) -> pa.Check:
+    def holds(column: pd.Series) -> bool:
+        grid = to_grid(column.to_numpy(), resolution)
+        return bool((grid == grid.round()).all())
+
+    return _one("must lie on the declared grid", holds)

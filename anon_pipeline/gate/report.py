@@ -1,0 +1,87 @@
+"""What the gate says: one verdict per limit, and the report of all of them.
+
+Belongs here: the result types and their JSON. Does not belong here: measuring (`evaluate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["GateReport", "Status", "Verdict"]
+
+
+class Status(StrEnum):
+    """How a limit was judged."""
+
+    PASSED = "passed"
+    REFUSED = "refused"
+    UNMEASURED = "unmeasured"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One limit, judged.
+
+    limit: its name, such as ``k`` or ``t_closeness.salary``.
+    status: passed, refused, or unmeasured (which publishing counts as refused).
+    value: what was measured; None where nothing could be.
+    bound: what the policy demands; None where the limit is a contract.
+    sense: ``at least``, ``at most``, ``below`` or ``holds``.
+    reason: why it was refused or not measured; counts and names, no values of the data.
+    """
+
+    limit: str
+    status: Status
+    value: float | None = None
+    bound: float | None = None
+    sense: str = "holds"
+    reason: str | None = None
+
+    def as_text(self) -> str:
+        """Say the verdict in one line."""
+        measured = "" if self.value is None else f": {self.value:.6g}"
+        demanded = "" if self.bound is None else f" ({self.sense} {self.bound:.6g})"
+        return f"{self.limit}{measured}{demanded} {self.status}" + (f": {self.reason}" if self.reason else "")
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """All verdicts on one release.
+
+    verdicts: in a fixed order, at least the contract and k.
+    data_digest: of the released table that was measured, see `digest.digest_frame`.
+    policy_digest: of the policy whose limits these are.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    data_digest: str
+    policy_digest: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether every limit was measured and kept."""
+        return bool(self.verdicts) and all(verdict.status is Status.PASSED for verdict in self.verdicts)
+
+    def having(self, status: Status) -> tuple[Verdict, ...]:
+        """Return the verdicts of one status."""
+        return tuple(verdict for verdict in self.verdicts if verdict.status is status)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON types."""
+        return {
+            "passed": self.passed,
+            "data_digest": self.data_digest,
+            "policy_digest": self.policy_digest,
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> GateReport:
+        """Read a report back; ``passed`` is computed anew from the verdicts."""
+        verdicts = tuple(
+            Verdict(**{**item, "status": Status(item["status"])}) for item in document["verdicts"]
+        )
+        return cls(verdicts, document["data_digest"], document["policy_digest"])

@@ -1,0 +1,107 @@
+"""Contracts say what is broken, by column and rule, and never by value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import pipeline
+from anon_pipeline.encode import code_quasi_identifiers
+from anon_pipeline.gate.contracts import (
+    broken_contract,
+    deidentified_contract,
+    k_anonymized_contract,
+    raw_contract,
+    release_contract,
+)
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.pipeline import Staged
+from anon_pipeline.policy import Policy
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+@pytest.fixture
+def raw(small_policy: Small, small_people: People) -> Staged:
+    return pipeline.raw(small_policy(), small_people(), entropy=system_entropy())
+
+
+def test_the_stages_keep_their_contracts(small_policy: Small, raw: Staged) -> None:
+    policy = small_policy()
+    assert broken_contract(raw.frame, raw_contract(policy)) == []
+    clean = pipeline.deidentified(policy, raw, key=None)
+    assert broken_contract(clean.frame, deidentified_contract(policy)) == []
+    recoded = pipeline.k_anonymized(policy, clean)
+    hierarchies = code_quasi_identifiers(clean.frame, policy).hierarchies
+    schema = k_anonymized_contract(policy, hierarchies, recoded.facts["k_anonymized"]["levels"])
+    assert broken_contract(recoded.frame, schema) == []
+
+
+@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed"])
+def test_local_recodings_keep_theirs(small_policy: Small, raw: Staged, recoder: str) -> None:
+    policy = small_policy(anonymize={"recoder": recoder})
+    clean = pipeline.deidentified(policy, raw, key=None)
+    recoded = pipeline.k_anonymized(policy, clean)
+    hierarchies = code_quasi_identifiers(clean.frame, policy).hierarchies
+    assert broken_contract(recoded.frame, k_anonymized_contract(policy, hierarchies, None)) == []
+
+
+def test_a_value_of_another_level_breaks_the_contract(small_policy: Small, raw: Staged) -> None:
+    policy = small_policy()
+    clean = pipeline.deidentified(policy, raw, key=None)
+    recoded = pipeline.k_anonymized(policy, clean)
+    hierarchies = code_quasi_identifiers(clean.frame, policy).hierarchies
+    schema = k_anonymized_contract(policy, hierarchies, recoded.facts["k_anonymized"]["levels"])
+    for wrong in ("31", "[20, 31)"):
+        table = recoded.frame.copy()
+        table.loc[5, "age"] = wrong
+        assert broken_contract(table, schema) == ["age: must be values of the hierarchy at their level"]
+
+
+def test_an_identifier_left_is_found_by_column(small_policy: Small, raw: Staged) -> None:
+    problems = broken_contract(raw.frame, deidentified_contract(small_policy()))
+    assert len(problems) == 1
+    assert "column_in_schema" in problems[0]
+
+
+@pytest.mark.parametrize("text", ["ann@example.org", "987-65-4321", "(212) 555-0123", "+353 1 555 0123"])
+def test_an_identifier_left_is_found_by_pattern_and_not_shown(
+    small_policy: Small, raw: Staged, text: str
+) -> None:
+    clean = pipeline.deidentified(small_policy(), raw, key=None).frame
+    clean.loc[3, "note"] = f"see {text}"
+    problems = broken_contract(clean, deidentified_contract(small_policy()))
+    assert problems == ["note: must not hold e-mail addresses, telephone or social security numbers"]
+
+
+def test_masked_and_hashed_columns_must_look_so(small_policy: Small, raw: Staged) -> None:
+    policy = small_policy(columns={"person": {"action": "mask"}})
+    assert broken_contract(raw.frame, deidentified_contract(policy)) == ["person: must be masked"]
+    policy = small_policy(columns={"person": {"action": "hash"}}, deidentify={"key_env": "KEY"})
+    assert broken_contract(raw.frame, deidentified_contract(policy)) == ["person: must be a keyed hash"]
+    hashed = pipeline.deidentified(policy, raw, key=b"0123456789abcdef").frame
+    assert broken_contract(hashed, deidentified_contract(policy)) == []
+
+
+def test_a_number_that_became_text_and_a_missing_value_are_named(small_policy: Small, raw: Staged) -> None:
+    table = raw.frame.assign(height=raw.frame["height"].astype(str))
+    table.loc[0, "illness"] = None
+    problems = broken_contract(table, raw_contract(small_policy()))
+    assert [problem.split(":")[0] for problem in problems] == ["height", "illness"]
+
+
+def test_no_cell_reaches_a_problem(small_policy: Small, raw: Staged) -> None:
+    canary = "CANARY-7f3a"
+    table = raw.frame.assign(height=canary, income=canary, **{canary: 1})
+    problems = broken_contract(table, raw_contract(small_policy()))
+    assert problems
+    assert not [p for p in problems if canary in p.split(":", 1)[1] and "column_in_schema" not in p]
+
+
+def test_the_release_contract_knows_no_private_column(small_policy: Small, raw: Staged) -> None:
+    clean = pipeline.deidentified(small_policy(), raw, key=None).frame
+    assert broken_contract(clean, release_contract(small_policy())) != []
+    assert broken_contract(clean.drop(columns="_record_id"), release_contract(small_policy())) == []

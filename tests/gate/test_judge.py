@@ -1,0 +1,230 @@
+"""The gate judges by the policy's limits, and fails closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline.encode import CLASS, RECORD
+from anon_pipeline.gate import GateReport, Status, evaluate, limits_of
+from anon_pipeline.policy import Policy
+
+Small = Callable[..., Policy]
+
+FACTS = {"perturbed": {"seeded": False}, "shuffled": {"seeded": False}}
+ALL = {
+    "t_closeness": {"income": 0.5, "illness": 0.6},
+    "l_diversity": {"illness": {"l": 2}},
+    "linking_risk": 1.0,
+    "suppression": 0.5,
+    "confidence_k": 2,
+}
+
+
+def vault() -> pd.DataFrame:
+    """Twelve originals in three classes of four, as `k_anonymized` leaves them; the last one suppressed."""
+    n = 13
+    return pd.DataFrame(
+        {
+            RECORD: np.arange(n) * 7 + 1000,
+            CLASS: [0] * 4 + [1] * 4 + [2] * 4 + [-1],
+            "age": ["[20, 40)"] * 4 + ["[40, 60)"] * 8 + [None],
+            "city": ["*"] * 8 + ["Cork"] * 4 + [None],
+            "height": [160.0, 165, 170, 180] * 3 + [150.0],
+            "income": [20, 30, 40, 50] * 3 + [20],
+            "illness": ["flu", "gout", "flu", "none"] * 3 + ["flu"],
+            "note": ["a"] * n,
+        }
+    )
+
+
+def release(rows: list[int] | None = None) -> pd.DataFrame:
+    """The same records shuffled, with some noise."""
+    order = rows if rows is not None else [7, 3, 11, 0, 5, 1, 9, 2, 10, 4, 6, 8]
+    frame = vault().iloc[order].reset_index(drop=True)
+    return frame.assign(
+        height=frame["height"] + np.array([3, -2, 0, 5, 1, -1, 2, 0, 4, -3, 6, 1])[: len(order)]
+    )
+
+
+def verdicts(report: GateReport) -> dict[str, Status]:
+    return {verdict.limit: verdict.status for verdict in report.verdicts}
+
+
+def judged(policy: Policy, table: pd.DataFrame, **changes: object) -> GateReport:
+    return evaluate(table, policy, **{"facts": FACTS, "originals": vault(), **changes})  # type: ignore[arg-type]
+
+
+def test_a_good_release_passes_every_limit(small_policy: Small) -> None:
+    report = judged(small_policy(anonymize={"k": 2}, gate={"k": 4, **ALL}), release())
+    assert {v.as_text() for v in report.verdicts if v.status is not Status.PASSED} == set()
+    assert report.passed
+    assert [v.limit for v in report.verdicts] == limits_of(small_policy(gate=ALL))
+
+
+def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -> None:
+    report = judged(small_policy(gate={"suppression": None, "k": None}), release())
+    assert list(verdicts(report)) == ["contract", "origin", "k"]
+    assert report.verdicts[-1].bound == 3  # anonymize.k
+
+
+def test_k_is_counted_on_released_values_not_on_class_ids(small_policy: Small) -> None:
+    table = release([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])  # class 2 has two records left
+    report = judged(small_policy(), table.assign(**{CLASS: 0}))
+    assert next(v for v in report.verdicts if v.limit == "k").value == 2
+    assert not report.passed
+
+
+@pytest.mark.parametrize(
+    ("gate", "limit", "value"),
+    [
+        ({"k": 5}, "k", 4),
+        ({"suppression": 0.05}, "suppression", 1 / 13),
+        ({"t_closeness": {"income": 0.01}}, "t_closeness.income", None),
+        ({"l_diversity": {"illness": {"l": 4}}}, "l_diversity.illness", 3),
+        ({"l_diversity": {"illness": {"kind": "entropy", "l": 2.9}}}, "l_diversity.illness", 2 * 2**0.5),
+        ({"l_diversity": {"illness": {"kind": "recursive", "c": 1, "l": 2}}}, "l_diversity.illness", 1),
+        ({"linking_risk": 0.1}, "linking_risk", None),
+        ({"confidence_k": 5}, "confidence_k", 4),
+    ],
+)
+def test_each_limit_refuses_beyond_its_bound(
+    small_policy: Small, gate: dict[str, object], limit: str, value: float | None
+) -> None:
+    report = judged(small_policy(gate=gate), release())
+    verdict = next(v for v in report.verdicts if v.limit == limit)
+    assert verdict.status is Status.REFUSED
+    assert not report.passed
+    if value is not None:
+        assert verdict.value == pytest.approx(value)
+
+
+def test_a_class_without_l_values_has_no_ratio_and_is_refused(small_policy: Small) -> None:
+    report = judged(
+        small_policy(gate={"l_diversity": {"illness": {"kind": "recursive", "c": 9, "l": 4}}}), release()
+    )
+    verdict = next(v for v in report.verdicts if v.limit == "l_diversity.illness")
+    assert (verdict.status, verdict.value) == (Status.REFUSED, None)
+    assert verdict.reason == "a class has fewer than 4 distinct values"
+
+
+def test_a_seeded_release_is_refused(small_policy: Small) -> None:
+    for stage in ("perturbed", "shuffled"):
+        report = judged(small_policy(), release(), facts={**FACTS, stage: {"seeded": True}})
+        assert verdicts(report)["origin"] is Status.REFUSED
+
+
+def test_without_the_facts_of_the_noise_the_origin_is_refused(small_policy: Small) -> None:
+    assert verdicts(judged(small_policy(), release(), facts=None))["origin"] is Status.REFUSED
+
+
+def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> None:
+    table = release().drop(columns=[RECORD, CLASS])
+    report = evaluate(table, small_policy(gate={"k": 4, **ALL}))
+    states = verdicts(report)
+    assert {name for name, status in states.items() if status is Status.PASSED} == {
+        "contract",
+        "k",
+        "l_diversity.illness",
+    }
+    assert {name for name, status in states.items() if status is Status.UNMEASURED} == {
+        "origin",
+        "t_closeness.income",
+        "t_closeness.illness",
+        "linking_risk",
+        "suppression",
+        "confidence_k",
+    }
+    assert not report.passed
+
+
+def test_a_file_with_private_or_unknown_columns_breaks_the_contract(small_policy: Small) -> None:
+    for extra in ({RECORD: 1}, {"person": "x"}):
+        table = release().drop(columns=[RECORD, CLASS]).assign(**extra)
+        assert verdicts(evaluate(table, small_policy()))["contract"] is Status.REFUSED
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda t: t.assign(illness="flu"), id="sensitive values changed"),
+        pytest.param(lambda t: t.assign(age="*"), id="generalized values changed"),
+        pytest.param(lambda t: t.assign(**{RECORD: t[RECORD] + 1}), id="records of somebody else"),
+        pytest.param(lambda t: t.assign(**{RECORD: 1000}), id="one record many times"),
+        pytest.param(lambda t: t.drop(columns=RECORD), id="no record ids"),
+        pytest.param(lambda t: t.drop(columns="height"), id="a column is missing"),
+        pytest.param(lambda t: t.iloc[:0], id="empty"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused_by_every_limit(
+    small_policy: Small, change: Callable[[pd.DataFrame], pd.DataFrame]
+) -> None:
+    report = judged(small_policy(gate=ALL), change(release()))
+    assert set(verdicts(report).values()) == {Status.REFUSED}
+    assert not report.passed
+    assert "flu" not in str(report)
+
+
+def test_a_suppressed_record_that_comes_back_is_refused(small_policy: Small) -> None:
+    table = vault().assign(height=170.0)
+    table.loc[12, ["age", "city"]] = ["[40, 60)", "Cork"]
+    report = judged(small_policy(), table)
+    assert not report.passed
+
+
+def test_values_off_the_grid_break_the_contract(small_policy: Small) -> None:
+    table = release()
+    table.loc[0, "height"] += 0.25
+    assert verdicts(judged(small_policy(), table))["contract"] is Status.REFUSED
+
+
+def test_an_identifier_in_a_released_text_breaks_the_contract_without_being_shown(
+    small_policy: Small,
+) -> None:
+    table, originals = release(), vault()
+    table["note"] = "call (212) 555-0123"
+    originals["note"] = "call (212) 555-0123"
+    report = judged(small_policy(), table, originals=originals)
+    verdict = report.verdicts[0]
+    assert (verdict.limit, verdict.status) == ("contract", Status.REFUSED)
+    assert "note: must not hold e-mail addresses" in (verdict.reason or "")
+    assert "0123" not in str(report)
+
+
+def test_a_measure_that_raises_refuses_and_does_not_tell_why_in_words(
+    small_policy: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise RuntimeError("CANARY-7f3a")
+
+    monkeypatch.setattr("anon_pipeline.gate.judge.linking", crash)
+    report = judged(small_policy(gate=ALL), release())
+    verdict = next(v for v in report.verdicts if v.limit == "linking_risk")
+    assert (verdict.status, verdict.reason) == (Status.REFUSED, "the measure raised RuntimeError")
+
+
+def test_row_order_and_index_do_not_matter(small_policy: Small) -> None:
+    policy = small_policy(gate=ALL)
+    first = judged(policy, release())
+    turned = release().iloc[::-1]
+    turned.index = [5] * len(turned)
+    second = judged(policy, turned, originals=vault().sample(frac=1, random_state=0))
+    assert first.verdicts == second.verdicts
+    assert first.data_digest != second.data_digest  # the bytes differ
+
+
+def test_the_report_survives_json(small_policy: Small) -> None:
+    report = judged(small_policy(gate=ALL), release())
+    assert GateReport.from_json(report.to_json()) == report
+
+
+def test_a_forged_passed_in_json_is_computed_anew(small_policy: Small) -> None:
+    document = judged(small_policy(gate={"k": 9}), release()).to_json()
+    assert not GateReport.from_json({**document, "passed": True}).passed
+
+
+def test_an_empty_report_has_not_passed() -> None:
+    assert not GateReport((), "d", "p").passed
