@@ -1,1 +1,62 @@
-"""(k, ε)-anonymity as a gated pipeline: a policy and personal data in, a release that is safe to publish out."""
+"""(k, ε)-anonymity as a gated pipeline: a policy and personal data in, a release that is safe to publish out.
+
+Names are imported when they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anon_pipeline.errors import AnonPipelineError as AnonPipelineError
+    from anon_pipeline.errors import GateRefused as GateRefused
+    from anon_pipeline.errors import InfeasibleError as InfeasibleError
+    from anon_pipeline.errors import InputError as InputError
+    from anon_pipeline.errors import PolicyError as PolicyError
+    from anon_pipeline.errors import PublishError as PublishError
+    from anon_pipeline.gate import GateReport as GateReport
+    from anon_pipeline.gate import Verdict as Verdict
+    from anon_pipeline.gate import evaluate as evaluate
+    from anon_pipeline.locations import Locations as Locations
+    from anon_pipeline.orchestration.component import AnonymizedRelease as AnonymizedRelease
+    from anon_pipeline.policy import Policy as Policy
+    from anon_pipeline.policy import load_policy as load_policy
+    from anon_pipeline.policy import parse_policy as parse_policy
+    from anon_pipeline.release import Release as Release
+    from anon_pipeline.release import anonymize as anonymize
+    from anon_pipeline.release import make_release as make_release
+    from anon_pipeline.sources.patients import patients as patients
+
+_HOMES = {
+    "AnonPipelineError": "errors",
+    "AnonymizedRelease": "orchestration.component",
+    "GateRefused": "errors",
+    "GateReport": "gate",
+    "InfeasibleError": "errors",
+    "InputError": "errors",
+    "Locations": "locations",
+    "Policy": "policy",
+    "PolicyError": "errors",
+    "PublishError": "errors",
+    "Release": "release",
+    "Verdict": "gate",
+    "anonymize": "release",
+    "evaluate": "gate",
+    "load_policy": "policy",
+    "make_release": "release",
+    "parse_policy": "policy",
+    "patients": "sources.patients",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - the table above is the list
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__doc__", "__name__"]

@@ -1,0 +1,137 @@
+"""The manifest: what a release is, how it was made, what it promises; never a value of the data.
+
+Belongs here: the document and its plain words. Does not belong here: writing it (`writer`).
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from anon_pipeline.digest import digest_file
+from anon_pipeline.facts import Facts
+from anon_pipeline.gate.report import GateReport
+from anon_pipeline.policy.columns import Generalize, Sensitive, Table
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["MANIFEST", "ReleaseFile", "guarantee", "hierarchy_digests", "manifest"]
+
+MANIFEST = "manifest.json"
+_PACKAGES = (
+    "anon-pipeline",
+    "dagster",
+    "great-expectations",
+    "numba",
+    "numpy",
+    "pandas",
+    "pandera",
+    "pyarrow",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFile:
+    """One file of a release: its name beside the manifest, its SHA-256, its size in bytes, its records."""
+
+    name: str
+    sha256: str
+    size: int
+    records: int
+
+
+def manifest(
+    policy: Policy,
+    report: GateReport,
+    facts: Facts,
+    *,
+    file: ReleaseFile,
+    hierarchies: Path,
+    made: tuple[datetime, str | None],
+) -> dict[str, Any]:
+    """Describe a release.
+
+    Args:
+        policy: what it was made by; named by digest.
+        report: the gate's verdicts on the bytes of ``file``.
+        facts: of every stage.
+        file: the data file.
+        hierarchies: folder of the hierarchy tables, which are named by digest.
+        made: time (with its zone) and partition.
+    Returns:
+        JSON types only.
+    """
+    when, partition = made
+    return {
+        "manifest_version": 1,
+        "release": policy.name,
+        "partition": partition,
+        "made_at": when.isoformat(timespec="seconds"),
+        "files": [asdict(file)],
+        "policy_digest": policy.digest,
+        "data_digest": report.data_digest,
+        "hierarchies": hierarchy_digests(policy, hierarchies),
+        "gate": report.to_json(),
+        "epsilon": None if policy.perturb is None else policy.perturb.epsilon,
+        "guarantee": guarantee(policy),
+        "facts": {stage: dict(values) for stage, values in facts.items()},
+        "packages": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def _versions() -> Mapping[str, str]:
+    found = {distribution: _version(distribution) for distribution in _PACKAGES}
+    return {name: version for name, version in found.items() if version is not None}
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every hierarchy table that the policy names, by its path in the policy."""
+    specs = [
+        column.hierarchy for column in policy.columns.values() if isinstance(column, (Generalize, Sensitive))
+    ]
+    paths = sorted({spec.table for spec in specs if isinstance(spec, Table)})
+    return {path: digest_file(folder / path) for path in paths}
+
+
+def guarantee(policy: Policy) -> list[str]:
+    """Say in plain words what the release promises and what it does not."""
+    quasi = ", ".join(policy.generalized)
+    lines = [
+        f"Each released record shares its values of {quasi} with at least {policy.gate_k - 1} others "
+        f"of the release (k = {policy.gate_k})."
+    ]
+    if policy.perturb is not None:
+        epsilon = f"{policy.perturb.epsilon:g}"
+        lines += [
+            f"{', '.join(policy.perturbed)} carry noise (discrete Laplace). In a class of equal {quasi} "
+            f"any two records are ε-indistinguishable by them, with ε = {epsilon} for all of these columns "
+            f"together: what is released is at most e^{epsilon} times as likely for one as for the other.",
+            "The scale of the noise comes from the values in the class, and suppression looks at the "
+            "original values: this is not end-to-end differential privacy.",
+            "Two releases of the same person add up: their ε is the sum.",
+        ]
+    if policy.suppress.confidence is not None:
+        lines.append(
+            f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
+            f"its {policy.suppress.confidence:.4g} confidence interval."
+        )
+    for name, t in policy.gate.t_closeness.items():
+        lines.append(
+            f"In each class {name} is distributed as in the whole input, to within {t:g} (t-closeness)."
+        )
+    for name, limit in policy.gate.l_diversity.items():
+        c = f"(c = {limit.c:g}, l = {limit.l:g})" if limit.c is not None else f"l = {limit.l:g}"
+        lines.append(f"In each class {name} is l-diverse ({limit.kind}, {c}).")
+    lines.append("Nothing is promised against who knows a sensitive value already, or holds the hashing key.")
+    return lines

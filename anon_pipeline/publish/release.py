@@ -1,0 +1,129 @@
+"""Publishing: the gate judges the very bytes, and only what passes is written.
+
+Belongs here: `publish`, the one way out. Does not belong here: measuring (`gate`), writing (`writer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.digest import digest_frame
+from anon_pipeline.encode import RECORD
+from anon_pipeline.errors import GateRefused, PublishError
+from anon_pipeline.facts import Facts
+from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.locations import Locations
+from anon_pipeline.pipeline import Staged
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
+from anon_pipeline.publish.tables import from_bytes, to_bytes
+from anon_pipeline.publish.writer import data_file, prepare, write_release
+
+__all__ = ["Judged", "Published", "judge", "publish", "refuse_unless_passed"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A release as the bytes that would be written, with the gate's report on them.
+
+    frame: (r, columns) the table read back from ``data``.
+    data: bytes of the file.
+    file: its description.
+    report: verdicts on ``frame``.
+    """
+
+    frame: pd.DataFrame
+    data: bytes
+    file: ReleaseFile
+    report: GateReport
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Published:
+    """A release that was written: the paths of its two files, its manifest, its report."""
+
+    path: Path
+    manifest_path: Path
+    manifest: Mapping[str, Any]
+    report: GateReport
+
+
+def judge(
+    released: pd.DataFrame, originals: pd.DataFrame, policy: Policy, facts: Facts, *, hierarchies: Path
+) -> Judged:
+    """Turn a table into bytes, read them back, and let the gate judge what was read.
+
+    Args:
+        released: (r, columns) the suppressed table, with private columns.
+        originals: (n, columns) the table of `k_anonymized`.
+        policy: its limits and its format.
+        facts: of every stage.
+        hierarchies: folder of the hierarchy tables.
+    Raises:
+        PublishError: the bytes do not read back as the table that was written.
+    """
+    table = released[policy.released]
+    data = to_bytes(table, policy.publish.format)
+    back = from_bytes(data, policy.publish.format, like=table)
+    if digest_frame(back) != digest_frame(table):
+        raise PublishError(f"the {policy.publish.format} file must read back as it was written; it does not")
+    with_ids = back.assign(**{RECORD: released[RECORD].to_numpy()})
+    report = evaluate(with_ids, policy, facts, originals=originals, hierarchies=hierarchies)
+    return Judged(back, data, data_file(policy.name, policy.publish.format, data, len(back)), report)
+
+
+def refuse_unless_passed(report: GateReport) -> None:
+    """Raise unless every limit was measured and kept.
+
+    Raises:
+        GateRefused: naming each limit that was not, with its value and bound.
+    """
+    if report.passed:
+        return
+    lines = [v.as_text() for v in report.verdicts if v.status is not Status.PASSED]
+    raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report)
+
+
+def publish(
+    released: Staged,
+    originals: pd.DataFrame,
+    policy: Policy,
+    *,
+    locations: Locations,
+    partition: str | None = None,
+    second_lock: Callable[[GateReport], None] = lambda report: None,
+) -> Published:
+    """Judge a table and write it if the gate passes it; there is no way to hand in a verdict.
+
+    Args:
+        released: the suppressed table with its private columns, and the facts of every stage.
+        originals: (n, columns) the table of `k_anonymized`.
+        policy: its limits, its format, where it goes.
+        locations: folders of hierarchies and releases.
+        partition: of a partitioned release.
+        second_lock: called with a report that has passed; raises to refuse all the same.
+    Raises:
+        GateRefused: a limit was not kept or not measured; nothing is written.
+        PublishError: the destination cannot be written; what was published before is untouched.
+    """
+    folder = locations.release(policy, partition)
+    prepare(folder)
+    judged = judge(released.frame, originals, policy, released.facts, hierarchies=locations.hierarchies)
+    refuse_unless_passed(judged.report)
+    second_lock(judged.report)
+    document = manifest(
+        policy,
+        judged.report,
+        released.facts,
+        file=judged.file,
+        hierarchies=locations.hierarchies,
+        made=(datetime.now(UTC), partition),
+    )
+    path = write_release(folder, judged.file, judged.data, document)
+    return Published(path, folder / MANIFEST, document, judged.report)

@@ -1,0 +1,95 @@
+"""A released table as bytes, and back: what is gated is what is written.
+
+Belongs here: Parquet and CSV in memory, byte for byte the same for the same table. Does not belong here:
+where bytes go (`writer`).
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import SourceOptions
+from anon_pipeline.sources.files import read_csv, read_parquet
+from anon_pipeline.values import finite_numbers, whole_numbers
+
+__all__ = ["Format", "from_bytes", "read_release", "to_bytes"]
+
+Format = Literal["parquet", "csv"]
+
+
+def to_bytes(frame: pd.DataFrame, form: Format) -> bytes:
+    """Write a table to bytes: no index, no pandas metadata, row groups and statistics by content alone.
+
+    Args:
+        frame: (r, columns) numbers, texts, dates.
+        form: Parquet (zstd), or CSV (UTF-8, header, texts quoted, missing values empty and not quoted).
+    """
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    buffer = io.BytesIO()
+    if form == "parquet":
+        pq.write_table(table, buffer, compression="zstd")
+    else:
+        pa_csv.write_csv(table, buffer)
+    return buffer.getvalue()
+
+
+def from_bytes(data: bytes, form: Format, *, like: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Read a table back.
+
+    Args:
+        data: what `to_bytes` wrote.
+        form: of the bytes.
+        like: gives a CSV's columns their types; without it they are guessed.
+    Returns:
+        (r, columns), equal to the table that was written.
+    """
+    if form == "parquet":
+        frame: pd.DataFrame = pq.read_table(io.BytesIO(data)).to_pandas(ignore_metadata=True)
+        return frame
+    types = None if like is None else dict(_types(like))
+    table = pa_csv.read_csv(
+        io.BytesIO(data),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+    read: pd.DataFrame = table.to_pandas()
+    return read
+
+
+def _types(frame: pd.DataFrame) -> list[tuple[str, pa.DataType]]:
+    schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    return [(field.name, field.type) for field in schema]
+
+
+def read_release(path: Path, policy: Policy) -> pd.DataFrame:
+    """Read a released file, Parquet or CSV by its ending.
+
+    Args:
+        path: the file.
+        policy: tells which columns of a CSV are numbers; all others are texts.
+    Raises:
+        InputError: unreadable, another format, or a text where a number belongs (with the count).
+    """
+    if path.suffix == ".parquet":
+        return read_parquet(path)
+    if path.suffix != ".csv":
+        raise InputError(
+            f"{path.name}: a release must be a .parquet or .csv file, got {path.suffix or 'no ending'}"
+        )
+    frame = read_csv(path, options=SourceOptions(), quoted_missing=False)
+    numbers = [name for name in frame.columns if name in policy.numeric and name not in policy.generalized]
+    for name in numbers:
+        cast = finite_numbers(frame[name])
+        frame[name] = cast if name in policy.perturbed else whole_numbers(cast)
+    return frame

@@ -1,0 +1,118 @@
+"""Writing a release so that a reader sees the old one or the new one, complete.
+
+The data file is named by its digest and written first; the manifest, which names it, replaces the old one in
+one rename. Whoever follows the manifest always finds its file: the files of the release before stay until
+the next one is published.
+Belongs here: bytes to disk. Does not belong here: whether they may go there (`release`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from anon_pipeline.errors import PublishError
+from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
+
+__all__ = ["data_file", "prepare", "read_manifest", "write_release"]
+
+
+def data_file(name: str, form: str, data: bytes, records: int) -> ReleaseFile:
+    """Describe a data file before it is written: ``<name>-<16 digits of its SHA-256>.<format>``."""
+    digest = hashlib.sha256(data).hexdigest()
+    return ReleaseFile(f"{name}-{digest[:16]}.{form}", digest, len(data), records)
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of a release's folder; None where there is no release yet.
+
+    Raises:
+        PublishError: there is one that cannot be read.
+    """
+    path = folder / MANIFEST
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return document
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise PublishError(f"{MANIFEST}: must be readable JSON: {type(error).__name__}") from None
+
+
+def prepare(folder: Path) -> None:
+    """Make the destination, and make sure that it can be written, before any work is done.
+
+    Raises:
+        PublishError: it cannot.
+    """
+    with _as_publish_error():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+
+
+def write_release(folder: Path, file: ReleaseFile, data: bytes, document: Mapping[str, Any]) -> Path:
+    """Write the data file, then the manifest; then remove what neither this manifest nor the last one names.
+
+    Args:
+        folder: of the release; made if it is not there.
+        file: description of ``data``.
+        data: bytes of the table.
+        document: the manifest, naming ``file``.
+    Returns:
+        Path of the data file.
+    Raises:
+        PublishError: the destination cannot be written; the release before is untouched.
+    """
+    with _as_publish_error():
+        folder.mkdir(parents=True, exist_ok=True)
+        before = read_manifest(folder)
+        _replace(folder / file.name, data)
+        _replace(folder / MANIFEST, json.dumps(document, indent=1, ensure_ascii=False).encode())
+        _remove_others(folder, [before or {}, document])
+    return folder / file.name
+
+
+@contextlib.contextmanager
+def _as_publish_error() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        raise PublishError(f"the destination must be a folder that can be written, got: {reason}") from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write beside, fsync, rename, fsync the folder."""
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
+    """Remove data files that only older manifests named; nothing that this tool did not write."""
+    named = {item["name"] for document in documents for item in document.get("files", [])}
+    release = documents[-1]["release"]
+    for form in ("parquet", "csv"):
+        for path in folder.glob(f"{release}-{'[0-9a-f]' * 16}.{form}"):
+            if path.name not in named:
+                path.unlink(missing_ok=True)

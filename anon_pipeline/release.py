@@ -1,0 +1,119 @@
+"""The whole way in one call: for notebooks, and for the command line.
+
+Belongs here: policy and data in, release out. Does not belong here: any step of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.deidentify import read_key
+from anon_pipeline.errors import private_stage
+from anon_pipeline.facts import Facts
+from anon_pipeline.gate import GateReport, evaluate
+from anon_pipeline.locations import Locations
+from anon_pipeline.perturb.entropy import Entropy, system_entropy
+from anon_pipeline.pipeline import Chain, Means, run
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish import Published, publish
+from anon_pipeline.publish.release import refuse_unless_passed
+from anon_pipeline.sources import read_source
+
+__all__ = ["Release", "anonymize", "make_release"]
+
+Told = Callable[[str], None]
+
+
+def _untold(stage: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """A table made safe to publish, or refused.
+
+    report: the gate's verdicts.
+    facts: of every stage.
+    """
+
+    _frame: pd.DataFrame
+    report: GateReport
+    facts: Facts
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The released table, (r, columns).
+
+        Raises:
+            GateRefused: the gate has not passed it.
+        """
+        refuse_unless_passed(self.report)
+        return self._frame.copy()
+
+
+def anonymize(
+    policy: Policy,
+    frame: pd.DataFrame,
+    *,
+    hierarchies: str | Path = ".",
+    entropy: Entropy | None = None,
+) -> Release:
+    """Make a release of a table in memory; nothing is read but hierarchies and key, nothing is written.
+
+    Args:
+        policy: what the release is; its source and destination are not used.
+        frame: (n, columns) personal data.
+        hierarchies: folder that tables of hierarchies and a key file are relative to.
+        entropy: for tests; a release made with a seed is refused by the gate.
+    Returns:
+        The release with its facts and gate report; its frame can be had if the gate has passed it.
+    Raises:
+        InputError: the data does not fit the policy.
+        InfeasibleError: no recoding within the limits.
+    """
+    folder = Path(hierarchies)
+    chain = run(policy, frame, _means(policy, folder, folder, entropy))
+    with private_stage("gate"):
+        report = evaluate(
+            chain.suppressed.frame,
+            policy,
+            chain.suppressed.facts,
+            originals=chain.k_anonymized.frame,
+            hierarchies=folder,
+        )
+    return Release(chain.suppressed.frame[policy.released], report, chain.suppressed.facts)
+
+
+def make_release(
+    policy: Policy, locations: Locations, *, partition: str | None = None, told: Told = _untold
+) -> Published:
+    """Read the policy's source, run all stages in memory, publish.
+
+    Args:
+        policy: what the release is.
+        locations: folders of sources, hierarchies, releases.
+        partition: of a partitioned source or release.
+        told: called with the name of each stage before it begins.
+    Raises:
+        InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
+    """
+    means = _means(policy, locations.hierarchies, locations.sources, None)
+    told("source")
+    with private_stage("source"):
+        frame = read_source(policy, folder=locations.sources, partition=partition)
+    chain: Chain = run(policy, frame, means, told=told)
+    told("published")
+    with private_stage("published"):
+        return publish(
+            chain.suppressed, chain.k_anonymized.frame, policy, locations=locations, partition=partition
+        )
+
+
+def _means(policy: Policy, hierarchies: Path, keys: Path, entropy: Entropy | None) -> Means:
+    hashes = any(column.action == "hash" for column in policy.identifiers.values())
+    key = read_key(policy.deidentify, folder=keys) if hashes and policy.deidentify else None
+    return Means(hierarchies, key, entropy or system_entropy())
