@@ -1,0 +1,1 @@
+"""Dagster: the component, its assets, checks, IO manager, resources, jobs and schedule."""

@@ -1,0 +1,179 @@
+"""The checks of one release: a contract on each private table, and the gate, a check per limit.
+
+All are blocking. Belongs here: loading, calling a pure function, showing its verdict. Does not belong here:
+any measure or contract (`gate`).
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from anon_pipeline.encode import code_quasi_identifiers
+from anon_pipeline.errors import private_stage
+from anon_pipeline.gate import Status, evaluate
+from anon_pipeline.gate.contracts import (
+    broken_contract,
+    deidentified_contract,
+    k_anonymized_contract,
+    raw_contract,
+)
+from anon_pipeline.orchestration.assets import stage_key
+from anon_pipeline.orchestration.failures import as_failure
+from anon_pipeline.orchestration.metadata import digests, verdict_metadata
+from anon_pipeline.orchestration.names import GX_CHECK, check_names
+from anon_pipeline.orchestration.resources import Folders
+from anon_pipeline.pipeline import Staged
+from anon_pipeline.policy.model import Policy
+
+if TYPE_CHECKING:
+    from anon_pipeline.gate.expectations import SuiteResult
+
+__all__ = ["build_checks"]
+
+
+def build_checks(
+    policy: Policy, partitions: dg.PartitionsDefinition | None
+) -> list[dg.AssetChecksDefinition]:
+    """Return all checks of a release.
+
+    Args:
+        policy: its columns and limits.
+        partitions: of the release; None for a release of one piece.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=dg.PreviewWarning)  # partitions of a check
+        return [*_contracts(policy, partitions), _gate(policy, partitions)]
+
+
+def _contract_result(problems: Sequence[str]) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        passed=not problems,
+        description="; ".join(problems) or None,
+        metadata={"broken_rules": len(problems)},
+    )
+
+
+def _contracts(
+    policy: Policy, partitions: dg.PartitionsDefinition | None
+) -> Iterator[dg.AssetChecksDefinition]:
+    @dg.asset_check(
+        asset=stage_key(policy, "raw"),
+        name="contract",
+        blocking=True,
+        partitions_def=partitions,
+        description="Every declared column, of its type, with values where they must be.",
+    )
+    def raw_is_as_declared(table: Staged) -> dg.AssetCheckResult:
+        with as_failure(), private_stage("check of raw"):
+            return _contract_result(broken_contract(table.frame, raw_contract(policy)))
+
+    @dg.asset_check(
+        asset=stage_key(policy, "deidentified"),
+        name="no_identifier_left",
+        blocking=True,
+        partitions_def=partitions,
+        description="No declared identifier, no e-mail address, telephone or social security number.",
+    )
+    def no_identifier_left(table: Staged) -> dg.AssetCheckResult:
+        with as_failure(), private_stage("check of deidentified"):
+            return _contract_result(broken_contract(table.frame, deidentified_contract(policy)))
+
+    @dg.asset_check(
+        asset=stage_key(policy, "k_anonymized"),
+        name="contract",
+        blocking=True,
+        partitions_def=partitions,
+        additional_ins={"before": dg.AssetIn(stage_key(policy, "deidentified"))},
+        description="Generalized values are values of their hierarchy, at the level that was chosen.",
+    )
+    def generalized_by_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
+        with as_failure(), private_stage("check of k_anonymized"):
+            coded = code_quasi_identifiers(before.frame, policy, folder=anon_folders.locations().hierarchies)
+            schema = k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
+            return _contract_result(broken_contract(table.frame, schema))
+
+    yield from (raw_is_as_declared, no_identifier_left, generalized_by_hierarchy)
+
+
+def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.AssetChecksDefinition:
+    """Return the gate on `suppressed`: a blocking check per limit, and one of Great Expectations."""
+    asset, names = stage_key(policy, "suppressed"), check_names(policy)
+    originals = stage_key(policy, "k_anonymized")
+    specs = [
+        dg.AssetCheckSpec(
+            name,
+            asset=asset,
+            blocking=True,
+            additional_deps=[originals],
+            partitions_def=partitions,
+            description=f"The gate's limit {limit}.",
+        )
+        for limit, name in names.items()
+    ]
+    specs.append(
+        dg.AssetCheckSpec(
+            GX_CHECK,
+            asset=asset,
+            blocking=True,
+            additional_deps=[originals],
+            partitions_def=partitions,
+            description="The same limits as a suite of Great Expectations.",
+        )
+    )
+
+    @dg.multi_asset_check(
+        name=f"{policy.name}_gate_checks",
+        specs=specs,
+        ins={"released": dg.AssetIn(asset), "originals": dg.AssetIn(originals)},
+        can_subset=True,
+    )
+    def gate(
+        context: dg.AssetCheckExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
+    ) -> Iterator[dg.AssetCheckResult]:
+        wanted = {key.name for key in context.selected_asset_check_keys}
+        folder = anon_folders.locations().hierarchies
+        with as_failure(), private_stage("gate"):
+            report = evaluate(
+                released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder
+            )
+            suite = _suite(policy, released, originals, folder) if GX_CHECK in wanted else None
+        partition = _partition(context)
+        for verdict in report.verdicts:
+            if names[verdict.limit] in wanted:
+                yield dg.AssetCheckResult(
+                    asset_key=asset,
+                    check_name=names[verdict.limit],
+                    passed=verdict.status is Status.PASSED,
+                    description=verdict.as_text(),
+                    metadata={**verdict_metadata(verdict, report), **partition},
+                )
+        if suite is not None:
+            yield _suite_result(asset, suite, {**digests(report), **partition})
+
+    return gate
+
+
+def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, str]) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        asset_key=asset,
+        check_name=GX_CHECK,
+        passed=suite.success,
+        description="; ".join(suite.failures()) or None,
+        metadata={"expectations": len(suite.lines), **metadata},
+    )
+
+
+def _partition(context: dg.AssetCheckExecutionContext) -> dict[str, str]:
+    """Return the partition for a check's metadata, where there is one."""
+    run = context.op_execution_context
+    return {"partition": run.partition_key} if run.has_partition_key else {}
+
+
+def _suite(policy: Policy, released: Staged, originals: Staged, hierarchies: Path) -> "SuiteResult":
+    """Run the limits as a suite of Great Expectations, which takes seconds to import."""
+    from anon_pipeline.gate.expectations import gate_batch, validate  # noqa: PLC0415
+
+    return validate(gate_batch(released.frame, originals.frame, policy), policy, hierarchies=hierarchies)

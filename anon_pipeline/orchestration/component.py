@@ -1,0 +1,85 @@
+"""The component `anon_pipeline.AnonymizedRelease`: a policy in a project's `defs.yaml` becomes its assets.
+
+Belongs here: loading, building, scaffolding. Does not belong here: any definition it is made of.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster.components.scaffold.scaffold import ScaffoldRequest
+from pydantic import BaseModel
+
+from anon_pipeline.orchestration.assets import build_assets
+from anon_pipeline.orchestration.checks import build_checks
+from anon_pipeline.orchestration.jobs import build_jobs, build_schedule, partitions_of
+from anon_pipeline.orchestration.resources import default_resources
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.templates import template
+
+__all__ = ["AnonymizedRelease", "ReleaseScaffolder", "build_release"]
+
+
+class ReleaseScaffolder(dg.Scaffolder):
+    """Writes a `defs.yaml` that runs as it is, on generated patients, named after its folder."""
+
+    def scaffold(self, request: ScaffoldRequest[Any]) -> None:
+        """Write the file into the target folder.
+
+        Args:
+            request: where to; only the YAML format is known.
+        """
+        if request.scaffold_format != "yaml":
+            raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
+        request.target_path.mkdir(parents=True, exist_ok=True)
+        (request.target_path / "defs.yaml").write_text(template(request.target_path.name), encoding="utf-8")
+
+
+@dg.scaffold_with(ReleaseScaffolder)
+class AnonymizedRelease(dg.Component):
+    """A release of personal data that is safe to publish: k-anonymized, perturbed, shuffled, gated."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    @classmethod
+    def get_model_cls(cls) -> type[BaseModel]:
+        """Return the policy: what stands below ``attributes:``."""
+        return Policy
+
+    @classmethod
+    def load(cls, attributes: BaseModel | None, context: dg.ComponentLoadContext) -> "AnonymizedRelease":
+        """Make the component of a policy; templates are not rendered: a policy is named by its digest."""
+        return cls(Policy.model_validate(attributes))
+
+    @classmethod
+    def get_spec(cls) -> dg.ComponentTypeSpec:
+        """Describe the component for `dg` and the UI."""
+        return dg.ComponentTypeSpec(
+            description="A release of personal data that is safe to publish, and refused otherwise.",
+            tags=["privacy", "anonymization"],
+        )
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """Build the release's definitions for a project."""
+        return build_release(self.policy, Path(context.project_root))
+
+
+def build_release(policy: Policy, project: Path) -> dg.Definitions:
+    """Build assets, checks, jobs and schedule of one release, with resources below the project.
+
+    Args:
+        policy: what the release is.
+        project: folder that the default resources are below.
+    """
+    partitions = partitions_of(policy)
+    assets = build_assets(policy, partitions)
+    jobs = build_jobs(policy, assets)
+    schedule = build_schedule(policy, jobs[0], partitions)
+    return dg.Definitions(
+        assets=assets,
+        asset_checks=build_checks(policy, partitions),
+        jobs=jobs,
+        schedules=[] if schedule is None else [schedule],
+        resources=default_resources(project),
+    )

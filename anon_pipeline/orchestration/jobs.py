@@ -1,0 +1,78 @@
+"""When and over what a release is made: partitions, its job, the job of its checks, its schedule.
+
+Belongs here: turning the policy's `schedule` into Dagster's definitions. Does not belong here: assets.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, time
+from zoneinfo import ZoneInfo
+
+import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+
+from anon_pipeline.orchestration.names import gate_check_keys, gate_job, release_job
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["build_jobs", "build_schedule", "partitions_of"]
+
+_MONDAY = 1
+
+
+def partitions_of(policy: Policy) -> dg.TimeWindowPartitionsDefinition | None:
+    """Return the partitions that a policy's schedule names; weeks begin on Monday (Dagster's on Sunday)."""
+    schedule = policy.schedule
+    if schedule is None or schedule.partitions is None:
+        return None
+    start = datetime.combine(schedule.start, time(), ZoneInfo(schedule.timezone))
+    if schedule.partitions == "daily":
+        return dg.DailyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
+    if schedule.partitions == "monthly":
+        return dg.MonthlyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
+    return dg.WeeklyPartitionsDefinition(start_date=start, timezone=schedule.timezone, day_offset=_MONDAY)
+
+
+def build_jobs(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> list[UnresolvedAssetJobDefinition]:
+    """Return the job that makes the release with all its checks, and the job of the gate checks alone.
+
+    Both run in one process: the tables are small beside the start of eight processes.
+    """
+    release = dg.define_asset_job(
+        release_job(policy),
+        selection=dg.AssetSelection.assets(*assets),
+        description=f"Make and publish the release {policy.name}.",
+        executor_def=dg.in_process_executor,
+    )
+    gate = dg.define_asset_job(
+        gate_job(policy),
+        selection=dg.AssetSelection.checks(*gate_check_keys(policy)),
+        description=f"Judge the suppressed table of {policy.name} again; nothing is made.",
+        executor_def=dg.in_process_executor,
+    )
+    return [release, gate]
+
+
+def build_schedule(
+    policy: Policy, job: UnresolvedAssetJobDefinition, partitions: dg.TimeWindowPartitionsDefinition | None
+) -> dg.ScheduleDefinition | None:
+    """Return the schedule of the release; a tick of a partitioned one makes the latest complete partition."""
+    if policy.schedule is None:
+        return None
+    name = f"{policy.name}_schedule"
+
+    @dg.schedule(
+        name=name,
+        job=job,
+        cron_schedule=policy.schedule.cron,
+        execution_timezone=policy.schedule.timezone,
+        description=f"Make the release {policy.name}.",
+    )
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        if partitions is None:
+            return dg.RunRequest()
+        with dg.partition_loading_context(effective_dt=context.scheduled_execution_time):
+            key = partitions.get_last_partition_key()
+        if key is None:
+            return dg.SkipReason("no partition is complete yet")
+        return dg.RunRequest(run_key=key, partition_key=key)
+
+    return tick

@@ -1,0 +1,59 @@
+"""Facts and verdicts as Dagster metadata: counts, names, digests.
+
+Belongs here: turning JSON types into metadata values. Does not belong here: choosing what is safe (`facts`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from anon_pipeline.gate import GateReport, Status, Verdict
+
+__all__ = ["digests", "facts_metadata", "report_metadata", "verdict_metadata", "verdict_table"]
+
+
+def facts_metadata(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one stage's facts: lists and mappings as JSON, absent ones left out."""
+    return {
+        name: dg.MetadataValue.json(value) if isinstance(value, (dict, list, tuple)) else value
+        for name, value in facts.items()
+        if value is not None
+    }
+
+
+def verdict_metadata(verdict: Verdict, report: GateReport) -> dict[str, Any]:
+    """Return a verdict's value, limit and reason, with the digests of what was judged by what."""
+    values = {
+        "status": str(verdict.status),
+        "value": verdict.value,
+        "limit": verdict.bound,
+        "sense": verdict.sense,
+        "reason": verdict.reason,
+    }
+    return {name: value for name, value in values.items() if value is not None} | digests(report)
+
+
+def digests(report: GateReport) -> dict[str, str]:
+    """Return what was judged by what: the digests that `published` asks for."""
+    return {"data_digest": report.data_digest, "policy_digest": report.policy_digest}
+
+
+def report_metadata(report: GateReport) -> dict[str, Any]:
+    """Return a whole report: a table of verdicts, and the digests."""
+    return {
+        "gate": verdict_table(report),
+        "gate_passed": report.passed,
+        **digests(report),
+    }
+
+
+def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
+    """Return the verdicts as a Markdown table."""
+    lines = ["| limit | measured | demanded | verdict |", "|---|---|---|---|"]
+    for v in report.verdicts:
+        measured = "" if v.value is None else f"{v.value:.6g}"
+        demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
+        mark = "✓" if v.status is Status.PASSED else "✗"
+        lines.append(f"| {v.limit} | {measured} | {demanded} | {mark} {v.status} {v.reason or ''} |")
+    return dg.MetadataValue.md("\n".join(lines))

@@ -1,0 +1,79 @@
+"""The resources that a release's assets need, with defaults below the project.
+
+Belongs here: the resource types, their defaults, replacing them. Does not belong here: any deployment's
+folders (they are in that deployment's code location or environment).
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from anon_pipeline.locations import Locations
+from anon_pipeline.orchestration.vault import VaultIOManager
+
+__all__ = ["FOLDERS", "VAULT", "Folders", "default_resources", "with_resources"]
+
+FOLDERS, VAULT = "anon_folders", "anon_vault"
+
+
+class Folders(dg.ConfigurableResource):
+    """Folders that the paths of a policy are relative to, see `Locations`."""
+
+    sources: str
+    hierarchies: str
+    releases: str
+    vault: str
+
+    @classmethod
+    def of(cls, locations: Locations) -> "Folders":
+        """Return the resource for some locations."""
+        return cls(
+            sources=str(locations.sources),
+            hierarchies=str(locations.hierarchies),
+            releases=str(locations.releases),
+            vault=str(locations.vault),
+        )
+
+    def locations(self) -> Locations:
+        """Return the folders as paths."""
+        return Locations(Path(self.sources), Path(self.hierarchies), Path(self.releases), Path(self.vault))
+
+
+def default_resources(project: Path) -> dict[str, Any]:
+    """Return folders below a project, or where environment variables move them.
+
+    Args:
+        project: folder of the project.
+    Returns:
+        The same objects for the same folders, so that the definitions of several releases can be merged.
+    """
+    return dict(_resources(Locations.of(project)))
+
+
+@lru_cache
+def _resources(locations: Locations) -> Mapping[str, Any]:
+    return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=str(locations.vault))}
+
+
+def with_resources(definitions: dg.Definitions, resources: Mapping[str, Any]) -> dg.Definitions:
+    """Return definitions with some resources replaced: how a deployment overrides the defaults.
+
+    Args:
+        definitions: of a project.
+        resources: by key, such as `FOLDERS` and `VAULT`.
+    """
+    return dg.Definitions(
+        assets=definitions.assets,
+        asset_checks=definitions.asset_checks,
+        schedules=definitions.schedules,
+        sensors=definitions.sensors,
+        jobs=definitions.jobs,
+        executor=definitions.executor,
+        loggers=definitions.loggers,
+        metadata=definitions.metadata,
+        component_tree=definitions.component_tree,
+        resources={**(definitions.resources or {}), **resources},
+    )

@@ -1,0 +1,1 @@
+"""This repository's code location: the releases it makes, with its own resources."""

@@ -1,0 +1,23 @@
+"""The code location: every release below `releases/`, with this deployment's resources.
+
+Belongs here: loading and overriding. Does not belong here: any release (they are `defs.yaml` files).
+"""
+
+from pathlib import Path
+
+import dagster as dg
+
+from anon_pipeline.orchestration.resources import with_resources
+from resources.deployment import deployment
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """Load the releases and put this deployment's resources in the place of the defaults.
+
+    *Materialize all* runs in one process, too: eight processes would take longer to start than to work.
+    """
+    releases = with_resources(dg.load_from_defs_folder(path_within_project=ROOT), deployment(ROOT))
+    return dg.Definitions.merge(releases, dg.Definitions(executor=dg.in_process_executor))

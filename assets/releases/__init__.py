@@ -1,0 +1,1 @@
+"""A folder per release, each with its policy in `defs.yaml`."""

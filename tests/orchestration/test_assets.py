@@ -1,0 +1,165 @@
+"""The asset graph, one whole release, and what its failures leave behind."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+from anon_pipeline.orchestration.assets import build_assets
+from anon_pipeline.orchestration.checks import build_checks
+from anon_pipeline.pipeline import STAGES
+from anon_pipeline.policy import Policy
+
+Make = Callable[..., "Project"]  # noqa: F821 - conftest's
+
+
+def test_the_graph_is_the_way_of_the_data(small_policy: Callable[..., Policy]) -> None:
+    before = {
+        asset.key.path[-1]: {key.path[-1] for key in asset.dependency_keys}
+        for asset in build_assets(small_policy(), None)
+    }
+    assert before == {
+        "raw": set(),
+        "deidentified": {"raw"},
+        "k_anonymized": {"deidentified"},
+        "perturbed": {"k_anonymized"},
+        "shuffled": {"perturbed"},
+        "suppressed": {"shuffled", "k_anonymized"},
+        "published": {"suppressed", "k_anonymized"},
+    }
+
+
+def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callable[..., Policy]) -> None:
+    gate = {
+        "t_closeness": {"income": 0.5},
+        "l_diversity": {"illness": {"l": 2}},
+        "linking_risk": 1,
+        "confidence_k": 3,
+    }
+    specs = [spec for checks in build_checks(small_policy(gate=gate), None) for spec in checks.check_specs]
+    assert all(spec.blocking for spec in specs)
+    assert sorted(f"{spec.asset_key.path[-1]}:{spec.name}" for spec in specs) == [
+        "deidentified:no_identifier_left",
+        "k_anonymized:contract",
+        "raw:contract",
+        "suppressed:confidence_k",
+        "suppressed:contract",
+        "suppressed:great_expectations",
+        "suppressed:k",
+        "suppressed:l_diversity_illness",
+        "suppressed:linking_risk",
+        "suppressed:origin",
+        "suppressed:suppression",
+        "suppressed:t_closeness_income",
+    ]
+
+
+def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
+    made = project(gate={"linking_risk": 1.0, "t_closeness": {"illness": 0.9}})
+    result = made.run("small_release")
+    assert result.success
+    for stage in STAGES:
+        metadata = result.asset_materializations_for_node(f"small__{stage}")[0].metadata
+        assert set(metadata) - {"stored_records", "stored_columns"}, f"{stage} shows no facts"
+    published = result.asset_materializations_for_node("small__published")[0].metadata
+    assert published["gate_passed"].value is True
+    manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
+    assert [path.name for path in made.released()] == ["manifest.json", manifest["files"][0]["name"]]
+    assert manifest["data_digest"] == published["data_digest"].value
+    evaluations = result.get_asset_check_evaluations()
+    assert len(evaluations) == 3 + 6 + 1  # contracts, limits, the suite
+    gate = next(e for e in evaluations if e.check_name == "k")
+    assert {name: value.value for name, value in gate.metadata.items()} == {
+        "status": "passed",
+        "value": gate.metadata["value"].value,
+        "limit": 3.0,
+        "sense": "at least",
+        "data_digest": manifest["data_digest"],
+        "policy_digest": made.policy.digest,
+    }
+
+
+def test_the_vault_is_for_its_owner_alone(project: Make) -> None:
+    made = project()
+    assert made.run("small_release").success
+    vault = made.folder / "vault"
+    files = [path for path in vault.rglob("*") if path.is_file()]
+    assert sorted(path.name for path in files) == sorted(f"{stage}.parquet" for stage in STAGES)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    folders = [vault, *(path for path in vault.rglob("*") if path.is_dir())]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+
+
+@pytest.mark.parametrize(
+    ("gate", "check"),
+    [({"k": 100}, "k"), ({"linking_risk": 0.0}, "linking_risk"), ({"suppression": 0.0}, "suppression")],
+)
+def test_a_failing_gate_leaves_published_red_and_nothing_written(
+    project: Make, small_people: Callable[..., pd.DataFrame], gate: dict[str, float], check: str
+) -> None:
+    people = small_people()
+    people.loc[:5, "height"] = None
+    made = project(people, gate=gate, columns={"height": {"missing": "suppress"}})
+    result = made.run("small_release")
+    assert not result.success
+    failed = {e.check_name for e in result.get_asset_check_evaluations() if not e.passed}
+    assert failed == {check, "great_expectations"}
+    assert not result.asset_materializations_for_node("small__published")
+    assert made.released() == []
+
+
+def test_an_identifier_in_a_text_stops_the_run_at_deidentified(
+    project: Make, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    people = small_people()
+    people.loc[7, "note"] = "write to canary@example.org"
+    result = project(people).run("small_release")
+    assert not result.success
+    failed = [e for e in result.get_asset_check_evaluations() if not e.passed]
+    assert [(e.asset_key.path[-1], e.check_name) for e in failed] == [("deidentified", "no_identifier_left")]
+    assert "canary" not in str(failed)
+    assert not result.asset_materializations_for_node("small__k_anonymized")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda p: p.assign(height=["CANARY-7f3a", *p["height"][1:]]),
+            "height: must be a number, got 1 records",
+        ),
+        (lambda p: p.assign(extra=1), "undeclared: extra"),
+        (lambda p: p.iloc[:0], "at least one record"),
+        (lambda p: p.iloc[:2], "k = 3"),
+    ],
+)
+def test_bad_data_fails_by_name_and_is_not_retried(
+    project: Make,
+    small_people: Callable[..., pd.DataFrame],
+    change: Callable[[pd.DataFrame], pd.DataFrame],
+    says: str,
+) -> None:
+    result = project(change(small_people())).run("small_release")
+    assert not result.success
+    events = [event for event in result.all_events if event.is_step_failure]
+    assert len(events) == 1
+    failure = events[0].step_failure_data
+    assert says in failure.error.message
+    assert "dagster._core.definitions.events.Failure" in failure.error.message
+    text = "".join(
+        [failure.error.message, *failure.error.stack, str(failure.error.cause), str(failure.error.context)]
+    )
+    assert "CANARY" not in text
+    assert not any(event.event_type is dg.DagsterEventType.STEP_UP_FOR_RETRY for event in result.all_events)
+
+
+def test_the_order_of_stages_in_the_vault_carries_the_facts(project: Make) -> None:
+    made = project()
+    made.run("small_release")
+    manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
+    assert list(manifest["facts"]) == list(STAGES)

@@ -1,0 +1,172 @@
+"""The component works in anybody's project: found, scaffolded, checked, loaded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import yaml
+from dagster.components.testing import create_defs_folder_sandbox
+
+from anon_pipeline import AnonymizedRelease
+from anon_pipeline.orchestration.component import build_release
+from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
+from anon_pipeline.orchestration.vault import VaultIOManager
+from anon_pipeline.policy import Policy, parse_policy
+from anon_pipeline.templates import template
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def dg_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `dg` in a project."""
+    environment = {
+        **os.environ,
+        "DAGSTER_DISABLE_TELEMETRY": "yes",
+        "COLUMNS": "200",
+        "PYTHONPATH": str(folder),
+    }
+    program = Path(sys.executable).parent / "dg"
+    return subprocess.run(
+        [str(program), *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """A Dagster project of somebody else's, which has never heard of us but has us installed."""
+    root = tmp_path / "foreign"
+    (root / "shop" / "defs").mkdir(parents=True)
+    (root / "pyproject.toml").write_text(
+        '[tool.dg]\ndirectory_type = "project"\n'
+        '[tool.dg.project]\nroot_module = "shop"\ndefs_module = "shop.defs"\n'
+        'code_location_target_module = "shop.definitions"\n'
+        "[tool.dg.cli]\nsuppress_warnings = ['project_and_activated_venv_mismatch']\n"
+    )
+    (root / "shop" / "__init__.py").touch()
+    (root / "shop" / "defs" / "__init__.py").touch()
+    (root / "shop" / "definitions.py").write_text(
+        "from pathlib import Path\nimport dagster as dg\n\n\n"
+        "@dg.definitions\ndef defs():\n"
+        "    return dg.load_from_defs_folder(path_within_project=Path(__file__).parent)\n"
+    )
+    return root
+
+
+def test_dg_finds_scaffolds_and_checks_it_in_a_foreign_project(foreign: Path) -> None:
+    found = dg_command(foreign, "list", "components")
+    assert "anon_pipeline.AnonymizedRelease" in found.stdout, found.stderr
+    made = dg_command(foreign, "scaffold", "defs", "anon_pipeline.AnonymizedRelease", "visitors")
+    assert made.returncode == 0, made.stderr
+    policy = parse_policy((foreign / "shop" / "defs" / "visitors" / "defs.yaml").read_text())
+    assert policy.name == "visitors"
+    for check in ("yaml", "defs"):
+        done = dg_command(foreign, "check", check)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "visitors/published" in dg_command(foreign, "list", "defs").stdout
+
+
+def test_dg_check_yaml_finds_a_mistake_with_its_place(foreign: Path) -> None:
+    dg_command(foreign, "scaffold", "defs", "anon_pipeline.AnonymizedRelease", "visitors")
+    path = foreign / "shop" / "defs" / "visitors" / "defs.yaml"
+    path.write_text(
+        path.read_text().replace("role: identifier", "rolle: identifier", 1).replace("k: 10, r", "k: 1, r")
+    )
+    done = dg_command(foreign, "check", "yaml")
+    assert done.returncode != 0
+    assert "defs.yaml" in done.stdout
+
+
+def test_several_releases_of_a_project_share_its_resources(
+    tmp_path: Path, small_policy: Callable[..., Policy]
+) -> None:
+    both = dg.Definitions.merge(
+        build_release(small_policy(), tmp_path), build_release(small_policy(name="other"), tmp_path)
+    )
+    dg.Definitions.validate_loadable(both)
+    assert set(both.resources or {}) == {FOLDERS, VAULT}
+
+
+def test_a_sandbox_loads_it_with_defaults_below_the_project(small_policy: Callable[..., Policy]) -> None:
+    with create_defs_folder_sandbox() as sandbox:
+        attributes = small_policy().model_dump(mode="json", exclude_unset=True)
+        path = sandbox.scaffold_component(
+            component_cls=AnonymizedRelease,
+            defs_yaml_contents={"type": "anon_pipeline.AnonymizedRelease", "attributes": attributes},
+        )
+        with sandbox.load_component_and_build_defs(defs_path=path) as (component, definitions):
+            assert isinstance(component, AnonymizedRelease)
+            assert component.policy == small_policy()
+            folders = (definitions.resources or {})[FOLDERS]
+            assert isinstance(folders, Folders)
+            assert folders.locations().vault.name == "vault"
+            assert len(list(definitions.assets or [])) == 7
+
+
+def test_a_deployment_overrides_the_defaults(tmp_path: Path, small_policy: Callable[..., Policy]) -> None:
+    vault = VaultIOManager(folder=str(tmp_path / "elsewhere"))
+    definitions = with_resources(build_release(small_policy(), tmp_path), {VAULT: vault})
+    dg.Definitions.validate_loadable(definitions)
+    assert (definitions.resources or {})[VAULT] is vault
+    assert FOLDERS in (definitions.resources or {})
+    assert len(list(definitions.asset_checks or [])) == 4
+    assert len(list(definitions.jobs or [])) == 2
+
+
+def test_environment_variables_move_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANON_PIPELINE_VAULT", str(tmp_path / "safe"))
+    resources = default_resources(tmp_path)
+    assert resources[VAULT].folder == str(tmp_path / "safe")
+    assert resources[FOLDERS].releases == str(tmp_path)
+
+
+def test_this_repository_loads_with_its_own_resources(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    monkeypatch.delenv("ANON_PIPELINE_VAULT", raising=False)
+    from assets.definitions import defs
+    from resources.deployment import deployment
+
+    assert deployment(ROOT)[VAULT].folder == str(tmp_path / "vault")
+    repository = defs().get_repository_def() if callable(defs) else None
+    assert repository is not None
+    names = {key.path[0] for key in repository.asset_graph.get_all_asset_keys()}
+    assert names == {"patients", "visits"}
+
+
+def test_the_repositorys_release_is_what_scaffold_writes() -> None:
+    assert (ROOT / "assets" / "releases" / "patients" / "defs.yaml").read_text() == template("patients")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [("visits-2026", "visits_2026"), ("2026", "release"), ("größe", "gr__e"), ("_a", "a")]
+)
+def test_scaffolded_names_are_valid(folder: str, name: str) -> None:
+    assert parse_policy(template(folder)).name == name
+
+
+def test_only_the_plugin_goes_into_the_wheel(tmp_path: Path) -> None:
+    built = subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
+    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"anon_pipeline"}
+    assert {"anon_pipeline/templates/patients.yaml", "anon_pipeline/py.typed"} <= set(names)
+
+
+def test_the_schema_of_the_component_is_the_policys() -> None:
+    assert AnonymizedRelease.get_model_cls() is Policy
+    assert yaml.safe_load(template("x"))["type"] == "anon_pipeline.AnonymizedRelease"

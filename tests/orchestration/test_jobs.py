@@ -1,0 +1,109 @@
+"""Partitions, jobs and schedule say what the policy says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import dagster as dg
+import pytest
+
+from anon_pipeline.orchestration.jobs import partitions_of
+from anon_pipeline.policy import Policy
+
+Make = Callable[..., "Project"]  # noqa: F821 - conftest's
+WEEKLY = {"cron": "0 3 * * 1", "timezone": "Europe/Dublin", "partitions": "weekly", "start": "2026-01-05"}
+
+
+@pytest.mark.parametrize(
+    ("partitions", "keys"),
+    [
+        ("daily", ["2026-01-05", "2026-01-06"]),
+        ("weekly", ["2026-01-05", "2026-01-12"]),  # Mondays
+        ("monthly", ["2026-02-01", "2026-03-01"]),
+    ],
+)
+def test_partitions(small_policy: Callable[..., Policy], partitions: str, keys: list[str]) -> None:
+    found = partitions_of(small_policy(schedule={**WEEKLY, "partitions": partitions}))
+    assert found is not None
+    assert found.timezone == "Europe/Dublin"
+    with dg.partition_loading_context(effective_dt=datetime(2026, 4, 2, tzinfo=ZoneInfo("UTC"))):
+        assert list(found.get_partition_keys()[:2]) == keys
+
+
+def test_a_release_of_one_piece_has_no_partitions(small_policy: Callable[..., Policy]) -> None:
+    assert partitions_of(small_policy()) is None
+    assert partitions_of(small_policy(schedule={"cron": "0 3 * * 1"})) is None
+
+
+def test_a_week_begins_on_monday_even_when_the_start_does_not(small_policy: Callable[..., Policy]) -> None:
+    found = partitions_of(small_policy(schedule={**WEEKLY, "start": "2026-01-01"}))
+    assert found is not None
+    assert found.get_first_partition_key() == "2026-01-05"
+
+
+def _tick(made: object, when: datetime) -> dg.RunRequest | dg.SkipReason:
+    repository = made.definitions.get_repository_def()  # type: ignore[attr-defined]
+    schedule = repository.get_schedule_def("small_schedule")
+    context = dg.build_schedule_context(scheduled_execution_time=when, repository_def=repository)
+    data = schedule.evaluate_tick(context)
+    return data.run_requests[0] if data.run_requests else dg.SkipReason(data.skip_message)
+
+
+def test_a_tick_makes_the_latest_complete_partition(project: Make) -> None:
+    made = project(schedule=WEEKLY)
+    request = _tick(made, datetime(2026, 2, 2, 3, tzinfo=ZoneInfo("Europe/Dublin")))
+    assert isinstance(request, dg.RunRequest)
+    assert (request.partition_key, request.run_key) == ("2026-01-26", "2026-01-26")
+
+
+def test_before_the_first_partition_is_complete_a_tick_is_skipped(project: Make) -> None:
+    made = project(schedule=WEEKLY)
+    assert isinstance(_tick(made, datetime(2026, 1, 7, 3, tzinfo=ZoneInfo("Europe/Dublin"))), dg.SkipReason)
+
+
+def test_a_schedule_without_partitions_makes_the_release(project: Make) -> None:
+    made = project(schedule={"cron": "30 5 * * *"})
+    request = _tick(made, datetime(2026, 2, 2, 5, 30, tzinfo=ZoneInfo("UTC")))
+    assert isinstance(request, dg.RunRequest)
+    assert request.partition_key is None
+
+
+def test_no_schedule_in_the_policy_no_schedule_in_dagster(project: Make) -> None:
+    assert list(project().definitions.schedules or []) == []
+
+
+def test_the_release_job_has_everything_and_the_gate_job_the_gate_alone(project: Make) -> None:
+    made = project()
+    steps = {node.name for node in made.definitions.resolve_job_def("small_release").graph.nodes}
+    assert len(steps) == 7 + 3 + 1
+    assert {node.name for node in made.definitions.resolve_job_def("small_gate").graph.nodes} == {
+        "small_gate_checks"
+    }
+
+
+def test_both_jobs_run_in_one_process(project: Make) -> None:
+    made = project()
+    for job in ("small_release", "small_gate"):
+        assert made.definitions.resolve_job_def(job).executor_def is dg.in_process_executor
+
+
+def test_the_gate_job_makes_nothing(project: Make) -> None:
+    made = project()
+    assert made.run("small_release").success
+    before = made.released()
+    result = made.run("small_gate")
+    assert result.success
+    assert len(result.get_asset_check_evaluations()) == 5
+    assert not [event for event in result.all_events if event.is_step_materialization]
+    assert made.released() == before
+
+
+def test_partitions_are_kept_apart(project: Make) -> None:
+    made = project(schedule=WEEKLY)
+    for key in ("2026-01-05", "2026-01-12"):
+        assert made.run("small_release", partition=key).success
+    assert {path.parent.name for path in made.released()} == {"2026-01-05", "2026-01-12"}
+    vault = made.folder / "vault" / "small" / "raw"
+    assert sorted(path.name for path in vault.iterdir()) == ["2026-01-05.parquet", "2026-01-12.parquet"]

@@ -1,0 +1,149 @@
+"""The gate cannot be talked around: `published` alone, unchecked, on other data, on another partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from anon_pipeline.orchestration.names import check_names, gate_check_keys
+from anon_pipeline.orchestration.vault import read_staged, write_staged
+from anon_pipeline.pipeline import STAGES, Staged
+from anon_pipeline.policy import Policy
+
+Make = Callable[..., "Project"]  # noqa: F821 - conftest's
+
+
+def refused(result: dg.ExecuteInProcessResult) -> str:
+    """Return why `published` failed."""
+    failures = [event for event in result.all_events if event.is_step_failure]
+    assert [event.step_key for event in failures] == ["small__published"]
+    return failures[0].step_failure_data.error.message
+
+
+def test_published_alone_passes_when_its_data_was_checked(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    assert made.released() == []
+    assert made.materialize("published").success
+    assert len(made.released()) == 2
+
+
+def test_a_job_without_checks_is_refused(project: Make) -> None:
+    made = project()
+    message = refused(made.materialize(*STAGES, "published", checks=False))
+    assert "not evaluated on this data and policy: confidence" not in message
+    assert "contract, great_expectations, k, origin, suppression" in message
+    assert made.released() == []
+
+
+def test_published_alone_after_unchecked_stages_is_refused_until_the_gate_job_ran(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES, checks=False).success
+    assert "not evaluated on this data" in refused(made.materialize("published"))
+    assert made.run("small_gate").success
+    assert made.materialize("published").success
+
+
+def test_some_of_the_checks_are_not_enough(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES, checks=False).success
+    keys = [key for key in gate_check_keys(made.policy) if key.name != "origin"]
+    job = dg.define_asset_job(
+        "some_checks", dg.AssetSelection.checks(*keys), executor_def=dg.in_process_executor
+    )
+    definitions = dg.Definitions.merge(made.definitions, dg.Definitions(jobs=[job]))
+    result = definitions.resolve_job_def("some_checks").execute_in_process(instance=made.instance)
+    assert {e.check_name for e in result.get_asset_check_evaluations()} == {key.name for key in keys}
+    assert "not evaluated on this data and policy: origin." in refused(made.materialize("published"))
+
+
+def test_other_data_than_was_checked_is_refused(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    assert made.materialize("perturbed", "shuffled", "suppressed", checks=False).success  # fresh noise
+    assert "not evaluated on this data" in refused(made.materialize("published"))
+    assert made.released() == []
+
+
+def test_data_that_breaks_a_limit_is_refused_by_the_gate_itself(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    path = made.folder / "vault" / "small" / "suppressed.parquet"
+    staged = read_staged(path)
+    write_staged(path, Staged(staged.frame.iloc[:4], staged.facts))
+    assert "The gate refused the release" in refused(made.materialize("published"))
+
+
+def test_checks_by_a_laxer_policy_do_not_count(project: Make) -> None:
+    assert project(gate={"suppression": 0.9}).materialize(*STAGES).success
+    made = project(gate={"suppression": 0.5})
+    assert "not evaluated on this data and policy" in refused(made.materialize("published"))
+
+
+def test_a_table_gone_from_the_vault_is_refused_by_name(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    (made.folder / "vault" / "small" / "k_anonymized.parquet").unlink()
+    result = made.materialize("published")
+    assert not result.success
+    assert made.released() == []
+    text = "".join(str(event.step_failure_data.error) for event in result.all_events if event.is_step_failure)
+    assert "it is not there" in text
+
+
+def test_the_check_of_another_partition_does_not_count(project: Make) -> None:
+    made = project(
+        schedule={"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"},
+        publish={"to": "out"},
+    )
+    first, second = "2026-01-05", "2026-01-12"
+    assert made.materialize(*STAGES, partition=first).success
+    assert made.materialize(*STAGES, checks=False, partition=second).success
+    assert "not evaluated on this data" in refused(made.materialize("published", partition=second))
+    assert made.materialize("published", partition=first).success  # though it is not the latest evaluation's
+    assert {path.parent.name for path in made.released()} == {first}
+
+
+def test_the_same_table_in_another_partition_is_not_authorized(project: Make, tmp_path: Path) -> None:
+    made = project(schedule={"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"})
+    first, second = "2026-01-05", "2026-01-12"
+    assert made.materialize(*STAGES, partition=first).success
+    for stage in ("k_anonymized", "suppressed"):
+        folder = made.folder / "vault" / "small" / stage
+        write_staged(folder / f"{second}.parquet", read_staged(folder / f"{first}.parquet"))
+    assert "not evaluated on this data" in refused(made.materialize("published", partition=second))
+
+
+def test_a_newer_failure_on_the_same_data_counts(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    key = gate_check_keys(made.policy)[0]
+    record = made.instance.get_latest_asset_check_evaluation_record(key)
+    assert record is not None
+    evaluation = record.event.dagster_event.asset_check_evaluation_data  # type: ignore[union-attr]
+    made.instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=key.asset_key, check_name=key.name, passed=False, metadata=evaluation.metadata
+        )
+    )
+    assert f"failed: {key.name}" in refused(made.materialize("published"))
+
+
+def test_check_names_are_plain_and_different(small_policy: Callable[..., Policy]) -> None:
+    columns = {
+        "a b": {"role": "sensitive"},
+        "a.b": {"role": "sensitive"},
+        "größe": {"role": "sensitive"},
+    }
+    names = check_names(small_policy(columns=columns, gate={"t_closeness": {"a b": 1, "a.b": 1, "größe": 1}}))
+    assert len(set(names.values())) == len(names)
+    assert {names["t_closeness.a b"], names["t_closeness.a.b"]} == {"t_closeness_a_b", "t_closeness_a_b_2"}
+    assert all(name.isascii() and name.replace("_", "a").isalnum() for name in names.values())
+
+
+@pytest.mark.parametrize("limit", ["k", "origin", "contract"])
+def test_the_lock_asks_for_every_gate_check(small_policy: Callable[..., Policy], limit: str) -> None:
+    assert limit in {key.name for key in gate_check_keys(small_policy())}
