@@ -1,0 +1,51 @@
+# make demo and make test need Python ≥ 3.11 and make, nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+export DAGSTER_HOME := $(CURDIR)/.dagster_home
+export DAGSTER_DISABLE_TELEMETRY := yes
+export VIRTUAL_ENV := $(CURDIR)/.venv
+
+.PHONY: demo test lint check dev screenshot benchmark clean
+
+demo: .venv/.runtime  ## make the release `patients` through Dagster
+	$(BIN)/anon-pipeline demo
+
+test: .venv/.dev  ## run all tests
+	$(BIN)/python -m pytest
+
+lint: .venv/.dev  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+check: .venv/.dev  ## the code location, as Dagster sees it
+	$(BIN)/dg check yaml
+	$(BIN)/dg check defs
+
+dev: .venv/.dev  ## the Dagster UI on this repository's releases
+	$(BIN)/dagster dev -w workspace.yaml
+
+screenshot: .venv/.dev  ## draw docs/images again (needs Chromium)
+	$(BIN)/python docs/screenshots.py
+
+benchmark: .venv/.dev  ## print the speed table
+	$(BIN)/python -m benchmarks.speed
+
+clean:
+	rm -rf .venv build dist *.egg-info
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "make: Python 3.11 or newer is needed (make PYTHON=/path/to/python …)"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.runtime: .venv/bin/python pyproject.toml constraints.txt
+	@echo "Installing the pinned dependencies (about a minute) …"
+	$(PIP) --editable .
+	@touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml constraints.txt
+	@echo "Installing the pinned dependencies (about a minute) …"
+	$(PIP) --editable '.[dev]'
+	@touch $@ .venv/.runtime
