@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from anon_pipeline.encode import code_quasi_identifiers
-from anon_pipeline.errors import private_stage
+from anon_pipeline.errors import InputError, private_stage
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.gate.contracts import (
     broken_contract,
@@ -173,7 +173,14 @@ def _partition(context: dg.AssetCheckExecutionContext) -> dict[str, str]:
 
 
 def _suite(policy: Policy, released: Staged, originals: Staged, hierarchies: Path) -> "SuiteResult":
-    """Run the limits as a suite of Great Expectations, which takes seconds to import."""
-    from anon_pipeline.gate.expectations import gate_batch, validate  # noqa: PLC0415
+    """Run the limits as a suite of Great Expectations, which takes seconds to import.
 
-    return validate(gate_batch(released.frame, originals.frame, policy), policy, hierarchies=hierarchies)
+    Tables that do not belong together fail the suite, as they fail every limit of the gate.
+    """
+    from anon_pipeline.gate.expectations import Outcome, SuiteResult, gate_batch, validate  # noqa: PLC0415
+
+    try:
+        batch = gate_batch(released.frame, originals.frame, policy, hierarchies=hierarchies)
+    except InputError as error:
+        return SuiteResult((Outcome("evidence", False, error="InputError", reason=str(error)),))
+    return validate(batch, policy, hierarchies=hierarchies)

@@ -77,6 +77,19 @@ def test_data_that_breaks_a_limit_is_refused_by_the_gate_itself(project: Make) -
     assert "The gate refused the release" in refused(made.materialize("published"))
 
 
+def test_tables_that_do_not_belong_together_fail_every_check(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    path = made.folder / "vault" / "small" / "suppressed.parquet"
+    staged = read_staged(path)
+    write_staged(path, Staged(staged.frame.assign(illness="flu"), staged.facts))
+    evaluations = made.run("small_gate").get_asset_check_evaluations()
+    assert {e.check_name for e in evaluations if not e.passed} == {
+        key.name for key in gate_check_keys(made.policy)
+    }
+    assert "must be as in the vault" in refused(made.materialize("published"))
+
+
 def test_checks_by_a_laxer_policy_do_not_count(project: Make) -> None:
     assert project(gate={"suppression": 0.9}).materialize(*STAGES).success
     made = project(gate={"suppression": 0.5})
