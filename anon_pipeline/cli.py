@@ -143,7 +143,7 @@ def _check_partition(policy: Policy, partition: str | None) -> None:
         return
     if not partitioned:
         raise InputError("--partition must be left out: the policy's schedule has no partitions")
-    from anon_pipeline.orchestration.jobs import partitions_of  # noqa: PLC0415
+    from anon_pipeline.orchestration.partitions import partitions_of  # noqa: PLC0415
 
     keys = partitions_of(policy)
     if partition is None or keys is None or not keys.has_partition_key(partition):

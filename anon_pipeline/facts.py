@@ -54,6 +54,7 @@ class KAnonymizedFacts:
     smallest_class: int
     classes: int
     levels: dict[str, int] | None
+    hierarchies: dict[str, str]
     loss: str
     information_loss: float
     suppressed_incomplete: int
@@ -103,6 +104,13 @@ StageFacts = (
 )
 
 
-def with_facts(before: Facts, facts: StageFacts) -> dict[str, dict[str, Any]]:
-    """Add one stage's facts to those before it."""
-    return {**{stage: dict(values) for stage, values in before.items()}, facts.stage: asdict(facts)}
+def with_facts(before: Facts, facts: StageFacts, *, made_by: str) -> dict[str, dict[str, Any]]:
+    """Add one stage's facts to those before it.
+
+    Args:
+        before: facts of the stages before.
+        facts: of this one.
+        made_by: digest of the policy's sections that decide what the tables are (`Policy.making`).
+    """
+    kept = {stage: dict(values) for stage, values in before.items()}
+    return {**kept, facts.stage: {**asdict(facts), "made_by": made_by}}

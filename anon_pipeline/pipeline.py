@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from anon_pipeline.facts import (
 from anon_pipeline.measure.evidence import epsilon_shares, evidence_from, quantized
 from anon_pipeline.measure.measures import class_limits, confident_originals
 from anon_pipeline.measure.noise import noise_facts, output_bounds
+from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.noise import perturb
@@ -61,7 +62,7 @@ STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppr
 class Staged:
     """What a stage returns: a private table, and the facts of all stages so far."""
 
-    frame: pd.DataFrame
+    frame: pd.DataFrame = field(repr=False)
     facts: Mapping[str, Mapping[str, Any]]
 
 
@@ -75,7 +76,7 @@ def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy) -> Staged:
     accepted = accept(frame, policy)
     accepted.insert(0, RECORD, _record_ids(len(accepted), entropy))
     facts = RawFacts(len(accepted), len(policy.columns), int(incomplete(accepted, policy).sum()))
-    return Staged(accepted, with_facts({}, facts))
+    return Staged(accepted, with_facts({}, facts, made_by=policy.making))
 
 
 def _record_ids(n: int, entropy: Entropy) -> NDArray[np.int64]:
@@ -94,7 +95,9 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
         return tuple(name for name, column in policy.identifiers.items() if column.action == action)
 
     facts = DeidentifiedFacts(with_action("drop"), with_action("mask"), with_action("hash"))
-    return Staged(deidentify(before.frame, policy, key=key), with_facts(before.facts, facts))
+    return Staged(
+        deidentify(before.frame, policy, key=key), with_facts(before.facts, facts, made_by=policy.making)
+    )
 
 
 @private_stage("k_anonymized")
@@ -139,14 +142,15 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
         smallest_class=classes.k,
         classes=len(classes.sizes),
         levels=None if recoding.levels is None else dict(zip(names, recoding.levels, strict=True)),
+        hierarchies=hierarchy_digests(policy, hierarchies),
         loss=wanted.loss,
-        information_loss=recoding.loss,
+        information_loss=(recoding.loss * (n - int(gone.sum())) + int(gone.sum())) / n,
         suppressed_incomplete=int(gone.sum()),
         suppressed_by_recoding=recoding.suppressed,
         suppression_limit=wanted.suppression_limit,
         nodes_checked=recoding.checked,
     )
-    return Staged(after, with_facts(before.facts, facts))
+    return Staged(after, with_facts(before.facts, facts, made_by=policy.making))
 
 
 @private_stage("perturbed")
@@ -160,7 +164,12 @@ def perturbed(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals = quantized(kept, policy)
     noisy = perturb(
-        originals, classes, epsilons=epsilon_shares(policy), entropy=entropy, bounds=output_bounds(policy)
+        originals,
+        classes,
+        epsilons=epsilon_shares(policy),
+        entropy=entropy,
+        bounds=output_bounds(policy),
+        names=list(policy.perturbed),
     )
     released = {
         name: from_grid(noisy.values[:, j], column.resolution)
@@ -173,7 +182,7 @@ def perturbed(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
         columns=noise_facts(policy, originals, classes, noisy.diameters),
         seeded=entropy.seeded,
     )
-    return Staged(kept.assign(**released), with_facts(before.facts, facts))
+    return Staged(kept.assign(**released), with_facts(before.facts, facts, made_by=policy.making))
 
 
 @private_stage("shuffled")
@@ -181,7 +190,10 @@ def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
     """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
     order = permutation(len(before.frame), entropy=entropy)
     facts = ShuffledFacts(len(order), entropy.seeded)
-    return Staged(before.frame.take(order).reset_index(drop=True), with_facts(before.facts, facts))
+    return Staged(
+        before.frame.take(order).reset_index(drop=True),
+        with_facts(before.facts, facts, made_by=policy.making),
+    )
 
 
 @private_stage("suppressed")
@@ -224,7 +236,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         suppressed_by_limit=found.limits,
         suppressed_in_all=len(originals.frame) - len(kept),
     )
-    return Staged(kept, with_facts(before.facts, facts))
+    return Staged(kept, with_facts(before.facts, facts, made_by=policy.making))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,7 +249,7 @@ class Means:
     """
 
     hierarchies: Path
-    key: bytes | None
+    key: bytes | None = field(repr=False)
     entropy: Entropy
 
 

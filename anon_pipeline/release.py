@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.deidentify import read_key
+from anon_pipeline.deidentify import hashing_key
 from anon_pipeline.errors import private_stage
 from anon_pipeline.facts import Facts
-from anon_pipeline.gate import GateReport, evaluate
+from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.pipeline import Chain, Means, run
@@ -32,7 +32,7 @@ def _untold(stage: str) -> None:
     """Tell nobody."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Release:
     """A table made safe to publish, or refused.
 
@@ -43,6 +43,12 @@ class Release:
     _frame: pd.DataFrame
     report: GateReport
     facts: Facts
+
+    def __repr__(self) -> str:
+        """Say whether it passed, and of how many records: a notebook must not show a refused table."""
+        refused = ", ".join(v.limit for v in self.report.verdicts if v.status is not Status.PASSED)
+        state = "passed" if self.report.passed else f"refused by {refused}"
+        return f"Release({state}; {len(self._frame)} records)"
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -114,6 +120,4 @@ def make_release(
 
 
 def _means(policy: Policy, hierarchies: Path, keys: Path, entropy: Entropy | None) -> Means:
-    hashes = any(column.action == "hash" for column in policy.identifiers.values())
-    key = read_key(policy.deidentify, folder=keys) if hashes and policy.deidentify else None
-    return Means(hierarchies, key, entropy or system_entropy())
+    return Means(hierarchies, hashing_key(policy, folder=keys), entropy or system_entropy())

@@ -58,9 +58,13 @@ def finite_numbers(column: pd.Series) -> pd.Series:
     Args:
         column: (n,) numbers, or texts that are numbers.
     Raises:
-        InputError: texts that are no numbers, or infinite ones; with the column and the count.
+        InputError: texts that are no numbers, infinite ones, or some beyond 2^53, where floats no longer tell
+            whole numbers apart; with the column and the count.
     """
-    cast = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
+    if pd.api.types.is_complex_dtype(column.dtype):
+        raise InputError(f"{column.name}: must be a number, got complex ones")
+    with withheld(f"{column.name}: must be a number", ArithmeticError, TypeError):
+        cast = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
     problems = []
     unfit = _unfit(column, cast)
     if unfit:
@@ -68,6 +72,9 @@ def finite_numbers(column: pd.Series) -> pd.Series:
     infinite = int(np.isinf(cast.to_numpy()).sum())
     if infinite:
         problems.append(f"{column.name}: must be finite, got {infinite} records with infinite numbers")
+    inexact = int((np.abs(cast.to_numpy()) >= _EXACT).sum()) - infinite
+    if inexact:
+        problems.append(f"{column.name}: must be below 2^53 in size, got {inexact} records with more")
     if problems:
         raise InputError(problems)
     return cast

@@ -384,3 +384,22 @@ def test_the_installed_command(tmp_path: Path) -> None:
     for command in ("run", "check", "schema", "demo"):
         assert f"  {command} " in done.stdout
     assert "3 infeasible" in done.stdout
+
+
+def test_a_crash_of_check_does_not_tell_its_data(
+    folder: Callable[..., Folder], monkeypatch: pytest.MonkeyPatch, small_people: People
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise KeyError(CANARY)
+
+    monkeypatch.setattr("anon_pipeline.publish.tables.read_parquet", crash)
+    made = folder()
+    done = made.call("check", "any.parquet", "--policy", "policy.yaml")
+    assert done.code == 70
+    assert CANARY not in done.err
+
+
+def test_a_refused_run_leaves_no_folder(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 0.0})
+    assert made.call("run", "policy.yaml").code == 1
+    assert not (made.path / "out").exists()

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from anon_pipeline import pipeline
 from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.errors import InfeasibleError, InputError, StageCrashed
-from anon_pipeline.measure.evidence import value_classes
+from anon_pipeline.measure.evidence import evidence_from, value_classes
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
+from anon_pipeline.perturb.laplace_law import mean_absolute
 from anon_pipeline.pipeline import Chain, Means
 from anon_pipeline.policy import Policy
 
@@ -45,7 +46,8 @@ def test_record_ids_are_random_and_not_row_numbers(small_policy: Small, small_pe
 def test_identifiers_are_gone_after_deidentification(small_policy: Small, small_people: People) -> None:
     result = chain(small_policy(), small_people())
     assert "person" not in result.k_anonymized.frame.columns
-    assert result.suppressed.facts["deidentified"] == {"dropped": ("person",), "masked": (), "hashed": ()}
+    facts = result.suppressed.facts["deidentified"]
+    assert (facts["dropped"], facts["masked"], facts["hashed"]) == (("person",), (), ())
 
 
 def test_every_class_has_k_records_and_all_records_stay_until_noise(
@@ -104,7 +106,7 @@ def test_a_constant_perturb_column_gets_no_noise(small_policy: Small, small_peop
     result = chain(small_policy(), frame)
     assert (result.suppressed.frame["height"] == 170).all()
     noise = result.suppressed.facts["perturbed"]["columns"]["height"]
-    assert noise["mean_scale"] == 0
+    assert noise["mean_scale"] is None
     assert noise["classes_without_noise"] == result.suppressed.facts["k_anonymized"]["classes"]
 
 
@@ -248,3 +250,60 @@ def test_whatever_comes_in_what_goes_out_is_k_anonymous(  # noqa: PLR0917 - hypo
     assert len(released)
     assert value_classes(released, ["age", "city"]).k >= k
     assert set(released[RECORD]) <= set(result.k_anonymized.frame[RECORD])
+
+
+def test_the_noise_has_the_scale_of_the_columns_share(small_policy: Small, small_people: People) -> None:
+    """Two columns: ε/2 each. The mean absolute noise is that of the law at this scale, not at the full ε."""
+    frame = small_people(3000).assign(age=30, city="Cork")
+    frame["weight"] = frame["height"]
+    policy = small_policy(
+        columns={"weight": {"role": "perturb", "resolution": 1}}, perturb={"epsilon": 1}, suppress=None
+    )
+    result = chain(policy, frame)
+    before = result.k_anonymized.frame.set_index(RECORD)
+    after = result.suppressed.frame.set_index(RECORD)
+    scale = (frame["height"].max() - frame["height"].min()) / 0.5
+    for name in ("height", "weight"):
+        noise = (after[name] - before.loc[after.index, name]).abs().mean()
+        assert noise == pytest.approx(mean_absolute(scale), rel=0.08)  # standard error 1.8 %
+
+
+def test_facts_hold_no_difference_of_two_persons(small_policy: Small, small_people: People) -> None:
+    one_class = small_people(50).assign(age=30, city="Cork")
+    noise = chain(small_policy(), one_class).suppressed.facts["perturbed"]["columns"]["height"]
+    assert (noise["mean_scale"], noise["expected_relative_error"]) == (None, None)
+    many = chain(small_policy(), small_people(2000)).suppressed.facts["perturbed"]["columns"]["height"]
+    assert many["mean_scale"] == float(f"{many['mean_scale']:.2g}")
+
+
+def test_records_without_a_value_count_in_the_loss(small_policy: Small) -> None:
+    frame = pd.DataFrame(
+        {
+            "person": "x",
+            "age": 30,
+            "city": "Cork",
+            "height": [170.0] * 15 + [np.nan] * 5,
+            "income": 1,
+            "illness": "flu",
+            "note": "a",
+        }
+    )
+    policy = small_policy(columns={"height": {"missing": "suppress"}}, anonymize={"suppression_limit": 0.5})
+    assert chain(policy, frame).k_anonymized.facts["k_anonymized"]["information_loss"] == 0.25
+
+
+def test_noise_that_cannot_be_drawn_names_its_column(small_policy: Small, small_people: People) -> None:
+    frame = small_people()
+    frame["height"] *= 1e9
+    with pytest.raises(InputError, match=r"^height: "):
+        chain(small_policy(perturb={"epsilon": 0.000001}), frame)
+
+
+def test_results_do_not_show_their_tables(small_policy: Small, small_people: People) -> None:
+    frame = small_people().assign(note="CANARY-7f3a")
+    result = chain(small_policy(), frame)
+    assert "CANARY" not in repr(result)
+    assert "CANARY" not in repr(
+        evidence_from(result.suppressed.frame, small_policy(), originals=result.k_anonymized.frame)
+    )
+    assert "secret-key" not in repr(Means(Path(), b"secret-key", system_entropy()))

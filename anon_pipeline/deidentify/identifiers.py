@@ -19,7 +19,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Deidentify
 from anon_pipeline.values import texts
 
-__all__ = ["MASKED", "deidentify", "hash_column", "mask_column", "read_key"]
+__all__ = ["MASKED", "deidentify", "hash_column", "hashing_key", "mask_column", "read_key"]
 
 MASKED = "***"
 _SHORTEST_KEY = 16
@@ -48,6 +48,19 @@ def read_key(where: Deidentify, *, folder: Path = Path(), environ: Mapping[str, 
             f"deidentify: the {name} must hold a key of at least {_SHORTEST_KEY} bytes, got {len(key)}"
         )
     return key
+
+
+def hashing_key(policy: Policy, *, folder: Path = Path()) -> bytes | None:
+    """Return the key that a policy names; None where it hashes nothing.
+
+    Args:
+        policy: its identifiers and its section `deidentify`.
+        folder: what a key file's path is relative to.
+    Raises:
+        InputError: no usable key where one is needed.
+    """
+    hashes = any(column.action == "hash" for column in policy.identifiers.values())
+    return read_key(policy.deidentify, folder=folder) if hashes and policy.deidentify else None
 
 
 def hash_column(column: pd.Series, key: bytes) -> pd.Series:

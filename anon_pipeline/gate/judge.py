@@ -29,12 +29,14 @@ from anon_pipeline.measure.measures import (
     linking,
     suppressed_share,
 )
+from anon_pipeline.measure.origin import broken_origin
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import LDiversity
 
-__all__ = ["evaluate", "limits_of"]
+__all__ = ["ALONE", "evaluate", "limits_of"]
 
-_ALONE = "a file alone does not have the originals that this is measured against"
+ALONE = "needs the originals"
+"""Why a limit is unmeasured on a file alone."""
 
 
 def limits_of(policy: Policy) -> list[str]:
@@ -98,35 +100,31 @@ def _judges(
     evidence: Evidence, policy: Policy, release: pd.DataFrame, facts: Facts | None
 ) -> Iterator[tuple[str, Callable[[], Verdict]]]:
     """Yield each limit's name and what judges it, in the order of `limits_of`."""
-    gate, measured_alone = policy.gate, evidence.originals is None
-
-    def alone(name: str) -> Callable[[], Verdict]:
-        return lambda: Verdict(name, Status.UNMEASURED, reason=_ALONE)
-
-    shown = release if measured_alone else release.drop(columns=[*PRIVATE], errors="ignore")
-    yield "contract", lambda: _contract(shown, policy)
-    yield "origin", alone("origin") if measured_alone else lambda: _origin(policy, facts)
-    yield "k", lambda: _bounded("k", evidence.classes.k, policy.gate_k, "at least")
+    gate = policy.gate
+    shown = release if evidence.originals is None else release.drop(columns=[*PRIVATE], errors="ignore")
+    yield "contract", partial(_contract, shown, policy)
+    yield _needing(evidence, "origin", None, partial(_origin, evidence, policy, facts))
+    yield "k", partial(_bounded, "k", evidence.classes.k, policy.gate_k, "at least")
     for name, t in gate.t_closeness.items():
-        limit = f"t_closeness.{name}"
-        yield (
-            limit,
-            alone(limit) if measured_alone else partial(_closeness, evidence, policy, name, t),
-        )
-    for name, l_limit in gate.l_diversity.items():
-        yield f"l_diversity.{name}", partial(_diversity, evidence, policy, name, l_limit)
-    if gate.linking_risk is not None:
-        yield "linking_risk", alone("linking_risk") if measured_alone else lambda: _linking(evidence, policy)
-    if gate.suppression is not None:
-        yield (
-            "suppression",
-            alone("suppression") if measured_alone else lambda: _suppression(evidence, policy),
-        )
-    if gate.confidence_k is not None:
-        yield (
-            "confidence_k",
-            alone("confidence_k") if measured_alone else lambda: _confidence(evidence, policy),
-        )
+        yield _needing(evidence, f"t_closeness.{name}", t, partial(_closeness, evidence, policy, name, t))
+    for name, limit in gate.l_diversity.items():
+        yield f"l_diversity.{name}", partial(_diversity, evidence, policy, name, limit)
+    if (risk := gate.linking_risk) is not None:
+        yield _needing(evidence, "linking_risk", risk, partial(_linking, evidence, policy, risk))
+    if (share := gate.suppression) is not None:
+        yield _needing(evidence, "suppression", share, partial(_suppression, evidence, share))
+    if (k := gate.confidence_k) is not None:
+        yield _needing(evidence, "confidence_k", k, partial(_confidence, evidence, policy, k), "at least")
+
+
+def _needing(
+    evidence: Evidence, name: str, bound: float | None, judge: Callable[[], Verdict], sense: str = "at most"
+) -> tuple[str, Callable[[], Verdict]]:
+    """Return what judges a limit on the originals; on a file alone the limit stays unmeasured."""
+    if evidence.originals is not None:
+        return name, judge
+    shown = "holds" if bound is None else sense
+    return name, lambda: Verdict(name, Status.UNMEASURED, None, bound, shown, reason=ALONE)
 
 
 def _bounded(name: str, value: float, bound: float, sense: str) -> Verdict:
@@ -141,17 +139,12 @@ def _contract(released: pd.DataFrame, policy: Policy) -> Verdict:
     )
 
 
-def _origin(policy: Policy, facts: Facts | None) -> Verdict:
-    """Judge whether the noise and the order came from the operating system, by the facts of their stages."""
-    stages = ("perturbed", "shuffled")
-    known = facts is not None and all(stage in facts for stage in stages)
-    if not known:
-        return Verdict("origin", Status.REFUSED, reason="the facts of the noise and the shuffle are missing")
-    if any(facts[stage]["seeded"] for stage in stages):  # type: ignore[index]
-        return Verdict(
-            "origin", Status.REFUSED, reason="made with a seed: whoever knows it can undo the noise"
-        )
-    return Verdict("origin", Status.PASSED)
+def _origin(evidence: Evidence, policy: Policy, facts: Facts | None) -> Verdict:
+    """Judge whether every stage was made by this policy, and the noise and the order without a seed."""
+    problems = broken_origin(policy, facts or {}, hierarchies=evidence.hierarchies)
+    return Verdict(
+        "origin", Status.REFUSED if problems else Status.PASSED, reason="; ".join(problems) or None
+    )
 
 
 def _closeness(evidence: Evidence, policy: Policy, name: str, t: float) -> Verdict:
@@ -180,19 +173,16 @@ def _diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity)
     )
 
 
-def _linking(evidence: Evidence, policy: Policy) -> Verdict:
-    return _bounded(
-        "linking_risk", linking(evidence, policy).risk, float(policy.gate.linking_risk or 0), "at most"
-    )
+def _linking(evidence: Evidence, policy: Policy, bound: float) -> Verdict:
+    return _bounded("linking_risk", linking(evidence, policy).risk, bound, "at most")
 
 
-def _suppression(evidence: Evidence, policy: Policy) -> Verdict:
-    return _bounded("suppression", suppressed_share(evidence), float(policy.gate.suppression or 0), "at most")
+def _suppression(evidence: Evidence, bound: float) -> Verdict:
+    return _bounded("suppression", suppressed_share(evidence), bound, "at most")
 
 
-def _confidence(evidence: Evidence, policy: Policy) -> Verdict:
+def _confidence(evidence: Evidence, policy: Policy, bound: int) -> Verdict:
     """Judge the fewest originals in the interval of a released record; records that have none may stay."""
-    bound = int(policy.gate.confidence_k or 0)
     counts = confident_originals(evidence, policy, cap=bound)
     within = counts[counts > 0]
     fewest = int(within.min()) if len(within) else bound

@@ -7,7 +7,7 @@ belong here: any measure (`measures`), any limit (`gate`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -43,10 +43,10 @@ class Originals:
     grid: (n, p) perturb columns in grid units, integers where the data is on the grid.
     """
 
-    frame: pd.DataFrame
-    labels: NDArray[np.int64]
-    own: NDArray[np.int64]
-    grid: NDArray[np.float64]
+    frame: pd.DataFrame = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
+    own: NDArray[np.int64] = field(repr=False)
+    grid: NDArray[np.float64] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +59,7 @@ class Evidence:
     hierarchies: folder of the hierarchy tables, for the hierarchical distance.
     """
 
-    released: pd.DataFrame
+    released: pd.DataFrame = field(repr=False)
     classes: EquivalenceClasses
     originals: Originals | None
     hierarchies: Path

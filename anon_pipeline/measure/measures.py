@@ -23,6 +23,7 @@ from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.confidence import confidence_radius, confident_counts
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.linking import LinkingRisk, linking_risk
+from anon_pipeline.risk.sizes import suppression
 from anon_pipeline.suppress import ClassLimit
 
 __all__ = [
@@ -164,4 +165,4 @@ def _compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
 def suppressed_share(evidence: Evidence) -> float:
     """Return the share of the input that is not released, in [0, 1]."""
     originals = needs_originals(evidence)
-    return 1 - len(evidence.released) / len(originals.frame)
+    return suppression(len(evidence.released), len(originals.frame))

@@ -6,7 +6,6 @@ Belongs here: bounds and facts of the perturb columns. Does not belong here: dra
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,9 @@ def output_bounds(policy: Policy) -> list[tuple[int, int] | None]:
     return bounds
 
 
+_ENOUGH_CLASSES = 10
+
+
 def noise_facts(
     policy: Policy,
     originals: NDArray[np.int64],
@@ -48,20 +50,31 @@ def noise_facts(
         diameters: (m, p) grid units.
     Returns:
         Per column: its ε, its resolution, the classes without noise, the records' mean scale in the
-        column's unit, the expected relative error. No extreme of a class: it would be a difference of two
-        persons' values.
+        column's unit, the expected relative error. A scale is a difference of two persons' values: the means
+        are rounded to two digits, and None where fewer than ten classes carry noise.
     """
+    shares = epsilon_shares(policy)
     facts: dict[str, dict[str, float | int | None]] = {}
-    shares: tuple[Fraction, ...] = epsilon_shares(policy)
     for j, (name, column) in enumerate(policy.perturbed.items()):
         scales = diameters[:, j] / float(shares[j])
         facts[name] = {
             "epsilon": float(shares[j]),
             "resolution": column.resolution,
-            "classes_without_noise": int((diameters[:, j] == 0).sum()),
-            "mean_scale": float(scales @ classes.sizes / classes.sizes.sum()) * column.resolution,
-            "expected_relative_error": expected_relative_error(
-                originals[:, j].astype(np.float64), classes.labels, scales=scales
-            ),
+            "classes_without_noise": int((scales == 0).sum()),
+            **_blunted(column.resolution, originals[:, j], classes, scales),
         }
     return facts
+
+
+def _blunted(
+    resolution: float, originals: NDArray[np.int64], classes: EquivalenceClasses, scales: NDArray[np.float64]
+) -> dict[str, float | None]:
+    """Return the mean scale and the expected error, to two digits, if enough classes stand behind them."""
+    if int((scales > 0).sum()) < _ENOUGH_CLASSES:
+        return {"mean_scale": None, "expected_relative_error": None}
+    scale = float(scales @ classes.sizes / classes.sizes.sum()) * resolution
+    error = expected_relative_error(originals.astype(np.float64), classes.labels, scales=scales)
+    return {
+        "mean_scale": float(f"{scale:.2g}"),
+        "expected_relative_error": None if error is None else float(f"{error:.2g}"),
+    }

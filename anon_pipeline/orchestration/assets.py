@@ -10,16 +10,17 @@ from typing import Any
 import dagster as dg
 
 from anon_pipeline import pipeline
-from anon_pipeline.deidentify import read_key
+from anon_pipeline.deidentify import hashing_key
 from anon_pipeline.errors import private_stage
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
+from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish import publish
+from anon_pipeline.publish import Published, publish
 from anon_pipeline.sources import read_source
 
 __all__ = ["build_assets", "stage_key"]
@@ -60,52 +61,65 @@ def build_assets(policy: Policy, partitions: dg.PartitionsDefinition | None) -> 
             tags={"anon_pipeline/private": "true" if name != "published" else "false"},
         )
 
+    def made(context: dg.AssetExecutionContext, name: str, work: Callable[[str | None], Staged]) -> Staged:
+        """Do a stage's work for the run's partition, and show its facts."""
+        with as_failure(), private_stage(name):
+            staged = work(partition_of_run(context, partitions))
+            context.add_output_metadata(facts_metadata(staged.facts[name]))
+            return staged
+
     @stage("raw")
     def raw(context: dg.AssetExecutionContext, anon_folders: Folders) -> Staged:
-        with as_failure(), private_stage("raw"):
-            frame = read_source(
-                policy, folder=anon_folders.locations().sources, partition=_partition(context)
-            )
-            return _shown(context, pipeline.raw(policy, frame, entropy=system_entropy()))
+        def work(partition: str | None) -> Staged:
+            frame = read_source(policy, folder=anon_folders.locations().sources, partition=partition)
+            return pipeline.raw(policy, frame, entropy=system_entropy())
+
+        return made(context, "raw", work)
 
     @stage("deidentified", before="raw")
     def deidentified(context: dg.AssetExecutionContext, anon_folders: Folders, before: Staged) -> Staged:
-        with as_failure(), private_stage("deidentified"):
-            hashes = any(column.action == "hash" for column in policy.identifiers.values())
-            where = policy.deidentify if hashes else None
-            key = None if where is None else read_key(where, folder=anon_folders.locations().sources)
-            return _shown(context, pipeline.deidentified(policy, before, key=key))
+        def work(_: str | None) -> Staged:
+            key = hashing_key(policy, folder=anon_folders.locations().sources)
+            return pipeline.deidentified(policy, before, key=key)
+
+        return made(context, "deidentified", work)
 
     @stage("k_anonymized", before="deidentified")
     def k_anonymized(context: dg.AssetExecutionContext, anon_folders: Folders, before: Staged) -> Staged:
-        with as_failure():
-            folder = anon_folders.locations().hierarchies
-            return _shown(context, pipeline.k_anonymized(policy, before, hierarchies=folder))
+        folder = anon_folders.locations().hierarchies
+        return made(
+            context, "k_anonymized", lambda _: pipeline.k_anonymized(policy, before, hierarchies=folder)
+        )
 
     @stage("perturbed", before="k_anonymized")
     def perturbed(context: dg.AssetExecutionContext, before: Staged) -> Staged:
-        with as_failure():
-            return _shown(context, pipeline.perturbed(policy, before, entropy=system_entropy()))
+        return made(
+            context, "perturbed", lambda _: pipeline.perturbed(policy, before, entropy=system_entropy())
+        )
 
     @stage("shuffled", before="perturbed")
     def shuffled(context: dg.AssetExecutionContext, before: Staged) -> Staged:
-        with as_failure():
-            return _shown(context, pipeline.shuffled(policy, before, entropy=system_entropy()))
+        return made(
+            context, "shuffled", lambda _: pipeline.shuffled(policy, before, entropy=system_entropy())
+        )
 
     @stage("suppressed", before="shuffled", originals="k_anonymized")
     def suppressed(
         context: dg.AssetExecutionContext, anon_folders: Folders, before: Staged, originals: Staged
     ) -> Staged:
-        with as_failure():
-            folder = anon_folders.locations().hierarchies
-            return _shown(context, pipeline.suppressed(policy, before, originals, hierarchies=folder))
+        folder = anon_folders.locations().hierarchies
+        return made(
+            context,
+            "suppressed",
+            lambda _: pipeline.suppressed(policy, before, originals, hierarchies=folder),
+        )
 
     @stage("published", released="suppressed", originals="k_anonymized")
     def published(
         context: dg.AssetExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
     ) -> dg.MaterializeResult:
         with as_failure(), private_stage("published"):
-            partition = _partition(context)
+            partition = partition_of_run(context, partitions)
             written = publish(
                 released,
                 originals.frame,
@@ -116,26 +130,16 @@ def build_assets(policy: Policy, partitions: dg.PartitionsDefinition | None) -> 
                     context.instance, policy, report, partition=partition
                 ),
             )
-            return dg.MaterializeResult(
-                metadata={
-                    **report_metadata(written.report),
-                    "file": dg.MetadataValue.path(str(written.path)),
-                    "manifest": dg.MetadataValue.path(str(written.manifest_path)),
-                    "records": written.manifest["files"][0]["records"],
-                    "guarantee": dg.MetadataValue.md(
-                        "\n".join(f"* {line}" for line in written.manifest["guarantee"])
-                    ),
-                }
-            )
+            return dg.MaterializeResult(metadata=_published_metadata(written))
 
     return [raw, deidentified, k_anonymized, perturbed, shuffled, suppressed, published]
 
 
-def _partition(context: dg.AssetExecutionContext) -> str | None:
-    return context.partition_key if context.has_partition_key else None
-
-
-def _shown(context: dg.AssetExecutionContext, staged: Staged) -> Staged:
-    """Show the newest stage's facts as metadata of the asset."""
-    context.add_output_metadata(facts_metadata(list(staged.facts.values())[-1]))
-    return staged
+def _published_metadata(written: Published) -> dict[str, Any]:
+    return {
+        **report_metadata(written.report),
+        "file": dg.MetadataValue.path(str(written.path)),
+        "manifest": dg.MetadataValue.path(str(written.manifest_path)),
+        "records": written.manifest["files"][0]["records"],
+        "guarantee": dg.MetadataValue.md("\n".join(f"* {line}" for line in written.manifest["guarantee"])),
+    }

@@ -24,6 +24,7 @@ from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
+from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
@@ -140,7 +141,8 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
                 released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder
             )
             suite = _suite(policy, released, originals, folder) if GX_CHECK in wanted else None
-        partition = _partition(context)
+            key = partition_of_run(context, partitions)
+        partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:
             if names[verdict.limit] in wanted:
                 yield dg.AssetCheckResult(
@@ -164,12 +166,6 @@ def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, 
         description="; ".join(suite.failures()) or None,
         metadata={"expectations": len(suite.lines), **metadata},
     )
-
-
-def _partition(context: dg.AssetCheckExecutionContext) -> dict[str, str]:
-    """Return the partition for a check's metadata, where there is one."""
-    run = context.op_execution_context
-    return {"partition": run.partition_key} if run.has_partition_key else {}
 
 
 def _suite(policy: Policy, released: Staged, originals: Staged, hierarchies: Path) -> "SuiteResult":

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from anon_pipeline.orchestration.assets import build_assets
 from anon_pipeline.orchestration.checks import build_checks
-from anon_pipeline.orchestration.jobs import build_jobs, build_schedule, partitions_of
+from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
+from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.templates import template

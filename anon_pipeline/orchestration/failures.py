@@ -33,4 +33,7 @@ def as_failure() -> Iterator[None]:
             allow_retries=False,
         )
     if failure is not None:
-        raise failure
+        try:
+            raise failure
+        finally:
+            failure.__context__ = None

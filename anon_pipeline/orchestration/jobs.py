@@ -1,11 +1,9 @@
-"""When and over what a release is made: partitions, its job, the job of its checks, its schedule.
+"""When a release is made: its job, the job of its checks, its schedule.
 
 Belongs here: turning the policy's `schedule` into Dagster's definitions. Does not belong here: assets.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, time
-from zoneinfo import ZoneInfo
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
@@ -13,22 +11,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from anon_pipeline.orchestration.names import gate_check_keys, gate_job, release_job
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["build_jobs", "build_schedule", "partitions_of"]
-
-_MONDAY = 1
-
-
-def partitions_of(policy: Policy) -> dg.TimeWindowPartitionsDefinition | None:
-    """Return the partitions that a policy's schedule names; weeks begin on Monday (Dagster's on Sunday)."""
-    schedule = policy.schedule
-    if schedule is None or schedule.partitions is None:
-        return None
-    start = datetime.combine(schedule.start, time(), ZoneInfo(schedule.timezone))
-    if schedule.partitions == "daily":
-        return dg.DailyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
-    if schedule.partitions == "monthly":
-        return dg.MonthlyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
-    return dg.WeeklyPartitionsDefinition(start_date=start, timezone=schedule.timezone, day_offset=_MONDAY)
+__all__ = ["build_jobs", "build_schedule"]
 
 
 def build_jobs(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> list[UnresolvedAssetJobDefinition]:

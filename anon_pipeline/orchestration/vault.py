@@ -102,4 +102,4 @@ def read_staged(path: Path) -> Staged:
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"the vault's {name} must be readable: {type(error).__name__}") from None
     facts = json.loads((table.schema.metadata or {}).get(_FACTS, b"{}"))
-    return Staged(table.to_pandas(), facts)
+    return Staged(table.to_pandas(integer_object_nulls=True), facts)

@@ -65,6 +65,7 @@ def perturb(
     epsilons: Sequence[Fraction],
     entropy: Entropy,
     bounds: Bounds | None = None,
+    names: Sequence[str] | None = None,
 ) -> Perturbed:
     """Add discrete Laplace noise of scale diameter/ε_c to every record, column by column.
 
@@ -75,6 +76,7 @@ def perturb(
         entropy: source of random words.
         bounds: (p,) public lowest and highest released value, grid units; None where there is none. The
             noisy value is moved to the nearer bound: a function of the output alone, it costs no ε.
+        names: (p,) of the columns, for messages; default: their positions.
     Returns:
         The noisy table and the classes' diameters.
     Raises:
@@ -87,7 +89,8 @@ def perturb(
     limits: Bounds = [None] * values.shape[1] if bounds is None else bounds
     if not len(epsilons) == len(limits) == values.shape[1]:
         raise ValueError(f"{values.shape[1]} columns need as many epsilons and bounds.")
-    _check(values, limits)
+    called = [f"perturb column {j}" for j in range(len(limits))] if names is None else names
+    _check(values, limits, called)
     diameters = class_diameters(values, classes)
     kept = classes.labels >= 0
     labels = classes.labels[kept]
@@ -97,7 +100,7 @@ def perturb(
         try:
             noise = discrete_laplace(diameters[labels, column], epsilon, entropy=entropy)
         except InputError as error:
-            problems += [f"perturb column {column}: {problem}" for problem in error.problems]
+            problems += [f"{called[column]}: {problem}" for problem in error.problems]
             continue
         noisy[kept, column] = _clamp(values[kept, column] + noise, limit)
     if problems:
@@ -110,19 +113,19 @@ def _clamp(values: NDArray[np.int64], limit: tuple[int, int] | None) -> NDArray[
     return values if limit is None else np.clip(values, *limit)
 
 
-def _check(values: NDArray[np.int64], limits: Bounds) -> None:
+def _check(values: NDArray[np.int64], limits: Bounds, names: Sequence[str]) -> None:
     """Refuse values whose differences or sums could overflow, and bounds upside down."""
     problems = []
     for column, limit in enumerate(limits):
         beyond = int(((values[:, column] > LARGEST) | (values[:, column] < -LARGEST)).sum())
         if beyond:
             problems.append(
-                f"perturb column {column}: values must be within 2^52 grid units of 0, got {beyond} that are "
+                f"{names[column]}: values must be within 2^52 grid units of 0, got {beyond} that are "
                 f"not. Use a coarser resolution."
             )
         if limit is not None and limit[0] > limit[1]:
             problems.append(
-                f"perturb column {column}: bounds must be [lowest, highest], got {list(limit)}. Swap them."
+                f"{names[column]}: bounds must be [lowest, highest], got {list(limit)}. Swap them."
             )
     if problems:
         raise InputError(problems)

@@ -61,8 +61,16 @@ class Policy(Strict):
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON: comments, order of keys, spelled-out defaults do not matter."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return _digest(self.model_dump(mode="json"))
+
+    @property
+    def making(self) -> str:
+        """SHA-256 of the sections that decide what the private tables are: all but gate, publish, schedule.
+
+        Every stage records it, and the gate refuses tables that were made by another policy.
+        """
+        sections = {"name", "source", "columns", "deidentify", "anonymize", "perturb", "suppress"}
+        return _digest(self.model_dump(mode="json", include=sections))
 
     @property
     def identifiers(self) -> dict[str, Identifier]:
@@ -108,6 +116,11 @@ class Policy(Strict):
     def gate_k(self) -> int:
         """Smallest class that the gate lets pass, in records."""
         return self.gate.k if self.gate.k is not None else self.anonymize.k
+
+
+def _digest(document: dict[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def json_schema() -> dict[str, Any]:

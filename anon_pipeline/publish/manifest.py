@@ -13,13 +13,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.digest import digest_file
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate.report import GateReport
-from anon_pipeline.policy.columns import Generalize, Sensitive, Table
+from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["MANIFEST", "ReleaseFile", "guarantee", "hierarchy_digests", "manifest"]
+__all__ = ["MANIFEST", "ReleaseFile", "guarantee", "manifest"]
 
 MANIFEST = "manifest.json"
 _PACKAGES = (
@@ -93,15 +92,6 @@ def _version(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
-
-
-def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every hierarchy table that the policy names, by its path in the policy."""
-    specs = [
-        column.hierarchy for column in policy.columns.values() if isinstance(column, (Generalize, Sensitive))
-    ]
-    paths = sorted({spec.table for spec in specs if isinstance(spec, Table)})
-    return {path: digest_file(folder / path) for path in paths}
 
 
 def guarantee(policy: Policy) -> list[str]:

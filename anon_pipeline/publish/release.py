@@ -6,7 +6,7 @@ Belongs here: `publish`, the one way out. Does not belong here: measuring (`gate
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,8 @@ class Judged:
     report: verdicts on ``frame``.
     """
 
-    frame: pd.DataFrame
-    data: bytes
+    frame: pd.DataFrame = field(repr=False)
+    data: bytes = field(repr=False)
     file: ReleaseFile
     report: GateReport
 
@@ -113,7 +113,7 @@ def publish(
         PublishError: the destination cannot be written; what was published before is untouched.
     """
     folder = locations.release(policy, partition)
-    prepare(folder)
+    prepare(folder, policy.name)
     judged = judge(released.frame, originals, policy, released.facts, hierarchies=locations.hierarchies)
     refuse_unless_passed(judged.report)
     second_lock(judged.report)

@@ -53,7 +53,9 @@ def from_bytes(data: bytes, form: Format, *, like: pd.DataFrame | None = None) -
         (r, columns), equal to the table that was written.
     """
     if form == "parquet":
-        frame: pd.DataFrame = pq.read_table(io.BytesIO(data)).to_pandas(ignore_metadata=True)
+        frame: pd.DataFrame = pq.read_table(io.BytesIO(data)).to_pandas(
+            ignore_metadata=True, integer_object_nulls=True
+        )
         return frame
     types = None if like is None else dict(_types(like))
     table = pa_csv.read_csv(
@@ -63,7 +65,7 @@ def from_bytes(data: bytes, form: Format, *, like: pd.DataFrame | None = None) -
             column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     )
-    read: pd.DataFrame = table.to_pandas()
+    read: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
     return read
 
 

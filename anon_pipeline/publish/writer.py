@@ -9,6 +9,7 @@ Belongs here: bytes to disk. Does not belong here: whether they may go there (`r
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -33,28 +34,39 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     """Return the manifest of a release's folder; None where there is no release yet.
 
     Raises:
-        PublishError: there is one that cannot be read.
+        PublishError: there is one that cannot be read, or that is none of ours.
     """
     path = folder / MANIFEST
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return document
+        known = isinstance(document["release"], str) and all(Path(f["name"]).name for f in document["files"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        raise PublishError(f"{MANIFEST}: must be readable JSON: {type(error).__name__}") from None
+    except (OSError, ValueError, LookupError, TypeError):
+        known = False
+    if not known:
+        raise PublishError(f"{path}: must be a manifest of anon-pipeline. Move it away to publish here.")
+    return document
 
 
-def prepare(folder: Path) -> None:
-    """Make the destination, and make sure that it can be written, before any work is done.
+def prepare(folder: Path, release: str) -> None:
+    """Make sure that the destination can be written, before any work is done; nothing is left there.
 
+    Args:
+        folder: of the release; need not be there yet.
+        release: its name.
     Raises:
-        PublishError: it cannot.
+        PublishError: it cannot, or it is the folder of another release.
     """
-    with _as_publish_error():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    with _as_publish_error(folder), tempfile.TemporaryFile(dir=nearest):
+        pass
+    other = (read_manifest(folder) or {}).get("release", release)
+    if other != release:
+        raise PublishError(
+            f"publish.to: must not be the folder of another release, got the folder of {other}. "
+            f"Give each release a folder of its own."
+        )
 
 
 def write_release(folder: Path, file: ReleaseFile, data: bytes, document: Mapping[str, Any]) -> Path:
@@ -70,22 +82,37 @@ def write_release(folder: Path, file: ReleaseFile, data: bytes, document: Mappin
     Raises:
         PublishError: the destination cannot be written; the release before is untouched.
     """
-    with _as_publish_error():
+    with _as_publish_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        before = read_manifest(folder)
-        _replace(folder / file.name, data)
-        _replace(folder / MANIFEST, json.dumps(document, indent=1, ensure_ascii=False).encode())
-        _remove_others(folder, [before or {}, document])
+        with _alone(folder):
+            prepare(folder, document["release"])
+            before = read_manifest(folder)
+            _replace(folder / file.name, data)
+            _replace(folder / MANIFEST, json.dumps(document, indent=1, ensure_ascii=False).encode())
+            _remove_others(folder, [before or {}, document])
     return folder / file.name
 
 
 @contextlib.contextmanager
-def _as_publish_error() -> Iterator[None]:
+def _as_publish_error(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else type(error).__name__
-        raise PublishError(f"the destination must be a folder that can be written, got: {reason}") from None
+        raise PublishError(
+            f"publish.to: {folder} must be a folder that can be written, got: {reason}"
+        ) from None
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder against other publishers on this machine; the lock ends with the process."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -1,6 +1,7 @@
-"""Re-identification risk by class sizes alone.
+"""Risk and suppression by counts alone.
 
-Belongs here: prosecutor and marketer risk. Does not belong here: risks that look at values (`linking`).
+Belongs here: prosecutor and marketer risk, the suppressed share. Does not belong here: risks that look at
+values (`linking`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SizeRisk", "records_at_risk", "size_risk"]
+__all__ = ["SizeRisk", "records_at_risk", "size_risk", "suppression"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +70,16 @@ def records_at_risk(sizes: NDArray[np.integer], *, threshold: float) -> int:
     """
     sizes = _checked(sizes)
     return int(sizes[1 / sizes > threshold].sum())
+
+
+def suppression(released: int, n: int) -> float:
+    """Return the share of n records that is not released, rounded once, as the decimals of a policy are.
+
+    Args:
+        released: records, 0 … n.
+        n: records before anything was suppressed, ≥ 1.
+
+    >>> suppression(95, 100)
+    0.05
+    """
+    return (n - released) / n

@@ -10,11 +10,21 @@ import pytest
 
 from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.gate import GateReport, Status, evaluate, limits_of
+from anon_pipeline.pipeline import STAGES
 from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]
 
-FACTS = {"perturbed": {"seeded": False}, "shuffled": {"seeded": False}}
+
+def facts_of(policy: Policy) -> dict[str, dict[str, object]]:
+    """What the stages of this policy would say of their origin."""
+    made = {stage: {"made_by": policy.making} for stage in STAGES}
+    made["k_anonymized"]["hierarchies"] = {}
+    for stage in ("perturbed", "shuffled"):
+        made[stage]["seeded"] = False
+    return made
+
+
 ALL = {
     "t_closeness": {"income": 0.5, "illness": 0.6},
     "l_diversity": {"illness": {"l": 2}},
@@ -55,7 +65,7 @@ def verdicts(report: GateReport) -> dict[str, Status]:
 
 
 def judged(policy: Policy, table: pd.DataFrame, **changes: object) -> GateReport:
-    return evaluate(table, policy, **{"facts": FACTS, "originals": vault(), **changes})  # type: ignore[arg-type]
+    return evaluate(table, policy, **{"facts": facts_of(policy), "originals": vault(), **changes})  # type: ignore[arg-type]
 
 
 def test_a_good_release_passes_every_limit(small_policy: Small) -> None:
@@ -113,12 +123,76 @@ def test_a_class_without_l_values_has_no_ratio_and_is_refused(small_policy: Smal
 
 def test_a_seeded_release_is_refused(small_policy: Small) -> None:
     for stage in ("perturbed", "shuffled"):
-        report = judged(small_policy(), release(), facts={**FACTS, stage: {"seeded": True}})
+        facts = facts_of(small_policy())
+        report = judged(small_policy(), release(), facts={**facts, stage: {**facts[stage], "seeded": True}})
         assert verdicts(report)["origin"] is Status.REFUSED
 
 
-def test_without_the_facts_of_the_noise_the_origin_is_refused(small_policy: Small) -> None:
+def test_without_all_facts_the_origin_is_refused(small_policy: Small) -> None:
     assert verdicts(judged(small_policy(), release(), facts=None))["origin"] is Status.REFUSED
+    for stage in STAGES:
+        facts = facts_of(small_policy())
+        del facts[stage]
+        assert verdicts(judged(small_policy(), release(), facts=facts))["origin"] is Status.REFUSED
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"perturb": {"epsilon": 0.01}},
+        {"suppress": {"confidence": 0.5}},
+        {"columns": {"height": {"output_bounds": [168, 171]}}},
+        {"anonymize": {"suppression_limit": 0.2}},
+        {"source": {"path": "others.csv"}},
+    ],
+)
+def test_tables_made_by_another_policy_are_refused(small_policy: Small, change: dict[str, object]) -> None:
+    report = judged(small_policy(**change), release(), facts=facts_of(small_policy()))
+    verdict = next(v for v in report.verdicts if v.limit == "origin")
+    assert verdict.status is Status.REFUSED
+    assert "made by another policy than this one: raw, deidentified" in (verdict.reason or "")
+
+
+def test_a_table_that_one_stage_made_by_another_policy_is_refused(small_policy: Small) -> None:
+    for stage in STAGES:
+        facts = facts_of(small_policy())
+        facts[stage]["made_by"] = "0" * 64
+        assert verdicts(judged(small_policy(), release(), facts=facts))["origin"] is Status.REFUSED
+
+
+def test_limits_and_destination_may_change_without_making_the_tables_again(small_policy: Small) -> None:
+    changed = small_policy(gate={"suppression": 0.4}, publish={"to": "elsewhere"})
+    assert changed.making == small_policy().making
+    assert verdicts(judged(changed, release(), facts=facts_of(small_policy())))["origin"] is Status.PASSED
+
+
+@pytest.mark.parametrize(
+    ("n", "released", "share"), [(20, 19, 0.05), (38 + 2, 38, 0.05), (10, 7, 0.3), (20, 17, 0.15)]
+)
+def test_the_suppression_limit_may_be_used_up(
+    small_policy: Small, n: int, released: int, share: float
+) -> None:
+    originals = vault().iloc[[0] * n].assign(**{RECORD: np.arange(n)})
+    report = judged(small_policy(gate={"suppression": share}), originals.iloc[:released], originals=originals)
+    verdict = next(v for v in report.verdicts if v.limit == "suppression")
+    assert (verdict.value, verdict.status) == (share, Status.PASSED)
+
+
+def test_linking_is_measured_on_the_values_before_rounding_to_the_grid(small_policy: Small) -> None:
+    originals = vault().iloc[:4].assign(height=[170.0, 170.4, 180.0, 190.0])  # 170.4 is 170 on the grid
+    table = originals.assign(height=[170.0, 170.0, 180.0, 190.0])
+    report = judged(small_policy(gate={"linking_risk": 1.0}), table, originals=originals)
+    value = next(v.value for v in report.verdicts if v.limit == "linking_risk")
+    assert value == 0.75  # the second record is nearer to the first original than to its own
+
+
+def test_unmeasured_limits_still_say_what_is_demanded(small_policy: Small) -> None:
+    table = release().drop(columns=[RECORD, CLASS])
+    report = evaluate(table, small_policy(gate=ALL))
+    shown = {v.limit: (v.sense, v.bound) for v in report.having(Status.UNMEASURED)}
+    assert shown["t_closeness.income"] == ("at most", 0.5)
+    assert shown["confidence_k"] == ("at least", 2)
+    assert shown["origin"] == ("holds", None)
 
 
 def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> None:

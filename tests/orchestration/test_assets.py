@@ -12,7 +12,8 @@ import pytest
 
 from anon_pipeline.orchestration.assets import build_assets
 from anon_pipeline.orchestration.checks import build_checks
-from anon_pipeline.pipeline import STAGES
+from anon_pipeline.orchestration.vault import read_staged, write_staged
+from anon_pipeline.pipeline import STAGES, Staged
 from anon_pipeline.policy import Policy
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
@@ -163,3 +164,64 @@ def test_the_order_of_stages_in_the_vault_carries_the_facts(project: Make) -> No
     made.run("small_release")
     manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
     assert list(manifest["facts"]) == list(STAGES)
+
+
+@pytest.mark.parametrize(
+    ("stage", "check", "change"),
+    [
+        ("raw", "contract", {"height": "CANARY-7f3a"}),
+        ("k_anonymized", "contract", {"age": "CANARY-7f3a"}),
+        ("deidentified", "no_identifier_left", {"note": "canary@example.org"}),
+    ],
+)
+def test_each_contract_check_finds_a_table_that_breaks_it(
+    project: Make, stage: str, check: str, change: dict[str, str]
+) -> None:
+    made = project()
+    assert made.materialize(*STAGES, checks=False).success
+    path = made.folder / "vault" / "small" / f"{stage}.parquet"
+    staged = read_staged(path)
+    write_staged(path, Staged(staged.frame.assign(**change), staged.facts))
+    keys = [dg.AssetCheckKey(dg.AssetKey(["small", stage]), check)]
+    job = dg.define_asset_job(
+        "one_check", dg.AssetSelection.checks(*keys), executor_def=dg.in_process_executor
+    )
+    definitions = dg.Definitions.merge(made.definitions, dg.Definitions(jobs=[job]))
+    result = definitions.resolve_job_def("one_check").execute_in_process(
+        instance=made.instance, raise_on_error=False
+    )
+    assert [e.passed for e in result.get_asset_check_evaluations()] == [False]
+    assert "anary" not in "".join(str(event) for event in result.all_events)
+
+
+@pytest.mark.parametrize(
+    ("broken", "step"),
+    [
+        ("anon_pipeline.orchestration.checks.raw_contract", "small__raw_contract"),
+        (
+            "anon_pipeline.orchestration.checks.deidentified_contract",
+            "small__deidentified_no_identifier_left",
+        ),
+        ("anon_pipeline.orchestration.checks.k_anonymized_contract", "small__k_anonymized_contract"),
+        ("anon_pipeline.orchestration.checks.evaluate", "small_gate_checks"),
+        ("anon_pipeline.orchestration.assets.read_source", "small__raw"),
+        ("anon_pipeline.orchestration.assets.hashing_key", "small__deidentified"),
+        ("anon_pipeline.orchestration.assets.publish", "small__published"),
+    ],
+)
+def test_a_crash_anywhere_is_reduced_to_type_and_place(
+    project: Make, monkeypatch: pytest.MonkeyPatch, broken: str, step: str
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise ValueError("CANARY-7f3a")
+
+    monkeypatch.setattr(broken, crash)
+    made = project()
+    result = made.run("small_release")
+    failures = [event for event in result.all_events if event.is_step_failure]
+    assert [event.step_key for event in failures] == [step]
+    error = failures[0].step_failure_data.error
+    assert "crashed with ValueError at" in error.message
+    assert "CANARY" not in str(error)
+    assert "CANARY" not in "".join(str(event) for event in result.all_events)
+    assert made.released() == []

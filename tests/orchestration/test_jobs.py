@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 import pytest
 
-from anon_pipeline.orchestration.jobs import partitions_of
+from anon_pipeline.errors import InputError
+from anon_pipeline.orchestration.failures import as_failure
+from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.policy import Policy
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
@@ -107,3 +109,29 @@ def test_partitions_are_kept_apart(project: Make) -> None:
     assert {path.parent.name for path in made.released()} == {"2026-01-05", "2026-01-12"}
     vault = made.folder / "vault" / "small" / "raw"
     assert sorted(path.name for path in vault.iterdir()) == ["2026-01-05.parquet", "2026-01-12.parquet"]
+
+
+@pytest.mark.parametrize("key", ["2026-01-08", "2099-01-05"])
+@pytest.mark.parametrize("stage", ["raw", "perturbed", "published"])
+def test_a_key_that_the_schedule_does_not_have_is_refused(project: Make, key: str, stage: str) -> None:
+    """As `dagster job execute --tags` would run it: Dagster itself maps 2026-01-08 to a neighbour's files."""
+    made = project(schedule=WEEKLY)
+    for week in ("2026-01-05", "2026-01-12"):
+        assert made.run("small_release", partition=week).success
+    before = {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()}
+    selection = dg.AssetSelection.assets(dg.AssetKey(["small", stage])).without_checks()
+    job = dg.define_asset_job("some", selection, executor_def=dg.in_process_executor)
+    resolved = dg.Definitions.merge(made.definitions, dg.Definitions(jobs=[job])).resolve_job_def("some")
+    result = resolved.execute_in_process(
+        instance=made.instance, raise_on_error=False, tags={"dagster/partition": key}
+    )
+    assert not result.success
+    assert {path: path.read_bytes() for path in made.folder.rglob("*") if path.is_file()} == before
+
+
+def test_failures_are_not_retried() -> None:
+    with pytest.raises(dg.Failure) as raised, as_failure():
+        raise InputError("a rule")
+    assert raised.value.allow_retries is False
+    assert raised.value.description == "a rule"
+    assert raised.value.__context__ is None

@@ -90,6 +90,41 @@ def test_tables_that_do_not_belong_together_fail_every_check(project: Make) -> N
     assert "must be as in the vault" in refused(made.materialize("published"))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"perturb": {"epsilon": 0.01}},
+        {"suppress": {"confidence": 0.5}},
+        {"columns": {"height": {"output_bounds": [168, 171]}}},
+    ],
+)
+def test_tables_of_another_policy_are_refused_though_its_checks_ran(
+    project: Make, change: dict[str, object]
+) -> None:
+    assert project().materialize(*STAGES).success
+    made = project(**change)
+    made.run("small_gate")
+    assert "made by another policy than this one" in refused(made.materialize("published"))
+    assert made.released() == []
+
+
+def test_a_column_that_was_released_as_it_is_is_not_noise_afterwards(project: Make) -> None:
+    before = {"height": {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}}
+    assert project(columns=before, perturb=None, suppress=None).materialize(*STAGES).success
+    made = project()
+    made.run("small_gate")
+    assert "made by another policy" in refused(made.materialize("published"))
+
+
+def test_a_hierarchy_that_changed_after_the_stages_is_refused(project: Make) -> None:
+    made = project(columns={"city": {"hierarchy": {"suppress": None, "table": "city.csv"}}})
+    table = made.folder / "city.csv"
+    table.write_text("Cork;*\nDublin;*\nGalway;*\n")
+    assert made.materialize(*STAGES).success
+    table.write_text("Cork;South;*\nDublin;East;*\nGalway;West;*\n")
+    assert "a hierarchy table has changed" in refused(made.materialize("published"))
+
+
 def test_checks_by_a_laxer_policy_do_not_count(project: Make) -> None:
     assert project(gate={"suppression": 0.9}).materialize(*STAGES).success
     made = project(gate={"suppression": 0.5})

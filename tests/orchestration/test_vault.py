@@ -118,3 +118,22 @@ def test_a_table_that_parquet_cannot_hold_does_not_tell_its_cells(tmp_path: Path
     with pytest.raises(StageCrashed) as raised:
         VaultIOManager(folder=str(tmp_path)).handle_output(context, Staged(mixed, {}))
     assert "CANARY" not in f"{raised.value}{raised.value.__cause__}{raised.value.__context__}"
+
+
+def test_long_integers_beside_missing_ones_come_back(tmp_path: Path) -> None:
+    numbers = [2**60 + 1, None, 2**60 + 3]
+    write_staged(tmp_path / "a.parquet", Staged(pd.DataFrame({"id": pd.Series(numbers, dtype=object)}), {}))
+    assert read_staged(tmp_path / "a.parquet").frame["id"].tolist() == numbers
+
+
+def test_a_crash_while_loading_does_not_tell_its_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise ValueError("CANARY-7f3a")
+
+    monkeypatch.setattr("anon_pipeline.orchestration.vault.read_staged", crash)
+    context = dg.build_input_context(asset_key=dg.AssetKey("private"))
+    with pytest.raises(StageCrashed) as raised:
+        VaultIOManager(folder=str(tmp_path)).load_input(context)
+    assert "CANARY" not in f"{raised.value}{raised.value.__cause__}{raised.value.__context__}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from anon_pipeline import pipeline
@@ -21,7 +23,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.pipeline import Chain, Means, Staged
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, publish, writer
-from anon_pipeline.publish.tables import read_release
+from anon_pipeline.publish.tables import from_bytes, read_release
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -135,7 +137,7 @@ def test_a_refused_release_leaves_nothing(
     with pytest.raises(GateRefused) as raised:
         send(strict, made, tmp_path)
     assert isinstance(raised.value.report, GateReport)
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_seeded_release_is_not_published(small_policy: Small, small_people: People, tmp_path: Path) -> None:
@@ -255,6 +257,101 @@ def test_published_files_are_for_everybody_and_the_umask_does_not_matter(
 
 
 def test_a_broken_manifest_of_before_is_not_overwritten_in_silence(tmp_path: Path) -> None:
-    (tmp_path / writer.MANIFEST).write_text("{")
-    with pytest.raises(PublishError, match="must be readable JSON"):
-        writer.read_manifest(tmp_path)
+    for odd in (
+        "{",
+        "[]",
+        "{}",
+        '{"release": "small", "files": [{}]}',
+        '{"release": "small", "files": 3}',
+        '"x"',
+    ):
+        (tmp_path / writer.MANIFEST).write_text(odd)
+        with pytest.raises(PublishError, match="must be a manifest of anon-pipeline"):
+            writer.read_manifest(tmp_path)
+
+
+def test_an_odd_manifest_is_found_before_anything_is_written(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "manifest.json").write_text('{"files": [{}]}')
+    with pytest.raises(PublishError):
+        send(small_policy(), chain(small_policy(), small_people()), tmp_path)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["manifest.json"]
+
+
+def test_the_folder_of_another_release_is_refused(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    send(small_policy(), chain(small_policy(), small_people()), tmp_path)
+    other = small_policy(name="other")
+    with pytest.raises(PublishError, match="got the folder of small"):
+        send(other, chain(other, small_people()), tmp_path)
+
+
+def test_the_data_is_written_and_synced_before_the_manifest(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    replace, sync = Path.replace, os.fsync
+    monkeypatch.setattr(
+        Path, "replace", lambda self, to: (done.append(Path(to).suffix), replace(self, to))[1]
+    )
+    monkeypatch.setattr(os, "fsync", lambda handle: (done.append("sync"), sync(handle))[1])
+    send(small_policy(), chain(small_policy(), small_people()), tmp_path)
+    assert done == ["sync", ".parquet", "sync", "sync", ".json", "sync"]  # file, rename, folder; twice
+
+
+def test_the_gate_judges_the_bytes_read_back_not_the_table(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that changed a cell is caught: by the digest, and without it by the gate."""
+    made = chain(small_policy(), small_people())
+
+    def broken(data: bytes, form: str, *, like: pd.DataFrame) -> pd.DataFrame:
+        return from_bytes(data, form, like=like).assign(city="Cork")  # type: ignore[arg-type]
+
+    monkeypatch.setattr("anon_pipeline.publish.release.from_bytes", broken)
+    with pytest.raises(PublishError, match="must read back as it was written"):
+        send(small_policy(), made, tmp_path)
+    monkeypatch.setattr("anon_pipeline.publish.release.digest_frame", lambda frame: "equal")
+    with pytest.raises(GateRefused, match="must be as in the vault"):
+        send(small_policy(), made, tmp_path)
+
+
+def test_two_publishers_take_turns(small_policy: Small, small_people: People, tmp_path: Path) -> None:
+    """While one holds the folder the other waits: a manifest never names a file that the other removed."""
+    made = [chain(small_policy(), small_people(seed=seed)) for seed in range(4)]
+    threads = [threading.Thread(target=send, args=(small_policy(), each, tmp_path)) for each in made]
+    with writer._alone(_made(tmp_path / "out")):
+        for thread in threads:
+            thread.start()
+        assert list((tmp_path / "out").iterdir()) == []
+    for thread in threads:
+        thread.join()
+    document = writer.read_manifest(tmp_path / "out")
+    assert document is not None
+    assert (tmp_path / "out" / document["files"][0]["name"]).exists()
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_long_integers_beside_missing_ones_are_kept(
+    small_policy: Small, small_people: People, tmp_path: Path, form: str
+) -> None:
+    frame = small_people()
+    frame["note"] = pd.Series([2**60 + i for i in range(len(frame) - 1)] + [None], dtype=object)
+    policy = small_policy(publish={"format": form})
+    table = pd.read_parquet if form == "parquet" else (lambda path: pd.read_csv(path, dtype=str))
+    written = send(policy, chain(policy, frame), tmp_path)
+    if form == "parquet":
+        notes = pq.read_table(written.path).column("note").to_pylist()
+    else:
+        notes = [None if pd.isna(n) else int(n) for n in table(written.path)["note"]]
+    assert set(notes) <= {*frame["note"]}
+    assert len({n for n in notes if n is not None}) > 200

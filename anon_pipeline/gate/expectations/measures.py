@@ -33,6 +33,7 @@ from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.confidence import confidence_radius, confident_counts
 from anon_pipeline.risk.diversity import distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.linking import linking_risk
+from anon_pipeline.risk.sizes import suppression
 
 __all__ = [
     "MeasureFailed",
@@ -151,7 +152,7 @@ def linked_share(frame: pd.DataFrame, wanted: Wanted) -> float:
 
 def suppressed_share(frame: pd.DataFrame, wanted: Wanted) -> float:
     """Return the share of the batch that is not released, in [0, 1]."""
-    return 1 - int(released_rows(frame, wanted["released"]).sum()) / len(frame)
+    return suppression(int(released_rows(frame, wanted["released"]).sum()), len(frame))
 
 
 def fewest_originals(frame: pd.DataFrame, wanted: Wanted) -> int:

@@ -1,0 +1,59 @@
+"""The partitions of a release, and the one that a run is about.
+
+Belongs here: turning the policy's `schedule` into partitions, and refusing keys that are none. Does not
+belong here: schedules and jobs (`jobs`).
+"""
+
+from datetime import datetime, time
+from zoneinfo import ZoneInfo
+
+import dagster as dg
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["partition_of_run", "partitions_of"]
+
+_MONDAY = 1
+
+
+def partitions_of(policy: Policy) -> dg.TimeWindowPartitionsDefinition | None:
+    """Return the partitions that a policy's schedule names; weeks begin on Monday (Dagster's on Sunday)."""
+    schedule = policy.schedule
+    if schedule is None or schedule.partitions is None:
+        return None
+    start = datetime.combine(schedule.start, time(), ZoneInfo(schedule.timezone))
+    if schedule.partitions == "daily":
+        return dg.DailyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
+    if schedule.partitions == "monthly":
+        return dg.MonthlyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
+    return dg.WeeklyPartitionsDefinition(start_date=start, timezone=schedule.timezone, day_offset=_MONDAY)
+
+
+def partition_of_run(
+    context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext,
+    partitions: dg.PartitionsDefinition | None,
+) -> str | None:
+    """Return the partition that a run is about; None for a release of one piece.
+
+    Dagster runs with any key that a tag names (`dagster job execute --tags`), and maps it to a neighbour's.
+
+    Args:
+        context: of the step.
+        partitions: of the release.
+    Raises:
+        InputError: several partitions in one run, none, or a key that the schedule does not have.
+    """
+    if partitions is None:
+        return None
+    run = context.op_execution_context
+    if not run.has_partition_key or run.has_partition_key_range:
+        raise InputError(
+            "a run must be about one partition of the schedule: choose one, or a backfill of single runs"
+        )
+    key = str(run.partition_key)
+    if not partitions.has_partition_key(key):
+        raise InputError(
+            f"the partition must be one of the schedule's, such as {partitions.get_last_partition_key()}"
+        )
+    return key
