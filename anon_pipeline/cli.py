@@ -201,11 +201,14 @@ def main() -> None:
     try:
         cli()
     except GateRefused as error:
-        from anon_pipeline.gate import GateReport  # noqa: PLC0415
+        from anon_pipeline.gate import GateReport, Status  # noqa: PLC0415
 
-        if isinstance(error.report, GateReport):
+        if isinstance(error.report, GateReport) and not error.report.passed:
             _print_report(error.report, "Refused: nothing was published")
-        click.echo(f"refused: {error}", err=True)
+            limits = [v.limit for v in error.report.verdicts if v.status is not Status.PASSED]
+            click.echo(f"refused by {', '.join(limits)}", err=True)
+        else:
+            click.echo(f"refused: {error}", err=True)
         sys.exit(error.exit_code)
     except AnonPipelineError as error:
         click.echo(f"error: {error}", err=True)

@@ -21,6 +21,7 @@ __all__ = [
     "PolicyError",
     "PublishError",
     "StageCrashed",
+    "in_words",
     "private_stage",
     "withheld",
 ]
@@ -139,6 +140,19 @@ def private_stage(stage: str) -> Iterator[None]:
     _raise_alone(crash)
 
 
+_IN_WORDS: dict[type[Exception], str] = {
+    FileNotFoundError: "it is not there",
+    PermissionError: "it may not be read",
+    IsADirectoryError: "it is a folder",
+    UnicodeDecodeError: "it is in another encoding",
+}
+
+
+def in_words(error: Exception) -> str:
+    """Say what kind of error this is, in plain words or by its type; never by its text."""
+    return _IN_WORDS.get(type(error), type(error).__name__)
+
+
 @contextmanager
 def withheld(message: str, *kinds: type[Exception]) -> Iterator[None]:
     """Turn exceptions of some kinds into an `InputError` that names the kind and drops the text.
@@ -152,7 +166,7 @@ def withheld(message: str, *kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        refused = InputError(f"{message}: {type(error).__name__}")
+        refused = InputError(f"{message}: {in_words(error)}")
     else:
         return
     _raise_alone(refused)

@@ -18,11 +18,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import FloatRect, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 LOCATION = "assets.definitions"
+GRAPH: FloatRect = {"x": 240, "y": 160, "width": 2110, "height": 480}  # without navigation and empty canvas
 PICTURES = {
     "asset-graph": f"/locations/{LOCATION}/asset-groups/patients/lineage",
     "gate-checks": "/assets/patients/suppressed?view=checks",
@@ -57,7 +58,7 @@ def _take(page: Page, address: str, file: Path) -> None:
     page.goto(address)
     page.wait_for_load_state("networkidle", timeout=60_000)
     page.wait_for_timeout(4_000)  # the graph is laid out by a worker
-    page.screenshot(path=file)
+    page.screenshot(path=file, clip=GRAPH if file.stem == "asset-graph" else None)
     print(file.relative_to(ROOT))
 
 

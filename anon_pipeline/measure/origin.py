@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from anon_pipeline.digest import digest_file
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, in_words
 from anon_pipeline.facts import (
     DeidentifiedFacts,
     Facts,
@@ -39,7 +39,7 @@ def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
     try:
         return {path: digest_file(folder / path) for path in paths}
     except OSError as error:
-        raise InputError(f"hierarchy tables must be readable: {type(error).__name__}") from None
+        raise InputError(f"hierarchy tables must be readable: {in_words(error)}") from None
 
 
 def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path) -> list[str]:

@@ -35,6 +35,18 @@ if TYPE_CHECKING:
 __all__ = ["build_checks"]
 
 
+_SAYS = {
+    "contract": "The columns of the policy and no other, no identifier in a text, numbers on their grid.",
+    "origin": "Every stage made by this policy; noise and order from the system's entropy, not from a seed.",
+    "k": "Every class of equal quasi-identifiers has at least so many records.",
+    "t_closeness": "In every class {} is distributed as in the whole input, up to this distance.",
+    "l_diversity": "In every class {} has enough different values.",
+    "linking_risk": "At most this share of the records is nearest to its own original.",
+    "suppression": "At most this share of the input is missing from the release.",
+    "confidence_k": "No record has fewer, but at least one, originals in its confidence interval.",
+}
+
+
 def build_checks(
     policy: Policy, partitions: dg.PartitionsDefinition | None
 ) -> list[dg.AssetChecksDefinition]:
@@ -110,7 +122,7 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
             blocking=True,
             additional_deps=[originals],
             partitions_def=partitions,
-            description=f"The gate's limit {limit}.",
+            description=_SAYS[limit.split(".")[0]].format(limit.partition(".")[2]),
         )
         for limit, name in names.items()
     ]

@@ -68,8 +68,8 @@ def materialize_demo(project: Path, *, told: Callable[[str], None]) -> Made:
 def _instance() -> Iterator[dg.DagsterInstance]:
     """Open an instance in a temporary folder, without telemetry."""
     with tempfile.TemporaryDirectory(prefix="anon_pipeline_") as folder:
-        overrides = {"telemetry": {"enabled": False}}
-        with dg.DagsterInstance.local_temp(folder, overrides=overrides) as instance:
+        (Path(folder) / "dagster.yaml").write_text("telemetry: {enabled: false}\n", encoding="utf-8")
+        with dg.DagsterInstance.from_config(folder) as instance:
             yield instance
 
 

@@ -15,7 +15,7 @@ import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from anon_pipeline.errors import InputError, private_stage
+from anon_pipeline.errors import InputError, in_words, private_stage
 from anon_pipeline.pipeline import Staged
 
 __all__ = ["VaultIOManager", "read_staged", "write_staged"]
@@ -100,6 +100,6 @@ def read_staged(path: Path) -> Staged:
     except FileNotFoundError:
         raise InputError(f"the vault must have {name}: it is not there. Materialize it first.") from None
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"the vault's {name} must be readable: {type(error).__name__}") from None
+        raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
     facts = json.loads((table.schema.metadata or {}).get(_FACTS, b"{}"))
     return Staged(table.to_pandas(integer_object_nulls=True), facts)

@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.errors import PolicyError, in_words
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.rules import broken_rules
@@ -61,7 +61,7 @@ def load_policy(path: str | Path) -> Policy:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise PolicyError(f"the policy must be a readable UTF-8 file: {type(error).__name__}") from None
+        raise PolicyError(f"the policy must be a readable UTF-8 file: {in_words(error)}") from None
     return parse_policy(text)
 
 

@@ -32,9 +32,9 @@ Share = Annotated[Real, Field(ge=0, le=1)]
 class SourceOptions(Strict):
     """How a CSV file is written."""
 
-    sep: Separator = ","
-    encoding: str = "utf-8"
-    decimal: Literal[".", ","] = "."
+    sep: Separator = Field(",", description="Between two fields.")
+    encoding: str = Field("utf-8", description="Of the file, by its name in Python.")
+    decimal: Literal[".", ","] = Field(".", description="Mark in numbers.")
     missing: tuple[str, ...] = Field(
         (), description="Texts that stand for a missing value, beside the empty one."
     )
@@ -46,8 +46,8 @@ class Source(Strict):
     path: str | None = Field(
         None, description="File, relative to the folder of sources; may hold {partition}."
     )
-    format: Literal["csv", "parquet"] = "csv"
-    options: SourceOptions = SourceOptions()
+    format: Literal["csv", "parquet"] = Field("csv", description="Of the file.")
+    options: SourceOptions = Field(SourceOptions(), description="For CSV.")
     generate: Literal["patients"] | None = Field(None, description="Name of a generator, instead of a path.")
     records: Whole = Field(20_000, ge=1, description="For a generator.")
     seed: Whole = Field(0, ge=0, description="For a generator.")
@@ -77,31 +77,46 @@ class Deidentify(Strict):
 class Anonymize(Strict):
     """How quasi-identifiers are generalized."""
 
-    k: Whole = Field(ge=2)
-    recoder: Literal["ola", "optimal", "mondrian", "mondrian_relaxed"] = "ola"
-    loss: Literal["precision", "granularity"] = "precision"
-    suppression_limit: Real = Field(0.05, ge=0, lt=1)
+    k: Whole = Field(ge=2, description="Records in the smallest class.")
+    recoder: Literal["ola", "optimal", "mondrian", "mondrian_relaxed"] = Field(
+        "ola",
+        description="ola: least loss of the k-minimal nodes; optimal: of all anonymous ones; mondrian: cuts.",
+    )
+    loss: Literal["precision", "granularity"] = Field(
+        "precision",
+        description="Information loss to minimize: by levels, or by how many leaves a value covers.",
+    )
+    suppression_limit: Real = Field(
+        0.05, ge=0, lt=1, description="Share of the records that may be suppressed to reach k."
+    )
 
 
 class PerturbSection(Strict):
     """The budget of one record for all of its perturb columns together."""
 
-    epsilon: Real = Field(gt=0)
-    mechanism: Literal["discrete_laplace"] = "discrete_laplace"
+    epsilon: Real = Field(gt=0, description="ε of one record, for all of its perturb columns together.")
+    mechanism: Literal["discrete_laplace"] = Field("discrete_laplace", description="Kind of noise.")
 
 
 class SuppressSection(Strict):
     """Confidence-based suppression."""
 
-    confidence: Real | None = Field(None, gt=0, lt=1)
+    confidence: Real | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="Of the interval that must not single a record out; none: no such step.",
+    )
 
 
 class LDiversity(Strict):
     """One of three kinds of l-diversity; recursive is (c, l)."""
 
-    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    l: Real = Field(ge=1)  # noqa: E741 - the field's own letter
-    c: Real | None = Field(None, gt=0)
+    kind: Literal["distinct", "entropy", "recursive"] = Field(
+        "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
+    )
+    l: Real = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
+    c: Real | None = Field(None, gt=0, description="For recursive.")
 
     @model_validator(mode="after")
     def _fits(self) -> LDiversity:
@@ -116,26 +131,40 @@ class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
     k: Whole | None = Field(None, ge=2, description="Default: anonymize.k.")
-    t_closeness: dict[str, Share] = Field(default_factory=dict)
-    l_diversity: dict[str, LDiversity] = Field(default_factory=dict)
-    linking_risk: Share | None = None
-    suppression: Share | None = None
-    confidence_k: Whole | None = Field(None, ge=2, description="At suppress.confidence.")
+    t_closeness: dict[str, Share] = Field(
+        default_factory=dict, description="Sensitive column → largest distance of a class to the whole input."
+    )
+    l_diversity: dict[str, LDiversity] = Field(
+        default_factory=dict, description="Sensitive column → how diverse each class must be."
+    )
+    linking_risk: Share | None = Field(
+        None, description="Largest share of the records that are nearest to their own original."
+    )
+    suppression: Share | None = Field(
+        None, description="Largest share of the input missing from the release."
+    )
+    confidence_k: Whole | None = Field(
+        None, ge=2, description="Fewest originals within suppress.confidence's interval."
+    )
 
 
 class Publish(Strict):
     """Where the release goes."""
 
-    to: str | None = Field(None, description="Folder, relative to the folder of releases. Default: the name.")
-    format: Literal["parquet", "csv"] = "parquet"
+    to: str | None = Field(
+        None, description="Folder, relative to the folder of releases. Default: releases/<name>."
+    )
+    format: Literal["parquet", "csv"] = Field("parquet", description="Of the data file.")
 
 
 class Schedule(Strict):
     """When the release is made, and over which partitions of time."""
 
     cron: str
-    timezone: str = "UTC"
-    partitions: Literal["daily", "weekly", "monthly"] | None = None
+    timezone: str = Field("UTC", description="IANA name.")
+    partitions: Literal["daily", "weekly", "monthly"] | None = Field(
+        None, description="One release per period; weeks begin on Monday."
+    )
     start: datetime.date = Field(
         datetime.date(2026, 1, 1), description="First partition begins here or after."
     )

@@ -17,8 +17,9 @@ from anon_pipeline.facts import Facts
 from anon_pipeline.gate.report import GateReport
 from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.guarantee import guarantee
 
-__all__ = ["MANIFEST", "ReleaseFile", "guarantee", "manifest"]
+__all__ = ["MANIFEST", "ReleaseFile", "manifest"]
 
 MANIFEST = "manifest.json"
 _PACKAGES = (
@@ -92,36 +93,3 @@ def _version(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
-
-
-def guarantee(policy: Policy) -> list[str]:
-    """Say in plain words what the release promises and what it does not."""
-    quasi = ", ".join(policy.generalized)
-    lines = [
-        f"Each released record shares its values of {quasi} with at least {policy.gate_k - 1} others "
-        f"of the release (k = {policy.gate_k})."
-    ]
-    if policy.perturb is not None:
-        epsilon = f"{policy.perturb.epsilon:g}"
-        lines += [
-            f"{', '.join(policy.perturbed)} carry noise (discrete Laplace). In a class of equal {quasi} "
-            f"any two records are ε-indistinguishable by them, with ε = {epsilon} for all of these columns "
-            f"together: what is released is at most e^{epsilon} times as likely for one as for the other.",
-            "The scale of the noise comes from the values in the class, and suppression looks at the "
-            "original values: this is not end-to-end differential privacy.",
-            "Two releases of the same person add up: their ε is the sum.",
-        ]
-    if policy.suppress.confidence is not None:
-        lines.append(
-            f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
-            f"its {policy.suppress.confidence:.4g} confidence interval."
-        )
-    for name, t in policy.gate.t_closeness.items():
-        lines.append(
-            f"In each class {name} is distributed as in the whole input, to within {t:g} (t-closeness)."
-        )
-    for name, limit in policy.gate.l_diversity.items():
-        c = f"(c = {limit.c:g}, l = {limit.l:g})" if limit.c is not None else f"l = {limit.l:g}"
-        lines.append(f"In each class {name} is l-diverse ({limit.kind}, {c}).")
-    lines.append("Nothing is promised against who knows a sensitive value already, or holds the hashing key.")
-    return lines

@@ -32,7 +32,13 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
         return patients(source.records, seed=source.seed + _shift(partition))
     if "{partition}" in str(source.path) and partition is None:
         raise InputError("source.path: {partition} must be filled in, got no partition")
-    path = folder / str(source.path).replace("{partition}", plain_partition(partition) if partition else "")
+    named = str(source.path).replace("{partition}", plain_partition(partition) if partition else "")
+    path = folder / named
+    if not path.exists():
+        raise InputError(
+            f"source.path: there must be a file {named}, got none. "
+            f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
+        )
     from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415
 
     if source.format == "parquet":

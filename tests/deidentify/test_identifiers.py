@@ -171,7 +171,9 @@ def test_a_key_that_is_missing_or_short(environ: dict[str, str], message: str) -
 
 def test_a_key_file_that_is_missing_or_short(tmp_path: Path) -> None:
     where = Deidentify(key_file="key")
-    with pytest.raises(InputError, match=r"^deidentify: the key file must be readable: File") as caught:
+    with pytest.raises(
+        InputError, match=r"^deidentify: the key file must be readable: it is not there"
+    ) as caught:
         read_key(where, folder=tmp_path)
     assert str(tmp_path) not in str(caught.value)
     (tmp_path / "key").write_text(SHORT + "\n")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
@@ -14,7 +15,7 @@ import pytest
 import yaml
 from dagster.components.testing import create_defs_folder_sandbox
 
-from anon_pipeline import AnonymizedRelease
+from anon_pipeline import AnonymizedRelease, Locations, load_policy, make_release
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
@@ -140,6 +141,15 @@ def test_this_repository_loads_with_its_own_resources(
     assert repository is not None
     names = {key.path[0] for key in repository.asset_graph.get_all_asset_keys()}
     assert names == {"patients", "visits"}
+
+
+@pytest.mark.parametrize("release", ["patients", "visits"])
+def test_every_release_of_this_repository_passes_its_gate(release: str, tmp_path: Path) -> None:
+    policy = load_policy(ROOT / "assets" / "releases" / release / "defs.yaml")
+    partition = "2026-02-02" if policy.schedule is not None and policy.schedule.partitions else None
+    locations = replace(Locations.of(ROOT, {}), releases=tmp_path, vault=tmp_path / "vault")
+    written = make_release(policy, locations, partition=partition)
+    assert written.report.passed
 
 
 def test_the_repositorys_release_is_what_scaffold_writes() -> None:

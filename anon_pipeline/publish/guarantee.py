@@ -1,0 +1,87 @@
+"""What a release promises and what it does not, in plain words, from its policy alone.
+
+Belongs here: sentences for people. Does not belong here: what was measured (the gate's report).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anon_pipeline.policy.columns import Insensitive, Sensitive
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["guarantee"]
+
+
+def guarantee(policy: Policy) -> list[str]:
+    """Say in plain words what the release promises and what it does not."""
+    return [*_hidden(policy), *_noisy(policy), *_limited(policy), *_open(policy)]
+
+
+def _hidden(policy: Policy) -> Iterator[str]:
+    """Say what k-anonymity promises."""
+    yield (
+        f"Each released record shares its generalized values of {', '.join(policy.generalized)} with "
+        f"at least {policy.gate_k - 1} others of the release (k = {policy.gate_k})."
+    )
+
+
+def _noisy(policy: Policy) -> Iterator[str]:
+    """Say what the noise promises, and what it does not."""
+    if policy.perturb is None:
+        return
+    epsilon = f"{policy.perturb.epsilon:g}"
+    together = " for all of these columns together" if len(policy.perturbed) > 1 else ""
+    yield (
+        f"Released with random noise (discrete Laplace): {', '.join(policy.perturbed)}. Within a class "
+        f"of equal generalized values any two records are ε-indistinguishable by them, with "
+        f"ε = {epsilon}{together}: what is released is at most e^{epsilon} times as likely for one as "
+        f"for the other."
+    )
+    yield (
+        "The scale of the noise comes from the values in the class, and suppression looks at the original "
+        "values: this is not end-to-end differential privacy."
+    )
+    yield "Two releases of the same person add up: their ε is the sum."
+    if policy.suppress.confidence is not None:
+        yield (
+            f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
+            f"its {100 * policy.suppress.confidence:.6g} % confidence interval of "
+            f"{', '.join(policy.perturbed)}."
+        )
+
+
+def _limited(policy: Policy) -> Iterator[str]:
+    """Say what is promised of sensitive columns."""
+    for name, t in policy.gate.t_closeness.items():
+        yield f"In each class {name} is distributed as in the whole input, to within {t:g} (t-closeness)."
+    for name, limit in policy.gate.l_diversity.items():
+        c = "" if limit.c is None else f", c = {limit.c:g}"
+        yield f"In each class {name} is l-diverse ({limit.kind}, l = {limit.l:g}{c})."
+
+
+def _open(policy: Policy) -> Iterator[str]:
+    """Say what is released without a promise, and what is gone."""
+    limited = {*policy.gate.t_closeness, *policy.gate.l_diversity}
+    free = [
+        n for n, c in policy.columns.items() if isinstance(c, (Sensitive, Insensitive)) and n not in limited
+    ]
+    if free:
+        yield (
+            f"Released as they are, with no limit on what they reveal: {', '.join(free)}. Who knows such a "
+            f"value of a person can look for it."
+        )
+    by_action = {
+        action: ", ".join(name for name, column in policy.identifiers.items() if column.action == action)
+        for action in ("drop", "mask", "hash")
+    }
+    if by_action["drop"]:
+        yield f"Left out: {by_action['drop']}."
+    if by_action["mask"]:
+        yield f"Replaced by ***: {by_action['mask']}."
+    if by_action["hash"]:
+        yield (
+            f"Released as keyed hashes (pseudonyms): {by_action['hash']}. Equal values have equal hashes, so "
+            f"records can be joined across releases made with the same key, and by them a record is not "
+            f"hidden among k."
+        )
