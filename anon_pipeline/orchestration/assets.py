@@ -4,7 +4,9 @@ Belongs here: loading, calling a stage, storing, showing its facts. Does not bel
 (`pipeline`), what publishing demands (`publish`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -12,6 +14,7 @@ import dagster as dg
 from anon_pipeline import pipeline
 from anon_pipeline.deidentify import hashing_key
 from anon_pipeline.errors import private_stage
+from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
@@ -48,91 +51,113 @@ def build_assets(policy: Policy, partitions: dg.PartitionsDefinition | None) -> 
         policy: what the release is.
         partitions: of the release; None for a release of one piece.
     """
+    private = [_private(policy, partitions, stage, ins, work) for stage, (ins, work) in _WORK.items()]
+    return [*private, _published(policy, partitions)]
 
-    def stage(name: str, **ins: str) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-        return dg.asset(
-            key=stage_key(policy, name),
-            ins={argument: dg.AssetIn(stage_key(policy, before)) for argument, before in ins.items()},
-            description=_DESCRIPTIONS[name],
-            group_name=policy.name,
-            partitions_def=partitions,
-            io_manager_key=VAULT,
-            kinds={"python", "parquet"} if name != "published" else {"python", policy.publish.format},
-            tags={"anon_pipeline/private": "true" if name != "published" else "false"},
-        )
 
-    def made(context: dg.AssetExecutionContext, name: str, work: Callable[[str | None], Staged]) -> Staged:
-        """Do a stage's work for the run's partition, and show its facts."""
-        with as_failure(), private_stage(name):
-            staged = work(partition_of_run(context, partitions))
-            context.add_output_metadata(facts_metadata(staged.facts[name]))
+@dataclass(frozen=True, slots=True)
+class _At:
+    """What a stage's work is done with: the policy, the deployment's folders, the run's partition."""
+
+    policy: Policy
+    folders: Locations
+    partition: str | None
+
+
+def _raw(at: _At) -> Staged:
+    frame = read_source(at.policy, folder=at.folders.sources, partition=at.partition)
+    return pipeline.raw(at.policy, frame, entropy=system_entropy())
+
+
+def _deidentified(at: _At, before: Staged) -> Staged:
+    return pipeline.deidentified(at.policy, before, key=hashing_key(at.policy, folder=at.folders.sources))
+
+
+def _k_anonymized(at: _At, before: Staged) -> Staged:
+    return pipeline.k_anonymized(at.policy, before, hierarchies=at.folders.hierarchies)
+
+
+def _perturbed(at: _At, before: Staged) -> Staged:
+    return pipeline.perturbed(at.policy, before, entropy=system_entropy())
+
+
+def _shuffled(at: _At, before: Staged) -> Staged:
+    return pipeline.shuffled(at.policy, before, entropy=system_entropy())
+
+
+def _suppressed(at: _At, before: Staged, originals: Staged) -> Staged:
+    return pipeline.suppressed(at.policy, before, originals, hierarchies=at.folders.hierarchies)
+
+
+_WORK: dict[str, tuple[dict[str, str], Callable[..., Staged]]] = {
+    "raw": ({}, _raw),
+    "deidentified": ({"before": "raw"}, _deidentified),
+    "k_anonymized": ({"before": "deidentified"}, _k_anonymized),
+    "perturbed": ({"before": "k_anonymized"}, _perturbed),
+    "shuffled": ({"before": "perturbed"}, _shuffled),
+    "suppressed": ({"before": "shuffled", "originals": "k_anonymized"}, _suppressed),
+}
+"""The private stages in order: the stages whose tables each needs, by argument, and its work."""
+
+
+def _private(
+    policy: Policy,
+    partitions: dg.PartitionsDefinition | None,
+    stage: str,
+    ins: Mapping[str, str],
+    work: Callable[..., Staged],
+) -> dg.AssetsDefinition:
+    """Return the asset of a private stage: its table goes to the vault, its facts to the metadata."""
+
+    @dg.asset(**_common(policy, partitions, stage, ins), io_manager_key=VAULT)
+    def private(context: dg.AssetExecutionContext, anon_folders: Folders, **tables: Staged) -> Staged:
+        with as_failure(), private_stage(stage):
+            at = _At(policy, anon_folders.locations(), partition_of_run(context, partitions))
+            staged = work(at, **tables)
+            context.add_output_metadata(facts_metadata(staged.facts[stage]))
             return staged
 
-    @stage("raw")
-    def raw(context: dg.AssetExecutionContext, anon_folders: Folders) -> Staged:
-        def work(partition: str | None) -> Staged:
-            frame = read_source(policy, folder=anon_folders.locations().sources, partition=partition)
-            return pipeline.raw(policy, frame, entropy=system_entropy())
+    return private
 
-        return made(context, "raw", work)
 
-    @stage("deidentified", before="raw")
-    def deidentified(context: dg.AssetExecutionContext, anon_folders: Folders, before: Staged) -> Staged:
-        def work(_: str | None) -> Staged:
-            key = hashing_key(policy, folder=anon_folders.locations().sources)
-            return pipeline.deidentified(policy, before, key=key)
+def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.AssetsDefinition:
+    """Return the asset that publishes: the gate first, then the second lock, then the bytes."""
+    ins = {"released": "suppressed", "originals": "k_anonymized"}
 
-        return made(context, "deidentified", work)
-
-    @stage("k_anonymized", before="deidentified")
-    def k_anonymized(context: dg.AssetExecutionContext, anon_folders: Folders, before: Staged) -> Staged:
-        folder = anon_folders.locations().hierarchies
-        return made(
-            context, "k_anonymized", lambda _: pipeline.k_anonymized(policy, before, hierarchies=folder)
-        )
-
-    @stage("perturbed", before="k_anonymized")
-    def perturbed(context: dg.AssetExecutionContext, before: Staged) -> Staged:
-        return made(
-            context, "perturbed", lambda _: pipeline.perturbed(policy, before, entropy=system_entropy())
-        )
-
-    @stage("shuffled", before="perturbed")
-    def shuffled(context: dg.AssetExecutionContext, before: Staged) -> Staged:
-        return made(
-            context, "shuffled", lambda _: pipeline.shuffled(policy, before, entropy=system_entropy())
-        )
-
-    @stage("suppressed", before="shuffled", originals="k_anonymized")
-    def suppressed(
-        context: dg.AssetExecutionContext, anon_folders: Folders, before: Staged, originals: Staged
-    ) -> Staged:
-        folder = anon_folders.locations().hierarchies
-        return made(
-            context,
-            "suppressed",
-            lambda _: pipeline.suppressed(policy, before, originals, hierarchies=folder),
-        )
-
-    @stage("published", released="suppressed", originals="k_anonymized")
+    @dg.asset(**_common(policy, partitions, "published", ins))
     def published(
         context: dg.AssetExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
     ) -> dg.MaterializeResult:
         with as_failure(), private_stage("published"):
             partition = partition_of_run(context, partitions)
+            lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
             written = publish(
                 released,
                 originals.frame,
                 policy,
                 locations=anon_folders.locations(),
                 partition=partition,
-                second_lock=lambda report: checked_on_this_data(
-                    context.instance, policy, report, partition=partition
-                ),
+                second_lock=lock,
             )
             return dg.MaterializeResult(metadata=_published_metadata(written))
 
-    return [raw, deidentified, k_anonymized, perturbed, shuffled, suppressed, published]
+    return published
+
+
+def _common(
+    policy: Policy, partitions: dg.PartitionsDefinition | None, stage: str, ins: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what all assets of a release are declared with."""
+    private = stage != "published"
+    return {
+        "key": stage_key(policy, stage),
+        "ins": {argument: dg.AssetIn(stage_key(policy, before)) for argument, before in ins.items()},
+        "description": _DESCRIPTIONS[stage],
+        "group_name": policy.name,
+        "partitions_def": partitions,
+        "kinds": {"python", "parquet" if private else policy.publish.format},
+        "tags": {"anon_pipeline/private": "true" if private else "false"},
+    }
 
 
 def _published_metadata(written: Published) -> dict[str, Any]:

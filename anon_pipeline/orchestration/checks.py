@@ -5,9 +5,9 @@ any measure or contract (`gate`).
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -61,7 +61,57 @@ def build_checks(
         return [*_contracts(policy, partitions), _gate(policy, partitions)]
 
 
-def _contract_result(problems: Sequence[str]) -> dg.AssetCheckResult:
+def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> list[dg.AssetChecksDefinition]:
+    """Return a contract check for each private table that has a shape of its own."""
+
+    def declared(stage: str, name: str, description: str) -> dict[str, Any]:
+        return {
+            "asset": stage_key(policy, stage),
+            "name": name,
+            "description": description,
+            "blocking": True,
+            "partitions_def": partitions,
+        }
+
+    @dg.asset_check(
+        **declared("raw", "contract", "Every declared column, of its type, with values where they must be.")
+    )
+    def as_declared(table: Staged) -> dg.AssetCheckResult:
+        return _contract("raw", table, lambda: raw_contract(policy))
+
+    @dg.asset_check(
+        **declared(
+            "deidentified",
+            "no_identifier_left",
+            "No declared identifier, no e-mail address, telephone or social security number.",
+        )
+    )
+    def no_identifier_left(table: Staged) -> dg.AssetCheckResult:
+        return _contract("deidentified", table, lambda: deidentified_contract(policy))
+
+    @dg.asset_check(
+        **declared(
+            "k_anonymized",
+            "contract",
+            "Generalized values are values of their hierarchy, at the level that was chosen.",
+        ),
+        additional_ins={"before": dg.AssetIn(stage_key(policy, "deidentified"))},
+    )
+    def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
+        def schema() -> Any:
+            folder = anon_folders.locations().hierarchies
+            coded = code_quasi_identifiers(before.frame, policy, folder=folder)
+            return k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
+
+        return _contract("k_anonymized", table, schema)
+
+    return [as_declared, no_identifier_left, of_their_hierarchy]
+
+
+def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetCheckResult:
+    """Check a table against a schema: one answer, the broken rules by name."""
+    with as_failure(), private_stage(f"check of {stage}"):
+        problems = broken_contract(table.frame, schema())
     return dg.AssetCheckResult(
         passed=not problems,
         description="; ".join(problems) or None,
@@ -69,78 +119,34 @@ def _contract_result(problems: Sequence[str]) -> dg.AssetCheckResult:
     )
 
 
-def _contracts(
-    policy: Policy, partitions: dg.PartitionsDefinition | None
-) -> Iterator[dg.AssetChecksDefinition]:
-    @dg.asset_check(
-        asset=stage_key(policy, "raw"),
-        name="contract",
-        blocking=True,
-        partitions_def=partitions,
-        description="Every declared column, of its type, with values where they must be.",
-    )
-    def raw_is_as_declared(table: Staged) -> dg.AssetCheckResult:
-        with as_failure(), private_stage("check of raw"):
-            return _contract_result(broken_contract(table.frame, raw_contract(policy)))
-
-    @dg.asset_check(
-        asset=stage_key(policy, "deidentified"),
-        name="no_identifier_left",
-        blocking=True,
-        partitions_def=partitions,
-        description="No declared identifier, no e-mail address, telephone or social security number.",
-    )
-    def no_identifier_left(table: Staged) -> dg.AssetCheckResult:
-        with as_failure(), private_stage("check of deidentified"):
-            return _contract_result(broken_contract(table.frame, deidentified_contract(policy)))
-
-    @dg.asset_check(
-        asset=stage_key(policy, "k_anonymized"),
-        name="contract",
-        blocking=True,
-        partitions_def=partitions,
-        additional_ins={"before": dg.AssetIn(stage_key(policy, "deidentified"))},
-        description="Generalized values are values of their hierarchy, at the level that was chosen.",
-    )
-    def generalized_by_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
-        with as_failure(), private_stage("check of k_anonymized"):
-            coded = code_quasi_identifiers(before.frame, policy, folder=anon_folders.locations().hierarchies)
-            schema = k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
-            return _contract_result(broken_contract(table.frame, schema))
-
-    yield from (raw_is_as_declared, no_identifier_left, generalized_by_hierarchy)
+def _gate_specs(policy: Policy, partitions: dg.PartitionsDefinition | None) -> list[dg.AssetCheckSpec]:
+    """Return the specs of the gate's checks: one per limit, and one of Great Expectations."""
+    says = {
+        name: _SAYS[limit.split(".")[0]].format(limit.partition(".")[2])
+        for limit, name in check_names(policy).items()
+    }
+    says[GX_CHECK] = "The same limits as a suite of Great Expectations."
+    return [
+        dg.AssetCheckSpec(
+            name,
+            asset=stage_key(policy, "suppressed"),
+            blocking=True,
+            additional_deps=[stage_key(policy, "k_anonymized")],
+            partitions_def=partitions,
+            description=description,
+        )
+        for name, description in says.items()
+    ]
 
 
 def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.AssetChecksDefinition:
-    """Return the gate on `suppressed`: a blocking check per limit, and one of Great Expectations."""
+    """Return the gate on `suppressed`, which judges once and answers for every check that is wanted."""
     asset, names = stage_key(policy, "suppressed"), check_names(policy)
-    originals = stage_key(policy, "k_anonymized")
-    specs = [
-        dg.AssetCheckSpec(
-            name,
-            asset=asset,
-            blocking=True,
-            additional_deps=[originals],
-            partitions_def=partitions,
-            description=_SAYS[limit.split(".")[0]].format(limit.partition(".")[2]),
-        )
-        for limit, name in names.items()
-    ]
-    specs.append(
-        dg.AssetCheckSpec(
-            GX_CHECK,
-            asset=asset,
-            blocking=True,
-            additional_deps=[originals],
-            partitions_def=partitions,
-            description="The same limits as a suite of Great Expectations.",
-        )
-    )
 
     @dg.multi_asset_check(
         name=f"{policy.name}_gate_checks",
-        specs=specs,
-        ins={"released": dg.AssetIn(asset), "originals": dg.AssetIn(originals)},
+        specs=_gate_specs(policy, partitions),
+        ins={"released": dg.AssetIn(asset), "originals": dg.AssetIn(stage_key(policy, "k_anonymized"))},
         can_subset=True,
     )
     def gate(
@@ -149,11 +155,11 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         wanted = {key.name for key in context.selected_asset_check_keys}
         folder = anon_folders.locations().hierarchies
         with as_failure(), private_stage("gate"):
+            key = partition_of_run(context, partitions)
             report = evaluate(
                 released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder
             )
             suite = _suite(policy, released, originals, folder) if GX_CHECK in wanted else None
-            key = partition_of_run(context, partitions)
         partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:
             if names[verdict.limit] in wanted:
