@@ -36,7 +36,8 @@ def test_a_release_has_its_table_facts_and_report(small_policy: Small, small_peo
 
 def test_the_table_that_is_handed_out_is_a_copy(small_policy: Small, small_people: People) -> None:
     release = anonymize(small_policy(), small_people())
-    release.frame["height"] = 0
+    handed_out = release.frame
+    handed_out.loc[:, "height"] = 0.0
     assert (release.frame["height"] != 0).all()
 
 

@@ -1,0 +1,52 @@
+"""The command line: one group, a command each, exit codes.
+
+Belongs here: the group and turning named errors into exit codes. Does not belong here: any command.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from anon_pipeline.cli.judging import check, schema
+from anon_pipeline.cli.releasing import demo, run
+
+__all__ = ["cli", "main"]
+
+_EXIT_CODES = """
+Exit codes: 0 done; 1 the gate refused; 2 the input or the policy is wrong; 3 infeasible (no recoding within
+the limits).
+"""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)
+@click.version_option(package_name="anon-pipeline")
+def cli() -> None:
+    """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""
+
+
+for command in (run, check, schema, demo):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; named errors become one message and their exit code."""
+    from anon_pipeline.errors import AnonPipelineError, GateRefused  # noqa: PLC0415
+
+    try:
+        cli()
+    except GateRefused as error:
+        from anon_pipeline.cli.shared import print_report  # noqa: PLC0415
+        from anon_pipeline.gate import GateReport, Status  # noqa: PLC0415
+
+        if isinstance(error.report, GateReport) and not error.report.passed:
+            print_report(error.report, "Refused: nothing was published")
+            limits = [v.limit for v in error.report.verdicts if v.status is not Status.PASSED]
+            click.echo(f"refused by {', '.join(limits)}", err=True)
+        else:
+            click.echo(f"refused: {error}", err=True)
+        sys.exit(error.exit_code)
+    except AnonPipelineError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,67 @@
+"""Commands that judge without making anything: `check`, `schema`.
+
+Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
+command runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from anon_pipeline.cli.shared import locations_of, print_report, project_option
+
+__all__ = ["check", "schema"]
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--policy", "policy_file", required=True, type=click.Path(path_type=Path), help="The policy file."
+)
+@click.option(
+    "--allow-unmeasured",
+    is_flag=True,
+    help="Exit with 0 although limits could not be measured on the file alone.",
+)
+@project_option
+def check(data: Path, policy_file: Path, allow_unmeasured: bool, project: Path | None) -> None:
+    """Judge the released file DATA (Parquet or CSV) by the limits of a policy.
+
+    Some limits need the originals, which a file alone does not have: they are shown as unmeasured, and count
+    as refused unless --allow-unmeasured is given.
+    """
+    from anon_pipeline.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.gate import Status, evaluate  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.tables import read_release  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    with private_stage("check"):
+        frame = read_release(data, policy)
+        report = evaluate(frame, policy, hierarchies=locations_of(policy_file, project).hierarchies)
+    print_report(report, f"{data.name} by {policy.name}")
+    unmeasured = report.having(Status.UNMEASURED)
+    if unmeasured and not report.having(Status.REFUSED):
+        click.echo(
+            "Not measured on the file alone: "
+            + ", ".join(verdict.limit for verdict in unmeasured)
+            + (
+                ". Allowed."
+                if allow_unmeasured
+                else ". Counted as refused (--allow-unmeasured lets them pass)."
+            )
+        )
+    refused = report.having(Status.REFUSED) or (unmeasured and not allow_unmeasured)
+    sys.exit(1 if refused else 0)
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of a policy file, for editors."""
+    from anon_pipeline.policy import json_schema  # noqa: PLC0415
+
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))

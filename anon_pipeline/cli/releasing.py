@@ -1,0 +1,75 @@
+"""Commands that make a release: `run`, `demo`.
+
+Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
+command runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from anon_pipeline.cli.shared import Progress, locations_of, print_paths, print_report, project_option
+
+if TYPE_CHECKING:
+    from anon_pipeline.policy import Policy
+
+__all__ = ["demo", "run"]
+
+
+@click.command()
+@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@project_option
+def run(policy_file: Path, partition: str | None, project: Path | None) -> None:
+    """Make the release that POLICY describes, and publish it if the gate passes it."""
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.release import make_release  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    _check_partition(policy, partition)
+    with Progress() as progress:
+        written = make_release(
+            policy, locations_of(policy_file, project), partition=partition, told=progress.told
+        )
+    print_report(written.report, f"Release {policy.name}")
+    print_paths(written.path, written.manifest_path)
+
+
+@click.command()
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(),
+    show_default="this folder",
+    help="Project folder: the release goes below releases/, private tables below vault/.",
+)
+def demo(folder: Path) -> None:
+    """Make the release `patients` through Dagster, in this process, on generated data."""
+    click.echo("Starting Dagster …", err=True)
+    from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
+
+    with Progress() as progress:
+        made = materialize_demo(folder.absolute(), told=progress.told)
+    print_report(made.report, "Release patients")
+    print_paths(made.path, made.manifest_path)
+
+
+def _check_partition(policy: Policy, partition: str | None) -> None:
+    """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+
+    partitioned = policy.schedule is not None and policy.schedule.partitions is not None
+    if not partitioned and partition is None:
+        return
+    if not partitioned:
+        raise InputError("--partition must be left out: the policy's schedule has no partitions")
+    from anon_pipeline.orchestration.partitions import partitions_of  # noqa: PLC0415
+
+    keys = partitions_of(policy)
+    if partition is None or keys is None or not keys.has_partition_key(partition):
+        latest = None if keys is None else keys.get_last_partition_key()
+        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")

@@ -1,0 +1,76 @@
+"""What the commands share: where paths begin, progress on standard error, tables on standard output.
+
+Belongs here: options and printing. Does not belong here: any command.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from anon_pipeline.gate import GateReport
+    from anon_pipeline.locations import Locations
+
+__all__ = ["Progress", "locations_of", "print_paths", "print_report", "project_option"]
+
+project_option = click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder that the policy's paths are relative to. Default: the project that the policy file is in.",
+)
+
+
+def locations_of(policy_file: Path, project: Path | None) -> Locations:
+    """Return the folders of the project that a policy belongs to, or of the one that was named."""
+    from anon_pipeline.locations import Locations, project_root  # noqa: PLC0415
+
+    return Locations.of(project or project_root(policy_file))
+
+
+class Progress:
+    """A line on standard error that says which stage is at work; plain lines where there is no terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console  # noqa: PLC0415
+
+        self._console = Console(stderr=True)
+        self._status = self._console.status("starting")
+
+    def __enter__(self) -> Progress:
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def told(self, stage: str) -> None:
+        """Say that a stage begins."""
+        if self._console.is_terminal:
+            self._status.update(stage)
+        else:
+            click.echo(f"… {stage}", err=True)
+
+
+def print_report(report: GateReport, title: str) -> None:
+    """Print a gate's verdicts as one table."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(title=title, title_justify="left")
+    for heading in ("limit", "measured", "demanded", "verdict"):
+        table.add_column(heading, overflow="fold")
+    for v in report.verdicts:
+        measured = "" if v.value is None else f"{v.value:.6g}"
+        demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
+        table.add_row(v.limit, measured, demanded, str(v.status) + (f": {v.reason}" if v.reason else ""))
+    Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
+
+
+def print_paths(data: Path, manifest: Path) -> None:
+    """Print where a release's two files are."""
+    click.echo(f"release   {data}\nmanifest  {manifest}")
