@@ -15,7 +15,7 @@ from pathlib import Path
 from anon_pipeline.errors import InputError
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["Locations", "plain_partition", "project_root"]
+__all__ = ["Locations", "is_url", "plain_partition", "project_root"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,14 @@ class Locations:
     hierarchies: what ``hierarchy.table`` is relative to.
     releases: what ``publish.to`` is relative to.
     vault: private artefacts between the stages.
+    remote_vault: URL that fsspec knows, where these are instead; ``vault`` is then not used for them.
     """
 
     sources: Path
     hierarchies: Path
     releases: Path
     vault: Path
+    remote_vault: str | None = None
 
     @classmethod
     def of(cls, project: Path, environ: Mapping[str, str] | None = None) -> Locations:
@@ -39,20 +41,28 @@ class Locations:
 
         Args:
             project: folder of the project.
-            environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder;
-                default: the process's environment.
+            environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder, the
+                last one also to a URL; default: the process's environment.
         """
         given = os.environ if environ is None else environ
 
         def at(name: str, default: Path) -> Path:
             return Path(given.get(f"ANON_PIPELINE_{name}") or default).absolute()
 
+        vault = given.get("ANON_PIPELINE_VAULT") or ""
+        remote = vault if is_url(vault) else None
         return cls(
             sources=at("SOURCES", project),
             hierarchies=at("HIERARCHIES", project),
             releases=at("RELEASES", project),
-            vault=at("VAULT", project / "vault"),
+            vault=at("VAULT", project / "vault") if remote is None else (project / "vault").absolute(),
+            remote_vault=remote,
         )
+
+    @property
+    def vault_place(self) -> str:
+        """Where private artefacts are: a local folder or a URL."""
+        return self.remote_vault or str(self.vault)
 
     def release(self, policy: Policy, partition: str | None = None) -> Path:
         """Return the folder of a release: ``publish.to`` (default ``releases/<name>``), then its partition.
@@ -62,6 +72,11 @@ class Locations:
         """
         folder = self.releases / (policy.publish.to or f"releases/{policy.name}")
         return folder if partition is None else folder / plain_partition(partition)
+
+
+def is_url(place: str) -> bool:
+    """Return whether a place is a URL, as fsspec writes them, and not a path."""
+    return "://" in place or "::" in place
 
 
 def plain_partition(partition: str) -> str:

@@ -25,4 +25,4 @@ def deployment(root: Path) -> dict[str, Any]:
     home = os.environ.get("DAGSTER_HOME")
     if home and "ANON_PIPELINE_VAULT" not in os.environ:
         locations = replace(locations, vault=Path(home) / "vault")
-    return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=str(locations.vault))}
+    return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=locations.vault_place)}

@@ -17,7 +17,7 @@ FLOORS: list[set[str]] = [
     {"policy", "digest"},
     {"hierarchy"},
     {"encode", "locations"},
-    {"deidentify", "recode", "perturb", "sources"},
+    {"deidentify", "recode", "perturb", "sources", "vault"},
     {"shuffle", "risk"},
     {"suppress", "utility"},
     {"measure"},

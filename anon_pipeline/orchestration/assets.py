@@ -4,6 +4,7 @@ Belongs here: loading, calling a stage, storing, showing its facts. Does not bel
 (`pipeline`), what publishing demands (`publish`).
 """
 
+import datetime
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
+from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
@@ -121,15 +123,23 @@ def _private(
 
 
 def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.AssetsDefinition:
-    """Return the asset that publishes: the gate first, then the second lock, then the bytes."""
+    """Return the asset that publishes: the gate first, then the second lock, then the bytes.
+
+    Last, private tables that the policy does not retain are deleted.
+    """
     ins = {"released": "suppressed", "originals": "k_anonymized"}
 
     @dg.asset(**_common(policy, partitions, "published", ins))
     def published(
-        context: dg.AssetExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
+        context: dg.AssetExecutionContext,
+        anon_folders: Folders,
+        anon_vault: dg.ResourceParam[Any],
+        released: Staged,
+        originals: Staged,
     ) -> dg.MaterializeResult:
         with as_failure(), private_stage("published"):
             partition = partition_of_run(context, partitions)
+            check_retainable(anon_vault, policy)
             lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
             written = publish(
                 released,
@@ -139,6 +149,7 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
                 partition=partition,
                 second_lock=lock,
             )
+            retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
             return dg.MaterializeResult(metadata=_published_metadata(written))
 
     return published

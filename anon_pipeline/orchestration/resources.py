@@ -26,6 +26,7 @@ class Folders(dg.ConfigurableResource):
     hierarchies: str
     releases: str
     vault: str
+    remote_vault: str | None = None
 
     @classmethod
     def of(cls, locations: Locations) -> "Folders":
@@ -35,11 +36,18 @@ class Folders(dg.ConfigurableResource):
             hierarchies=str(locations.hierarchies),
             releases=str(locations.releases),
             vault=str(locations.vault),
+            remote_vault=locations.remote_vault,
         )
 
     def locations(self) -> Locations:
         """Return the folders as paths."""
-        return Locations(Path(self.sources), Path(self.hierarchies), Path(self.releases), Path(self.vault))
+        return Locations(
+            sources=Path(self.sources),
+            hierarchies=Path(self.hierarchies),
+            releases=Path(self.releases),
+            vault=Path(self.vault),
+            remote_vault=self.remote_vault,
+        )
 
 
 def default_resources(project: Path) -> dict[str, Any]:
@@ -55,7 +63,7 @@ def default_resources(project: Path) -> dict[str, Any]:
 
 @lru_cache
 def _resources(locations: Locations) -> Mapping[str, Any]:
-    return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=str(locations.vault))}
+    return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=locations.vault_place)}
 
 
 def with_resources(definitions: dg.Definitions, resources: Mapping[str, Any]) -> dg.Definitions:

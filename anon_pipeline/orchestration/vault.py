@@ -1,37 +1,55 @@
 """The vault: where the private tables between the stages are kept.
 
-Parquet with the types kept and the facts in the file's own metadata; folders 0700, files 0600, whatever the
-umask; a table replaces the one before in one rename; nothing of it in Dagster's metadata but counts.
-Belongs here: the IO manager. Does not belong here: what is in a table.
+Parquet with the types kept and the facts in the file's own metadata; sealed where there is a key; nothing of
+it in Dagster's metadata but counts.
+Belongs here: the IO manager. Does not belong here: what is in a table, keys and places (`vault`).
 """
 
-import io
+import datetime
 import json
-import os
-import tempfile
-from pathlib import Path
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path, PurePath
 
 import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anon_pipeline.errors import InputError, in_words, private_stage
-from anon_pipeline.pipeline import Staged
+from anon_pipeline.pipeline import STAGES, Staged
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.keys import PREFIX, keys_from
+from anon_pipeline.vault.retention import Tables, retain, table_name
+from anon_pipeline.vault.store import LocalStore, store_at
 
-__all__ = ["VaultIOManager", "read_staged", "write_staged"]
+__all__ = ["VaultIOManager", "check_retainable", "read_staged", "retain_by_policy", "write_staged"]
 
 _FACTS = b"anon_pipeline.facts"
 
 
 class VaultIOManager(dg.ConfigurableIOManager):
-    """Keeps private tables below one folder that only its owner can read."""
+    """Keeps private tables in one place that only its owner can read.
+
+    folder: a local folder, or a URL that fsspec knows.
+    key_names: beginning of the names of the environment variables that lead to the key (``…_KEY``,
+        ``…_KEY_FILE``, ``…_KEY_COMMAND``, ``…_OLD_KEYS…``); never a key itself, since Dagster stores
+        configuration.
+    """
 
     folder: str
+    key_names: str = PREFIX
 
     def handle_output(self, context: dg.OutputContext, obj: Staged) -> None:
         """Store a table; Dagster learns how many records and columns it has."""
         with private_stage("vault"):
-            write_staged(self._path(context), obj)
+            vault = self.vault()
+            write_staged(PurePath(_name(context)), obj, vault=vault)
+        if vault.keys.current is None and next(_first_time(self.folder), False):
+            context.log.warning(
+                f"The vault is not encrypted: there is no key. Set {self.key_names}_KEY, _KEY_FILE or "
+                f"_KEY_COMMAND; until then private tables are protected by file permissions alone."
+            )
         context.add_output_metadata(
             {"stored_records": len(obj.frame), "stored_columns": len(obj.frame.columns)}
         )
@@ -40,65 +58,103 @@ class VaultIOManager(dg.ConfigurableIOManager):
         """Load a table.
 
         Raises:
-            InputError: it is not in the vault, or cannot be read.
+            InputError: it is not in the vault, or cannot be read, or has been changed.
         """
         with private_stage("vault"):
-            return read_staged(self._path(context))
+            return read_staged(PurePath(_name(context)), vault=self.vault())
 
-    def _path(self, context: dg.InputContext | dg.OutputContext) -> Path:
-        parts = [*context.asset_key.path]
-        if context.has_asset_partitions:
-            parts.append(context.asset_partition_key)
-        return Path(self.folder).joinpath(*parts).with_suffix(".parquet")
+    def vault(self) -> Vault:
+        """Open the vault with the keys that the environment leads to now.
+
+        Raises:
+            InputError: a key that is none, or more than one.
+        """
+        return Vault(store_at(self.folder), keys_from(prefix=self.key_names))
 
 
-def write_staged(path: Path, staged: Staged) -> None:
-    """Write a table and its facts: folders 0700, file 0600, in one rename.
+def _name(context: dg.InputContext | dg.OutputContext) -> str:
+    partition = context.asset_partition_key if context.has_asset_partitions else None
+    return table_name(*context.asset_key.path, partition=partition)
+
+
+@cache
+def _first_time(folder: str) -> Iterator[bool]:
+    """Return an iterator that says yes once in a process."""
+    return iter([True])
+
+
+def check_retainable(manager: object, policy: Policy) -> None:
+    """Make sure, before anything is published, that private tables can be deleted as the policy wants.
+
+    Raises:
+        InputError: another IO manager than ours keeps them, and the policy wants other than ``retain: last``.
+    """
+    if policy.vault.retain != "last" and not isinstance(manager, VaultIOManager):
+        raise InputError("vault.retain must be last where another IO manager keeps the private tables.")
+
+
+def retain_by_policy(
+    manager: object, policy: Policy, partition: str | None, *, now: datetime.datetime
+) -> int:
+    """Delete the private tables that a policy does not retain, once its release is published.
 
     Args:
-        path: of the Parquet file, in a vault.
+        manager: of the private tables, see `check_retainable`.
+        policy: whose ``vault.retain`` it is.
+        partition: that was published.
+        now: with a time zone.
+    Returns:
+        How many files were deleted.
+    Raises:
+        InputError: they could not be.
+    """
+    if policy.vault.retain == "last" or not isinstance(manager, VaultIOManager):
+        return 0
+    tables = Tables(policy.name, STAGES, partition)
+    try:
+        return retain(store_at(manager.folder), policy.vault.retain, tables, now=now)
+    except (OSError, NotImplementedError) as error:
+        reason = in_words(error)
+    raise InputError(
+        f"vault.retain: the release is published, but its private tables could not be deleted: {reason}. "
+        f"Delete them: anon-pipeline vault purge."
+    )
+
+
+def _located(path: PurePath, vault: Vault | None) -> tuple[Vault, str]:
+    """Return the vault of a table and its name there; without a vault the path says both."""
+    return (Vault(LocalStore(Path(path).parent)), path.name) if vault is None else (vault, path.as_posix())
+
+
+def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) -> None:
+    """Write a table and its facts: sealed if there is a key, complete or not at all.
+
+    Args:
+        path: of the Parquet file in ``vault``; without one, of an unencrypted local file.
         staged: (n, columns) table and facts.
+        vault: place and keys.
     """
     table = pa.Table.from_pandas(staged.frame, preserve_index=False)
     facts = json.dumps(staged.facts).encode()
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _FACTS: facts})
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    _private_folder(path.parent)
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)  # 0600 whatever the umask
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    opened, name = _located(path, vault)
+    with opened.writing(name) as file:
+        pq.write_table(table, file, compression="zstd")
 
 
-def _private_folder(folder: Path) -> None:
-    """Make a folder and those above it that are not there yet, each 0700 whatever the umask."""
-    if folder.is_dir():
-        return
-    _private_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    folder.chmod(0o700)
-
-
-def read_staged(path: Path) -> Staged:
+def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
     """Read a table and its facts.
 
     Args:
-        path: of the Parquet file, in a vault.
+        path: of the Parquet file in ``vault``; without one, of an unencrypted local file.
+        vault: place and keys.
     Raises:
-        InputError: it is not there, or cannot be read.
+        InputError: it is not there, or cannot be read; it is not sealed as it must be, or has been changed.
     """
     name = "/".join(path.parts[-3:])
+    opened, inside = _located(path, vault)
     try:
-        table = pq.read_table(path, partitioning=None)
-    except FileNotFoundError:
-        raise InputError(f"the vault must have {name}: it is not there. Materialize it first.") from None
+        table = pq.read_table(pa.BufferReader(pa.py_buffer(opened.read(inside))))
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
     facts = json.loads((table.schema.metadata or {}).get(_FACTS, b"{}"))

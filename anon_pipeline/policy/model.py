@@ -23,6 +23,7 @@ from anon_pipeline.policy.sections import (
     Schedule,
     Source,
     SuppressSection,
+    VaultSection,
 )
 
 __all__ = ["TYPE", "Policy", "json_schema"]
@@ -42,6 +43,7 @@ class Policy(Strict):
     suppress: SuppressSection = SuppressSection()
     gate: Gate = Gate()
     publish: Publish = Publish()
+    vault: VaultSection = VaultSection()
     schedule: Schedule | None = None
 
     @field_validator("name")
@@ -65,7 +67,8 @@ class Policy(Strict):
 
     @property
     def making(self) -> str:
-        """SHA-256 of the sections that decide what the private tables are: all but gate, publish, schedule.
+        """SHA-256 of the sections that decide what the private tables are: all but gate, publish, vault,
+        schedule.
 
         Every stage records it, and the gate refuses tables that were made by another policy.
         """

@@ -24,6 +24,7 @@ __all__ = [
     "Source",
     "SourceOptions",
     "SuppressSection",
+    "VaultSection",
 ]
 
 Share = Annotated[Real, Field(ge=0, le=1)]
@@ -155,6 +156,24 @@ class Publish(Strict):
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
     format: Literal["parquet", "csv"] = Field("parquet", description="Of the data file.")
+
+
+class VaultSection(Strict):
+    """How long the private tables stay after publishing."""
+
+    retain: Literal["none", "last"] | Annotated[int, Field(ge=1)] = Field(
+        "last",
+        description="none: deleted after publishing; last: until the next release replaces them; a number: "
+        "those of all partitions are deleted after publishing when they are older than so many days.",
+    )
+
+    @field_validator("retain", mode="before")
+    @classmethod
+    def _one_of(cls, value: object) -> object:
+        days = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        if not days and value not in ("none", "last"):
+            raise ValueError(f"must be none, last or a whole number of days, at least 1, got {value!r}")
+        return value
 
 
 class Schedule(Strict):

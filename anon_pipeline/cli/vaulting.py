@@ -1,0 +1,129 @@
+"""Commands on the vault: `vault status`, `vault rotate`, `vault purge`.
+
+Belongs here: arguments and what is printed, in numbers. Does not belong here: any work; what is heavy is
+imported when a command runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from anon_pipeline.vault.store import Store
+
+__all__ = ["vault"]
+
+_place_options = (
+    click.option(
+        "--project",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=Path(),
+        show_default="this folder",
+        help="Project whose vault it is: the one in vault/, or where ANON_PIPELINE_VAULT says.",
+    ),
+    click.option("--vault", "place", help="Another vault: a folder, or a URL that fsspec knows."),
+    click.option(
+        "--key-names",
+        default="ANON_PIPELINE_VAULT",
+        show_default=True,
+        help="Beginning of the environment variables' names: …_KEY, …_KEY_FILE, …_KEY_COMMAND, …_OLD_KEYS….",
+    ),
+)
+
+
+def _of_a_vault(command: click.decorators.FC) -> click.decorators.FC:
+    """Add the options that say which vault, and which keys."""
+    for option in reversed(_place_options):
+        command = option(command)
+    return command
+
+
+@click.group()
+def vault() -> None:
+    """Look after the private tables between the stages: encryption, keys, deletion.
+
+    The key is in the environment: ANON_PIPELINE_VAULT_KEY (32 bytes in base64 or hexadecimal),
+    ANON_PIPELINE_VAULT_KEY_FILE or ANON_PIPELINE_VAULT_KEY_COMMAND, one of them.
+    """
+
+
+@vault.command()
+@_of_a_vault
+def status(project: Path, place: str | None, key_names: str) -> None:
+    """Count the artefacts, encrypted or not, by the id of their key."""
+    from anon_pipeline.vault.artefacts import survey  # noqa: PLC0415
+    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
+
+    keys = keys_from(prefix=key_names)
+    found = survey(_store(project, place))
+    known = keys.readable()
+    if keys.current is None:
+        click.echo("The vault is not encrypted: there is no key. File permissions alone protect it.")
+    else:
+        click.echo(f"key         {keys.current.id}")
+    for key_id, count in found.sealed.items():
+        now = "the key" if keys.current and key_id == keys.current.id else "an old key"
+        click.echo(
+            f"encrypted   {count} under {key_id} ({now if key_id in known else 'a key not given here'})"
+        )
+    click.echo(f"plain       {found.plain}")
+    click.echo(f"unfinished  {found.unfinished}")
+    click.echo(f"other       {found.other}")
+
+
+@vault.command()
+@_of_a_vault
+@click.option(
+    "--old-keys-file",
+    type=click.Path(path_type=Path),
+    help="File with old keys, one per line, instead of ANON_PIPELINE_VAULT_OLD_KEYS….",
+)
+def rotate(project: Path, place: str | None, key_names: str, old_keys_file: Path | None) -> None:
+    """Wrap every data key by the key in the environment; old keys are needed to open them.
+
+    Interrupted, it can be run again. Exit code 2 if an artefact is left that is not under the new key.
+    """
+    from dataclasses import replace  # noqa: PLC0415
+
+    from anon_pipeline.vault.artefacts import Vault  # noqa: PLC0415
+    from anon_pipeline.vault.artefacts import rotate as rotated  # noqa: PLC0415
+    from anon_pipeline.vault.keys import keys_from, keys_in_file  # noqa: PLC0415
+
+    keys = keys_from(prefix=key_names)
+    if old_keys_file is not None:
+        keys = replace(keys, old=(*keys.old, *keys_in_file(old_keys_file)))
+    done = rotated(Vault(_store(project, place), keys))
+    click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}")
+    if done.refused:
+        click.echo(f"error: {done.refused} must open with a key given here, and do not. Left.", err=True)
+    if done.plain:
+        click.echo(
+            f"error: {done.plain} must be encrypted, and are not. Purge or materialize them.", err=True
+        )
+    sys.exit(2 if done.refused or done.plain else 0)
+
+
+@vault.command()
+@_of_a_vault
+@click.option("--older-than", "days", type=click.FloatRange(min=0), required=True, metavar="DAYS")
+def purge(project: Path, place: str | None, key_names: str, days: float) -> None:
+    """Delete the private tables of all releases that are older than DAYS, by the time of their files."""
+    del key_names  # deleting needs no key
+    import datetime  # noqa: PLC0415
+
+    from anon_pipeline.pipeline import STAGES  # noqa: PLC0415
+    from anon_pipeline.vault.retention import purge as purged  # noqa: PLC0415
+
+    before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
+    click.echo(f"deleted     {purged(_store(project, place), STAGES, before=before)}")
+
+
+def _store(project: Path, place: str | None) -> Store:
+    from anon_pipeline.locations import Locations  # noqa: PLC0415
+    from anon_pipeline.vault.store import store_at  # noqa: PLC0415
+
+    return store_at(place or Locations.of(project.absolute()).vault_place)

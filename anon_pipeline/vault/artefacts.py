@@ -1,0 +1,164 @@
+"""A vault: a store and its keys. With a key nothing is read that is not sealed, without one nothing that is.
+
+Belongs here: writing, reading, counting, wrapping anew. Does not belong here: bytes of the format (`crypto`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import BinaryIO, cast
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.vault.crypto import HEADER, Sealer, key_id_of, rewrap, unseal
+from anon_pipeline.vault.keys import Keys
+from anon_pipeline.vault.store import Store, is_unfinished
+
+__all__ = ["Rotated", "Survey", "Vault", "rotate", "survey"]
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """Artefacts by name, sealed if there is a key."""
+
+    store: Store
+    keys: Keys = field(default_factory=Keys)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[BinaryIO]:
+        """Open an artefact for writing: it appears complete at the end, or not at all."""
+        with self.store.writing(name) as target:
+            if self.keys.current is None:
+                yield target
+                return
+            sealer = Sealer(target, self.keys.current, name)
+            yield cast(BinaryIO, sealer)
+            sealer.finish()
+
+    def read(self, name: str) -> memoryview:
+        """Read an artefact whole: all of it is authenticated before any of it is used.
+
+        Raises:
+            InputError: it is not there; it is sealed and there is no key, or the reverse; it has changed.
+        """
+        try:
+            with self.store.reading(name) as source:
+                return self._plain(source, name)
+        except FileNotFoundError:
+            pass
+        raise InputError(
+            f"the vault must have {name}: it is not there. Materialize it first "
+            f"(a policy with vault.retain deletes private tables after publishing)."
+        )
+
+    def _plain(self, source: BinaryIO, name: str) -> memoryview:
+        sealed = key_id_of(source.read(HEADER)) is not None
+        source.seek(0)
+        if self.keys.current is None:
+            if sealed:
+                raise InputError(
+                    f"the vault's {name} is encrypted and there is no key. Set ANON_PIPELINE_VAULT_KEY, "
+                    f"ANON_PIPELINE_VAULT_KEY_FILE or ANON_PIPELINE_VAULT_KEY_COMMAND."
+                )
+            return memoryview(source.read())
+        if not sealed:
+            raise InputError(
+                f"the vault's {name} must be encrypted, since there is a key; it is not. "
+                f"Materialize it again."
+            )
+        plain = bytearray()
+        for chunk in unseal(source, name, self.keys.readable()):
+            plain += chunk
+        return memoryview(plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is in a vault, in numbers.
+
+    sealed: artefacts by the id of their key.
+    plain: tables that are not encrypted.
+    unfinished: what crashes left.
+    other: files that are none of the vault's.
+    """
+
+    sealed: dict[str, int]
+    plain: int
+    unfinished: int
+    other: int
+
+
+def survey(store: Store) -> Survey:
+    """Count the artefacts of a vault; needs no key."""
+    kinds = Counter(kind for name in store.names() if (kind := _kind(store, name)) is not None)
+    plain, unfinished, other = (kinds.pop(kind, 0) for kind in ("plain", "unfinished", "other"))
+    return Survey(dict(sorted(kinds.items())), plain, unfinished, other)
+
+
+def _kind(store: Store, name: str) -> str | None:
+    """Return the id of an artefact's key, or what it is without one; None if it has gone meanwhile."""
+    if is_unfinished(name):
+        return "unfinished"
+    try:
+        with store.reading(name) as source:
+            sealed = key_id_of(source.read(HEADER))
+    except FileNotFoundError:
+        return None
+    return sealed or ("plain" if name.endswith(".parquet") else "other")
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """What a rotation did, in artefacts.
+
+    rewrapped: now under the new key.
+    before: were so already.
+    plain: not encrypted, left as they are.
+    refused: did not open, left as they are: of an unknown key, or changed.
+    """
+
+    rewrapped: int
+    before: int
+    plain: int
+    refused: int
+
+
+def rotate(vault: Vault) -> Rotated:
+    """Wrap every data key by the vault's current key, an artefact at a time.
+
+    Each is replaced in one step: interrupted, it leaves some under the old key and some under the new, all
+    readable with both, and the next call does the rest.
+
+    Raises:
+        InputError: there is no key.
+    """
+    current = vault.keys.current
+    if current is None:
+        raise InputError(
+            "a rotation must have a key to rotate to: set ANON_PIPELINE_VAULT_KEY… to the new one."
+        )
+    done = Counter[str]()
+    for name in vault.store.names():
+        kind = _kind(vault.store, name)
+        if kind == current.id:
+            done["before"] += 1
+        elif kind == "plain":
+            done["plain"] += 1
+        elif kind not in (None, "unfinished", "other"):
+            done[_rewrapped(vault, name)] += 1
+    return Rotated(done["rewrapped"], done["before"], done["plain"], done["refused"])
+
+
+def _rewrapped(vault: Vault, name: str) -> str:
+    """Wrap one artefact's data key anew; say what came of it."""
+    assert vault.keys.current is not None  # noqa: S101 - `rotate` has asked
+    try:
+        with vault.store.replacing(name) as (source, target):
+            rewrap(source, target, name, keys=vault.keys.readable(), to=vault.keys.current)
+    except FileNotFoundError:
+        return "gone"
+    except InputError:
+        return "refused"
+    return "rewrapped"

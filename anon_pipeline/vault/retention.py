@@ -1,0 +1,114 @@
+"""How long private tables stay: none, the last ones, or some days.
+
+Belongs here: which tables go. Does not belong here: when (after publishing, or by command).
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from anon_pipeline.vault.store import Store, is_unfinished
+
+__all__ = ["Tables", "purge", "retain", "table_name"]
+
+Retain = str | int
+
+
+def table_name(*parts: str, partition: str | None = None) -> str:
+    """Return the name of a private table in the vault: ``<release>/<stage>[/<partition>].parquet``.
+
+    >>> table_name("patients", "raw", partition="2026-01-05")
+    'patients/raw/2026-01-05.parquet'
+    """
+    return "/".join(parts if partition is None else (*parts, partition)) + ".parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The private tables of a release.
+
+    stages: those that leave a table.
+    partition: the one that was published; None for a release of one piece.
+    """
+
+    release: str
+    stages: Sequence[str]
+    partition: str | None = None
+
+    def published(self) -> set[str]:
+        """Return the names that the release just published was made of."""
+        return {table_name(self.release, stage, partition=self.partition) for stage in self.stages}
+
+
+def retain(store: Store, kept: Retain, tables: Tables, *, now: datetime.datetime) -> int:
+    """Delete what a policy does not retain.
+
+    Args:
+        store: of the vault.
+        kept: ``none`` deletes every table of the release and partition, ``last`` nothing (each is replaced by
+            the next), a number those of the release, of all partitions, that are older than so many days.
+        tables: of the release that was published.
+        now: with a time zone.
+    Returns:
+        How many files were deleted, those included that a crash left unfinished.
+    """
+    if kept == "last":
+        return 0
+    if isinstance(kept, int):
+        ours = [
+            name
+            for name in store.names()
+            if PurePosixPath(name).parts[0] == tables.release and _stage(name) in tables.stages
+        ]
+        return _remove(store, _older(store, ours, now - datetime.timedelta(days=kept)))
+    names = tables.published()
+    return _remove(store, [name for name in store.names() if _finished(name) in names])
+
+
+def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> int:
+    """Delete the private tables of all releases that are older than a time.
+
+    Args:
+        store: of the vault.
+        stages: those that leave a table; whatever else is in the vault stays.
+        before: with a time zone.
+    Returns:
+        How many files were deleted, those included that a crash left unfinished.
+    """
+    return _remove(store, _older(store, [n for n in store.names() if _stage(n) in stages], before))
+
+
+def _finished(name: str) -> str:
+    """Return the name that an unfinished file should have got; of others their own."""
+    path = PurePosixPath(name)
+    if not is_unfinished(name):
+        return name
+    return str(path.with_name(path.name[1:].rsplit(".", 2)[0]))
+
+
+def _stage(name: str) -> str | None:
+    """Return the stage of a private table, finished or not; None for another file."""
+    path = PurePosixPath(_finished(name))
+    if path.suffix != ".parquet" or len(path.parts) not in (2, 3):
+        return None
+    return path.with_suffix("").parts[1] if len(path.parts) == 2 else path.parts[1]
+
+
+def _older(store: Store, names: Sequence[str], before: datetime.datetime) -> list[str]:
+    found = []
+    for name in names:
+        try:
+            if store.modified(name) < before:
+                found.append(name)
+        except FileNotFoundError:  # replaced or deleted by another run meanwhile
+            continue
+    return found
+
+
+def _remove(store: Store, names: Sequence[str]) -> int:
+    for name in names:
+        store.remove(name)
+    return len(names)

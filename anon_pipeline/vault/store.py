@@ -1,0 +1,219 @@
+"""Where the vault's bytes go: a local folder, or any path that fsspec knows.
+
+Local: folders 0700, files 0600 whatever the umask, one rename, a lock so that nobody replaces what another
+has just written. Elsewhere: written beside, then moved; there is no lock, and access is the place's business.
+Belongs here: bytes by name. Does not belong here: what they are (`crypto`), how long they stay (`retention`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, Protocol
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.locations import is_url
+
+__all__ = ["LocalStore", "RemoteStore", "Store", "is_unfinished", "store_at"]
+
+_PART = ".part"
+
+
+class Store(Protocol):
+    """Bytes by name: a relative path with slashes."""
+
+    def reading(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open for reading; FileNotFoundError if it is not there."""
+
+    def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open for writing; what was there before stays until the end, and if anything is raised."""
+
+    def replacing(self, name: str) -> AbstractContextManager[tuple[BinaryIO, BinaryIO]]:
+        """Open for reading and for writing its successor; nobody else replaces it meanwhile."""
+
+    def names(self) -> list[str]:
+        """Return the names of all files, also of those that a crash left unfinished, sorted."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file; one that is not there is none."""
+
+    def modified(self, name: str) -> datetime.datetime:
+        """Return when a file was written, with a time zone."""
+
+
+def is_unfinished(name: str) -> bool:
+    """Return whether a name is of a file that a crash left beside the one that it should have become."""
+    last = PurePosixPath(name).name
+    return last.startswith(".") and last.endswith(_PART)
+
+
+def store_at(place: str) -> Store:
+    """Return the store of a local folder or of a URL such as ``s3://bucket/vault``.
+
+    Raises:
+        InputError: a URL of a kind that is not installed.
+    """
+    if place.startswith("file://") or not is_url(place):
+        return LocalStore(Path(place.removeprefix("file://")).absolute())
+    import fsspec  # noqa: PLC0415 - only a remote vault needs it
+
+    try:
+        fs, root = fsspec.core.url_to_fs(place)
+    except (ImportError, ValueError) as error:
+        kind = type(error).__name__
+    else:
+        return RemoteStore(fs, str(root).rstrip("/"))
+    raise InputError(f"the vault's URL must be of a kind that fsspec knows here: {kind}.")
+
+
+def _plain(name: str) -> PurePosixPath:
+    """Return a name as a path, if it stays inside the vault."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise InputError("a name in the vault must be a path inside it, got another")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStore:
+    """A folder that only its owner can read."""
+
+    root: Path
+
+    def reading(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open for reading."""
+        return (self.root / _plain(name)).open("rb")
+
+    def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Write beside, fsync, then rename under the lock."""
+        return self._beside(self.root / _plain(name), self._alone())
+
+    @contextmanager
+    def replacing(self, name: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+        """Hold the lock from reading to renaming."""
+        path = self.root / _plain(name)
+        with self._alone(), path.open("rb") as source, self._beside(path, nullcontext()) as target:
+            yield source, target
+
+    def names(self) -> list[str]:
+        """List the files."""
+        return sorted(p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file())
+
+    def remove(self, name: str) -> None:
+        """Unlink, so that it stays so after a loss of power."""
+        path = self.root / _plain(name)
+        with self._alone():
+            path.unlink(missing_ok=True)
+        if path.parent.is_dir():
+            _sync(path.parent)
+
+    def modified(self, name: str) -> datetime.datetime:
+        """Return the file's time."""
+        return datetime.datetime.fromtimestamp((self.root / _plain(name)).stat().st_mtime, datetime.UTC)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the folder against whoever else replaces files; the lock ends with the process."""
+        handle = os.open(self.root, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def _beside(self, path: Path, lock: AbstractContextManager[None]) -> Iterator[BinaryIO]:
+        _private_folder(path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent)
+        os.fchmod(handle, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            with lock:
+                Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        _sync(path.parent)
+
+
+def _private_folder(folder: Path) -> None:
+    """Make a folder and those above it that are not there yet, each 0700 whatever the umask."""
+    if folder.is_dir():
+        return
+    _private_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    folder.chmod(0o700)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteStore:
+    """A place that fsspec knows: an object store, a server, memory."""
+
+    fs: Any
+    root: str
+
+    def reading(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open for reading."""
+        opened: AbstractContextManager[BinaryIO] = self.fs.open(self._at(name), "rb")
+        return opened
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[BinaryIO]:
+        """Write beside, then move."""
+        path = self._at(name)
+        folder, _, last = path.rpartition("/")
+        beside = f"{folder}/.{last}.{secrets.token_hex(8)}{_PART}"
+        self.fs.makedirs(folder, exist_ok=True)
+        try:
+            with self.fs.open(beside, "wb") as file:
+                yield file
+            self.fs.mv(beside, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                self.fs.rm_file(beside)
+            raise
+
+    @contextmanager
+    def replacing(self, name: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+        """Read and write; without a lock."""
+        with self.reading(name) as source, self.writing(name) as target:
+            yield source, target
+
+    def names(self) -> list[str]:
+        """List the files."""
+        self.fs.invalidate_cache()
+        if not self.fs.exists(self.root):
+            return []
+        return sorted(str(path).removeprefix(self.root).lstrip("/") for path in self.fs.find(self.root))
+
+    def remove(self, name: str) -> None:
+        """Remove."""
+        with contextlib.suppress(FileNotFoundError):
+            self.fs.rm_file(self._at(name))
+
+    def modified(self, name: str) -> datetime.datetime:
+        """Return the file's time; UTC where the place does not say."""
+        time: datetime.datetime = self.fs.modified(self._at(name))
+        return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
+
+    def _at(self, name: str) -> str:
+        return f"{self.root}/{_plain(name)}"
