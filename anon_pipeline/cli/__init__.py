@@ -11,6 +11,7 @@ import click
 
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.releasing import demo, run
+from anon_pipeline.cli.verifying import keygen, verify
 
 __all__ = ["cli", "main"]
 
@@ -26,7 +27,7 @@ def cli() -> None:
     """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""
 
 
-for command in (run, check, schema, demo):
+for command in (run, check, verify, keygen, schema, demo):
     cli.add_command(command)
 
 

@@ -7,16 +7,16 @@ Belongs here: the IO manager. Does not belong here: what is in a table.
 
 import io
 import json
-import os
-import tempfile
 from pathlib import Path
 
 import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from anon_pipeline.disk import clear_parts, replace_file
 from anon_pipeline.errors import InputError, in_words, private_stage
 from anon_pipeline.pipeline import Staged
+from anon_pipeline.publish.lock import alone
 
 __all__ = ["VaultIOManager", "read_staged", "write_staged"]
 
@@ -65,16 +65,9 @@ def write_staged(path: Path, staged: Staged) -> None:
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     _private_folder(path.parent)
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)  # 0600 whatever the umask
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with alone(path.parent):
+        clear_parts(path.parent)  # of runs that died: private tables
+        replace_file(path, buffer.getbuffer(), mode=0o600, what="private table")
 
 
 def _private_folder(folder: Path) -> None:
