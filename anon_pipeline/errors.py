@@ -52,7 +52,14 @@ class InputError(_Listed):
 
 
 class PublishError(_Listed):
-    """The release could not be written; what was published before is untouched."""
+    """The release could not be written; what was published before is untouched.
+
+    Unless ``in_place``: then readers see the new release, but the disk failed to confirm it.
+    """
+
+    def __init__(self, problems: str | Sequence[str], *, in_place: bool = False) -> None:
+        self.in_place = in_place
+        super().__init__(problems)
 
 
 class InfeasibleError(AnonPipelineError):

@@ -12,6 +12,7 @@ import click
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.vaulting import vault
+from anon_pipeline.cli.verifying import keygen, verify
 
 __all__ = ["cli", "main"]
 
@@ -27,7 +28,7 @@ def cli() -> None:
     """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""
 
 
-for command in (run, check, schema, demo, vault):
+for command in (run, check, verify, keygen, schema, vault, demo):
     cli.add_command(command)
 
 

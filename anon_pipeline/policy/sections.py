@@ -21,6 +21,7 @@ __all__ = [
     "PerturbSection",
     "Publish",
     "Schedule",
+    "Sign",
     "Source",
     "SourceOptions",
     "SuppressSection",
@@ -149,6 +150,23 @@ class Gate(Strict):
     )
 
 
+class Sign(Strict):
+    """Where the private key that signs manifests is. It never reaches an artefact."""
+
+    key_env: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="Name of an environment variable that holds an Ed25519 private key in PEM.",
+    )
+    key_file: str | None = Field(None, description="Path of a PEM file; anon-pipeline keygen writes one.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Sign:
+        if (self.key_env is None) == (self.key_file is None):
+            raise ValueError("exactly one of key_env and key_file must be given")
+        return self
+
+
 class Publish(Strict):
     """Where the release goes."""
 
@@ -156,6 +174,10 @@ class Publish(Strict):
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
     format: Literal["parquet", "csv"] = Field("parquet", description="Of the data file.")
+    wait: Real = Field(
+        60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
+    )
+    sign: Sign | None = Field(None, description="Key that signs the manifest; none: it is not signed.")
 
 
 class VaultSection(Strict):

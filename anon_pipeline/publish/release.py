@@ -22,6 +22,7 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
+from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.tables import from_bytes, to_bytes
 from anon_pipeline.publish.writer import data_file, prepare, write_release
 
@@ -110,9 +111,11 @@ def publish(
         second_lock: called with a report that has passed; raises to refuse all the same.
     Raises:
         GateRefused: a limit was not kept or not measured; nothing is written.
-        PublishError: the destination cannot be written; what was published before is untouched.
+        InputError: the policy signs, and there is no usable key.
+        PublishError: the destination cannot be written, or another run holds it; see `write_release`.
     """
     folder = locations.release(policy, partition)
+    key = signing_key(policy.publish.sign, folder=locations.sources)
     prepare(folder, policy.name)
     judged = judge(released.frame, originals, policy, released.facts, hierarchies=locations.hierarchies)
     refuse_unless_passed(judged.report)
@@ -125,5 +128,5 @@ def publish(
         hierarchies=locations.hierarchies,
         made=(datetime.now(UTC), partition),
     )
-    path = write_release(folder, judged.file, judged.data, document)
-    return Published(path, folder / MANIFEST, document, judged.report)
+    written = write_release(folder, judged.file, judged.data, document, wait=policy.publish.wait, key=key)
+    return Published(folder / judged.file.name, folder / MANIFEST, written, judged.report)

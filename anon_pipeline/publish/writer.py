@@ -2,24 +2,29 @@
 
 The data file is named by its digest and written first; the manifest, which names it, replaces the old one in
 one rename. Whoever follows the manifest always finds its file: the files of the release before stay until
-the next one is published.
+the next one is published. What a dead run left is removed by the next one.
 Belongs here: bytes to disk. Does not belong here: whether they may go there (`release`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from anon_pipeline.disk import PART, clear_parts, disk, make_folder, replace_file
 from anon_pipeline.errors import PublishError
+from anon_pipeline.publish.lock import held
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
+from anon_pipeline.publish.signing import signed
 
 __all__ = ["data_file", "prepare", "read_manifest", "write_release"]
 
@@ -59,7 +64,7 @@ def prepare(folder: Path, release: str) -> None:
         PublishError: it cannot, or it is the folder of another release.
     """
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
-    with _as_publish_error(folder), tempfile.TemporaryFile(dir=nearest):
+    with _as_publish_error(folder), tempfile.TemporaryFile(prefix=PART, suffix=".part", dir=nearest):
         pass
     other = (read_manifest(folder) or {}).get("release", release)
     if other != release:
@@ -69,7 +74,15 @@ def prepare(folder: Path, release: str) -> None:
         )
 
 
-def write_release(folder: Path, file: ReleaseFile, data: bytes, document: Mapping[str, Any]) -> Path:
+def write_release(
+    folder: Path,
+    file: ReleaseFile,
+    data: bytes,
+    document: Mapping[str, Any],
+    *,
+    wait: float = 60.0,
+    key: Ed25519PrivateKey | None = None,
+) -> dict[str, Any]:
     """Write the data file, then the manifest; then remove what neither this manifest nor the last one names.
 
     Args:
@@ -77,20 +90,59 @@ def write_release(folder: Path, file: ReleaseFile, data: bytes, document: Mappin
         file: description of ``data``.
         data: bytes of the table.
         document: the manifest, naming ``file``.
+        wait: seconds to wait for another publisher that holds the folder.
+        key: to sign the manifest with; None: it is not signed.
     Returns:
-        Path of the data file.
+        The manifest as it was written: made no earlier than the one before, signed.
     Raises:
-        PublishError: the destination cannot be written; the release before is untouched.
+        PublishError: the destination cannot be written or is held; the release before is untouched, unless
+            the error is ``in_place``.
     """
     with _as_publish_error(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder):
+        make_folder(folder)
+        with held(folder, wait=wait) as still_held:
             prepare(folder, document["release"])
-            before = read_manifest(folder)
-            _replace(folder / file.name, data)
-            _replace(folder / MANIFEST, json.dumps(document, indent=1, ensure_ascii=False).encode())
-            _remove_others(folder, [before or {}, document])
-    return folder / file.name
+            clear_parts(folder)
+            before = read_manifest(folder) or {}
+            final = _not_before(document, before)
+            final = final if key is None else signed(final, key)
+            replace_file(folder / file.name, data, mode=0o644, what="data")
+            still_held()
+            _point_to(folder, final)
+            _remove_others(folder, [before, final])
+    return final
+
+
+def _not_before(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest whose time is not before the last one's, wherever the clock has jumped."""
+    made = str(document["made_at"])
+    with contextlib.suppress(KeyError, ValueError, TypeError):  # no manifest before, or no time in it
+        made = max(made, str(before["made_at"]), key=datetime.fromisoformat)
+    return {**document, "made_at": made}
+
+
+def _point_to(folder: Path, document: Mapping[str, Any]) -> None:
+    """Replace the manifest.
+
+    Raises:
+        PublishError: the disk failed after the rename; says that the new release is in place.
+        OSError: it failed before.
+    """
+    data = json.dumps(document, indent=1, ensure_ascii=False).encode()
+    try:
+        replace_file(folder / MANIFEST, data, mode=0o644, what="manifest")
+    except OSError as error:
+        try:
+            in_place = (folder / MANIFEST).read_bytes() == data
+        except OSError:
+            in_place = False
+        if not in_place:
+            raise
+        raise PublishError(
+            f"publish.to: {folder} holds the new release, but the disk did not confirm it "
+            f"({_words(error)}): it may be gone after a power cut. Publish again.",
+            in_place=True,
+        ) from None
 
 
 @contextlib.contextmanager
@@ -98,41 +150,13 @@ def _as_publish_error(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
         raise PublishError(
-            f"publish.to: {folder} must be a folder that can be written, got: {reason}"
+            f"publish.to: {folder} must be a folder that can be written, got: {_words(error)}"
         ) from None
 
 
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder against other publishers on this machine; the lock ends with the process."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside, fsync, rename, fsync the folder."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+def _words(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else type(error).__name__
 
 
 def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
@@ -142,4 +166,5 @@ def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
     for form in ("parquet", "csv"):
         for path in folder.glob(f"{release}-{'[0-9a-f]' * 16}.{form}"):
             if path.name not in named:
-                path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # the release is out; the next one removes it
+                    disk().unlink(path, "old data")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Protocol
 
+from anon_pipeline.disk import disk
 from anon_pipeline.errors import InputError
 from anon_pipeline.locations import is_url
 
@@ -131,20 +132,38 @@ class LocalStore:
 
     @contextmanager
     def _beside(self, path: Path, lock: AbstractContextManager[None]) -> Iterator[BinaryIO]:
+        """Write beside, fsync, rename; every step is a point of `disk`. What dead writers left is removed."""
         _private_folder(path.parent)
+        _clear_parts(path.parent)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent)
+        fcntl.flock(handle, fcntl.LOCK_EX)  # says that its writer lives
         os.fchmod(handle, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            with lock:
+                with disk().point("write private table"):
+                    yield file
+                    file.flush()
+                with disk().point("fsync private table"):
+                    os.fsync(file.fileno())
+            with lock, disk().point("rename private table"):
                 Path(name).replace(path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-        _sync(path.parent)
+        with disk().point("fsync folder of private table"):
+            _sync(path.parent)
+
+
+def _clear_parts(folder: Path) -> None:
+    """Remove unfinished files whose writer is dead: the lock of a living one is held."""
+    for path in folder.glob(f".*{_PART}"):
+        with (
+            contextlib.suppress(FileNotFoundError),
+            path.open("rb") as file,
+            contextlib.suppress(BlockingIOError),
+        ):
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
 
 
 def _private_folder(folder: Path) -> None:

@@ -1,0 +1,353 @@
+"""Crashes and full disks at every point of publishing: what readers see, and what the next run makes of it.
+
+A child process runs the library's own writing on a disk that kills it (SIGKILL) before or after one
+operation; then the parent looks as a reader would, and publishes once more. The point moves on until every
+one was tried.
+
+Run: python -m benchmarks.faults
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import logging
+import os
+import resource
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.digest import digest_frame
+from anon_pipeline.disk import Disk, using
+from anon_pipeline.errors import PublishError
+from anon_pipeline.orchestration.vault import read_staged, write_staged
+from anon_pipeline.pipeline import Staged
+from anon_pipeline.publish import lock
+from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
+from anon_pipeline.publish.tables import from_bytes, to_bytes
+from anon_pipeline.publish.writer import data_file, read_manifest, write_release
+
+_CHUNK = 1500
+"""Bytes of one write, so that small files, too, are cut in their middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultResult:
+    """What came of a fault at every point.
+
+    points: faults tried, each at another point or in another situation.
+    survived: after which readers saw a whole release and the next run left nothing behind.
+    lost: the others, each as situation, point and what was wrong.
+    """
+
+    points: int
+    survived: int
+    lost: tuple[str, ...]
+
+    def __add__(self, other: FaultResult) -> FaultResult:
+        """Count two results together."""
+        return FaultResult(self.points + other.points, self.survived + other.survived, self.lost + other.lost)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A small release as bytes: file, data, manifest."""
+
+    file: ReleaseFile
+    data: bytes
+    document: dict[str, Any]
+
+
+def made(seed: int) -> Made:
+    """Make a small release without the pipeline: this is about writing."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"city": rng.choice(["Cork", "Galway"], 300), "height": rng.integers(150, 200, 300)})
+    data = to_bytes(frame, "parquet")
+    file = data_file("small", "parquet", data, len(frame))
+    item = {"name": file.name, "sha256": file.sha256, "size": file.size, "records": file.records}
+    document = {
+        "manifest_version": 1,
+        "release": "small",
+        "made_at": f"2026-01-0{seed + 1}T00:00:00+00:00",
+        "files": [item],
+        "data_digest": digest_frame(from_bytes(data, "parquet")),
+    }
+    return Made(file, data, document)
+
+
+def publish_made(folder: Path, release: Made) -> None:
+    """Write a release as `publish` does."""
+    write_release(folder, release.file, release.data, release.document)
+
+
+def points_of(work: Callable[[], None]) -> list[str]:
+    """Run and return every point that was passed, in order."""
+    passed: list[str] = []
+    with using(Disk(passed.append, _CHUNK)):
+        work()
+    return passed
+
+
+def killed_at(work: Callable[[], None], point: int) -> bool:
+    """Run in a child process that dies by SIGKILL at a point; tell whether it did."""
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException), using(Disk(_Dying(point), _CHUNK)):
+            work()
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+class _Dying:
+    """Kills its process at a point, by number."""
+
+    def __init__(self, point: int) -> None:
+        self._left = point
+
+    def __call__(self, name: str) -> None:
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._left -= 1
+
+
+class _Full:
+    """Raises at a point, by number, and at all later ones of its kind, as a full disk does."""
+
+    def __init__(self, point: int, number: int) -> None:
+        self._left, self._number = point, number
+
+    def __call__(self, name: str) -> None:
+        self._left -= 1
+        frees = name.removeprefix("before ").startswith("unlink")
+        if self._left < 0 and name.startswith("before") and not frees:
+            raise OSError(self._number, os.strerror(self._number))
+
+
+def seen_by_reader(folder: Path) -> str | None:
+    """Follow the manifest as a reader does; return the data's digest, None where there is no release.
+
+    Raises:
+        AssertionError: half a release.
+    """
+    document = read_manifest(folder)
+    if document is None:
+        return None
+    (item,) = document["files"]
+    data = (folder / item["name"]).read_bytes()
+    assert hashlib.sha256(data).hexdigest() == item["sha256"], "another file than the manifest names"
+    frame = from_bytes(data, "parquet")
+    assert len(frame) == item["records"], "not all records"
+    digest = digest_frame(frame)
+    assert digest == document["data_digest"], "another content than the manifest names"
+    return digest
+
+
+def debris(folder: Path) -> list[str]:
+    """Name what no release of this folder owns: parts, locks, data files that nobody names."""
+    document = json.loads((folder / MANIFEST).read_text())
+    kept = {MANIFEST, *(item["name"] for item in document["files"])}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in kept)
+    hidden = [name for name in others if name.startswith(".")]
+    return hidden or others[1:]  # one data file of the release before stays for slow readers
+
+
+_Fault = Callable[[Callable[[], None], int], bool | None]
+"""Runs some work with a fault at a point; tells whether the work claims to be done, None if it cannot say."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Situation:
+    """A folder as publishing finds it, and what it publishes there.
+
+    prepare: makes the folder.
+    old: digest of what readers see before; None where there is no release yet.
+    """
+
+    name: str
+    prepare: Callable[[Path], None]
+    old: str | None
+    release: Made
+
+
+def _kill(work: Callable[[], None], point: int) -> None:
+    assert killed_at(work, point), "the process did not die there"
+
+
+def _raise(number: int) -> _Fault:
+    def fault(work: Callable[[], None], point: int) -> bool:
+        with using(Disk(_Full(point, number), _CHUNK)):
+            try:
+                work()
+            except PublishError as error:
+                return error.in_place
+        return True
+
+    return fault
+
+
+def _at_each_point(situation: Situation, fault: _Fault, label: str) -> FaultResult:
+    """Put a fault at each point of publishing, each in a fresh copy of the situation's folder."""
+    lost = []
+    with _quiet(), tempfile.TemporaryDirectory() as scratch:
+        found = Path(scratch) / "found"
+        situation.prepare(found / "out")
+        folder = Path(shutil.copytree(found, found.with_name("whole"))) / "out"
+        names = points_of(partial(publish_made, folder, situation.release))
+        for i, name in enumerate(names):
+            folder = Path(shutil.copytree(found, found.with_name(str(i)))) / "out"
+            wrong = _wrong_after(folder, situation, fault, i)
+            if wrong:
+                lost.append(f"{label}, {situation.name}, {name}: {wrong}")
+    return FaultResult(len(names), len(names) - len(lost), tuple(lost))
+
+
+def _wrong_after(folder: Path, situation: Situation, fault: _Fault, point: int) -> str | None:
+    """Say what a fault broke, for readers and for the next run; None if nothing."""
+    new, following = situation.release.document["data_digest"], made(5)
+    try:
+        claimed = fault(partial(publish_made, folder, situation.release), point)
+        seen = seen_by_reader(folder)
+        if seen not in {situation.old, new}:
+            return "readers see a release that is neither the old nor the new one"
+        if claimed is not None and claimed is not (seen == new):
+            return "what was told of the release is not what readers see"
+        publish_made(folder, following)
+        if seen_by_reader(folder) != following.document["data_digest"]:
+            return "the next run did not publish"
+    except (AssertionError, OSError, PublishError) as error:
+        return f"{type(error).__name__}: {error}"
+    left = debris(folder)
+    return f"the next run left {', '.join(left)}" if left else None
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Leave out the notes that a dead run was taken over: here they are hundreds."""
+    log = logging.getLogger(lock.__name__)
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def _empty(folder: Path) -> None:
+    folder.parent.mkdir(parents=True)
+
+
+def _released(folder: Path) -> None:
+    _empty(folder)
+    publish_made(folder, made(0))
+    publish_made(folder, made(1))
+
+
+def _broken(folder: Path) -> None:
+    """Leave what a run leaves that died before the manifest's rename: a part, a lock, new data."""
+    _released(folder)
+    copy = shutil.copytree(folder, folder.with_name("copy"))
+    names = points_of(partial(publish_made, Path(copy), made(2)))
+    shutil.rmtree(copy)
+    assert killed_at(partial(publish_made, folder, made(2)), names.index("before rename manifest"))
+    assert len(list(folder.glob(".*"))) == 2
+
+
+def _digest(seed: int) -> str:
+    return str(made(seed).document["data_digest"])
+
+
+def _situations() -> tuple[Situation, ...]:
+    return (
+        Situation("first release", _empty, None, made(0)),
+        Situation("re-release", _released, _digest(1), made(3)),
+        Situation("re-release after a crash", _broken, _digest(1), made(3)),
+    )
+
+
+def survive_kills() -> FaultResult:
+    """Kill publishing at every point: first release, re-release, re-release over what a crash left."""
+    return _sum(_at_each_point(each, _kill, "kill") for each in _situations())
+
+
+def survive_full_disks() -> FaultResult:
+    """Let the disk be full, or become read-only, from every point on."""
+    return _sum(
+        _at_each_point(each, _raise(number), errno.errorcode[number])
+        for number in (errno.ENOSPC, errno.EROFS)
+        for each in _situations()
+    )
+
+
+def _sum(results: Iterable[FaultResult]) -> FaultResult:
+    return sum(results, FaultResult(0, 0, ()))
+
+
+def survive_vault() -> FaultResult:
+    """Kill the vault's writing of a private table at every point, with none before and with one."""
+    return _sum(_vault(before=before) for before in (False, True))
+
+
+def _vault(*, before: bool) -> FaultResult:
+    old, new = (Staged(pd.DataFrame({"age": np.arange(300) * sign}), {}) for sign in (1, -1))
+    lost = []
+    with tempfile.TemporaryDirectory() as scratch:
+        names = points_of(partial(write_staged, Path(scratch) / "whole" / "raw.parquet", new))
+        for i, name in enumerate(names):
+            path = Path(scratch) / str(i) / "raw.parquet"
+            if before:
+                write_staged(path, old)
+            _kill(partial(write_staged, path, new), i)
+            wrong = _wrong_in_vault(path, old if before else None, new)
+            if wrong:
+                lost.append(f"kill, vault, {name}: {wrong}")
+    return FaultResult(len(names), len(names) - len(lost), tuple(lost))
+
+
+def _wrong_in_vault(path: Path, old: Staged | None, new: Staged) -> str | None:
+    if path.exists() or old is not None:
+        found = read_staged(path).frame
+        if not any(found.equals(each.frame) for each in (old, new) if each is not None):
+            return "the vault holds neither the old nor the new table"
+    write_staged(path, new)
+    left = sorted(each.name for each in path.parent.iterdir() if each != path)
+    return f"the next run left {', '.join(left)}" if left else None
+
+
+def survive_all() -> FaultResult:
+    """Put every fault at every point of publishing and of the vault's writing."""
+    return survive_kills() + survive_full_disks() + survive_vault()
+
+
+def limited_file_size(limit: int) -> None:
+    """Let this process write no file beyond ``limit`` bytes; for a child."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+def main() -> None:
+    """Print how many faults were put where and survived, and each that was not."""
+    for name, survive in (
+        ("kill -9 while publishing", survive_kills),
+        ("disk full or read-only while publishing", survive_full_disks),
+        ("kill -9 while writing the vault", survive_vault),
+    ):
+        result = survive()
+        print(f"{name}: {result.points} points, {result.survived} survived, {len(result.lost)} lost")
+        for line in result.lost:
+            print(f"  {line}")
+
+
+if __name__ == "__main__":
+    main()
