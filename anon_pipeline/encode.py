@@ -7,7 +7,7 @@ anything that decides about privacy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -137,7 +137,7 @@ def incomplete(frame: pd.DataFrame, policy: Policy) -> NDArray[np.bool_]:
 class Coded:
     """Quasi-identifiers as leaf codes (n, q), with the q hierarchies that read them."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int64] = field(repr=False)
     hierarchies: tuple[Hierarchy, ...]
 
 

@@ -13,6 +13,8 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import NoReturn
 
+from anon_pipeline.quiet import quiet
+
 __all__ = [
     "AnonPipelineError",
     "GateRefused",
@@ -125,22 +127,41 @@ def _raise_alone(error: AnonPipelineError) -> NoReturn:
         error.__context__ = None
 
 
+def _says_nothing(error: BaseException) -> bool:
+    """Whether this is an interrupt or an exit, and not more: no text that somebody would print."""
+    silent = all(value is None or isinstance(value, int) for value in error.args)
+    return silent and not isinstance(error, Exception)
+
+
+def _strip(error: BaseException) -> None:
+    """Take away what led to an error and what was noted on it."""
+    error.__cause__ = error.__context__ = None
+    vars(error).pop("__notes__", None)
+
+
 @contextmanager
 def private_stage(stage: str) -> Iterator[None]:
     """Let named failures pass; reduce any other exception to its type and place.
 
+    Warnings and log records lose their text as well (`quiet`).
+
     Args:
         stage: name of the stage, for the message.
     Raises:
-        StageCrashed: without cause or context, so that no handler further out can print the data. A named
-            failure passes without them, too.
+        StageCrashed: without cause or context, so that no handler further out can print the data. Named
+            failures and interrupts pass, without them and without notes, too. What is no `Exception` but has
+            a text (an exit with a message, a panic of a library in Rust) is reduced like a bug.
     """
     try:
-        yield
+        with quiet():
+            yield
     except AnonPipelineError as error:
-        error.__cause__ = error.__context__ = None
+        _strip(error)
         raise
-    except Exception as error:  # noqa: BLE001 - pandas, Arrow and Pandera quote cells in their messages
+    except BaseException as error:  # pandas, Arrow and Pandera quote cells in their messages
+        if _says_nothing(error):
+            _strip(error)
+            raise
         crash = StageCrashed(stage, type(error).__name__, _place(error.__traceback__))
     else:
         return

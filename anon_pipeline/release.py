@@ -120,4 +120,5 @@ def make_release(
 
 
 def _means(policy: Policy, hierarchies: Path, keys: Path, entropy: Entropy | None) -> Means:
-    return Means(hierarchies, hashing_key(policy, folder=keys), entropy or system_entropy())
+    with private_stage("key"):
+        return Means(hierarchies, hashing_key(policy, folder=keys), entropy or system_entropy())

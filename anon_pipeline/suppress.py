@@ -7,7 +7,7 @@ policy's t and l are (the caller passes them as class limits), suppression for k
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class Suppression:
     limits: records of classes that broke each limit, by its name, in the order of the limits.
     """
 
-    keep: NDArray[np.bool_]
+    keep: NDArray[np.bool_] = field(repr=False)
     unconfident: int
     small: int
     limits: dict[str, int]

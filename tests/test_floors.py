@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "anon_pipeline"
 
 FLOORS: list[set[str]] = [
+    {"quiet"},
     {"errors"},
     {"values", "classes", "disk", "facts", "templates"},
     {"policy", "digest"},

@@ -33,11 +33,15 @@ for command in (run, check, verify, keygen, schema, vault, demo):
 
 
 def main() -> None:
-    """Run the command line; named errors become one message and their exit code."""
-    from anon_pipeline.errors import AnonPipelineError, GateRefused  # noqa: PLC0415
+    """Run the command line; named errors become one message and their exit code.
+
+    A bug anywhere, also outside of the stages, is told by its type and place.
+    """
+    from anon_pipeline.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
 
     try:
-        cli()
+        with private_stage("command"):
+            cli()
     except GateRefused as error:
         from anon_pipeline.cli.shared import print_report  # noqa: PLC0415
         from anon_pipeline.gate import GateReport, Status  # noqa: PLC0415

@@ -6,7 +6,7 @@ read or built (`tables`, `computed`, `build`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,9 @@ class Hierarchy:
     """
 
     column: str
-    lookups: tuple[NDArray[np.int64], ...]
-    values: tuple[NDArray[np.object_], ...]
-    coordinates: NDArray[np.float64] | None = None
+    lookups: tuple[NDArray[np.int64], ...] = field(repr=False)
+    values: tuple[NDArray[np.object_], ...] = field(repr=False)
+    coordinates: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def height(self) -> int:

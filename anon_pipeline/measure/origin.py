@@ -29,15 +29,17 @@ _RANDOM = (PerturbedFacts, ShuffledFacts)
 
 
 def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every hierarchy table that the policy names, by its path in the policy.
+    """Return the SHA-256 of every hierarchy table that the policy names, by the column that it is for.
+
+    Paths stay out: this goes into manifests and event logs, and folders have telling names.
 
     Raises:
         InputError: one that cannot be read.
     """
-    columns = (c for c in policy.columns.values() if isinstance(c, (Generalize, Sensitive)))
-    paths = sorted({c.hierarchy.table for c in columns if isinstance(c.hierarchy, Table)})
+    columns = {n: c for n, c in policy.columns.items() if isinstance(c, (Generalize, Sensitive))}
+    paths = {name: c.hierarchy.table for name, c in columns.items() if isinstance(c.hierarchy, Table)}
     try:
-        return {path: digest_file(folder / path) for path in paths}
+        return {name: digest_file(folder / path) for name, path in sorted(paths.items())}
     except OSError as error:
         raise InputError(f"hierarchy tables must be readable: {in_words(error)}") from None
 

@@ -7,7 +7,7 @@ Belongs here: the scale of each class and the noisy table. Does not belong here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -34,8 +34,8 @@ class Perturbed:
         the scale of the noise.
     """
 
-    values: NDArray[np.int64]
-    diameters: NDArray[np.int64]
+    values: NDArray[np.int64] = field(repr=False)
+    diameters: NDArray[np.int64] = field(repr=False)
 
 
 def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ Belongs here: the result type. Does not belong here: any search.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ class Recoding:
     checked: lattice nodes whose class sizes were counted; 0 where there is no lattice.
     """
 
-    codes: NDArray[np.int64]
-    values: tuple[NDArray[np.object_], ...]
+    codes: NDArray[np.int64] = field(repr=False)
+    values: tuple[NDArray[np.object_], ...] = field(repr=False)
     levels: tuple[int, ...] | None
     loss: float
     suppressed: int

@@ -7,7 +7,7 @@ order in which nodes are looked at (`search`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,16 +49,16 @@ class NodeTables:
     keys, slots, classes: (w, t), (power of two ≥ 8·t,), (2, t); scratch, used again for every node.
     """
 
-    tuples: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    lookup: NDArray[np.int64]
-    cost: NDArray[np.int64]
+    tuples: NDArray[np.int64] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    lookup: NDArray[np.int64] = field(repr=False)
+    cost: NDArray[np.int64] = field(repr=False)
     starts: tuple[tuple[int, ...], ...]
     widths: tuple[tuple[int, ...], ...]
     largest_key: int
-    keys: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    classes: NDArray[np.int64]
+    keys: NDArray[np.int64] = field(repr=False)
+    slots: NDArray[np.int64] = field(repr=False)
+    classes: NDArray[np.int64] = field(repr=False)
 
 
 def _strides(widths: Sequence[int], largest: int) -> tuple[list[tuple[int, int]], int, int]:

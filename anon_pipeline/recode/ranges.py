@@ -7,7 +7,7 @@ not belong here: choosing the ranges (`mondrian_kernels`).
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,9 @@ class Axis:
     """
 
     hierarchy: Hierarchy
-    leaves: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    coordinates: NDArray[np.float64]
+    leaves: NDArray[np.int64] = field(repr=False)
+    positions: NDArray[np.int64] = field(repr=False)
+    coordinates: NDArray[np.float64] = field(repr=False)
     span: float
 
     @property
@@ -49,8 +49,8 @@ class Released:
     values: the released values.
     """
 
-    codes: NDArray[np.int64]
-    values: NDArray[np.object_]
+    codes: NDArray[np.int64] = field(repr=False)
+    values: NDArray[np.object_] = field(repr=False)
 
 
 def make_axis(hierarchy: Hierarchy, present: NDArray[np.int64]) -> Axis:

@@ -58,7 +58,7 @@ class Search:
     nodes: Lattice
     tables: NodeTables
     units: LossUnits
-    bounds: NDArray[Any]
+    bounds: NDArray[Any] = field(repr=False)
     k: int
     limit: int
     seen: dict[int, NodeScore] = field(default_factory=dict)

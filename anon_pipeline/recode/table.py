@@ -7,7 +7,7 @@ not belong here: generalizing anything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,9 @@ class DistinctTuples:
     labels: (n,) tuple of each record.
     """
 
-    tuples: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    tuples: NDArray[np.int64] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
 
     @property
     def records(self) -> int:

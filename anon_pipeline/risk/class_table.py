@@ -5,7 +5,7 @@ Belongs here: the sorted table and how to build it. Does not belong here: any me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
@@ -28,9 +28,9 @@ class ClassTable:
     before: (d + 1,) records before each row; row j stands for ``before[j + 1] − before[j]`` of them.
     """
 
-    rows: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    before: NDArray[np.int64]
+    rows: NDArray[np.float64] = field(repr=False)
+    starts: NDArray[np.int64] = field(repr=False)
+    before: NDArray[np.int64] = field(repr=False)
 
     @property
     def diameters(self) -> NDArray[np.float64]:

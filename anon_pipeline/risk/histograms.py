@@ -5,7 +5,7 @@ Belongs here: counting values by class. Does not belong here: any measure of ris
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,10 @@ class ClassHistograms:
     sizes: (m,) records of each class, each ≥ 1.
     """
 
-    starts: NDArray[np.int64]
-    codes: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    starts: NDArray[np.int64] = field(repr=False)
+    codes: NDArray[np.int64] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    sizes: NDArray[np.int64] = field(repr=False)
 
     @property
     def classes(self) -> NDArray[np.int64]:

@@ -36,7 +36,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
     path = folder / named
     if not path.exists():
         raise InputError(
-            f"source.path: there must be a file {named}, got none. "
+            f"source.path: there must be a file {path.name}, got none. "
             f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
         )
     from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415

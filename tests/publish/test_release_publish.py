@@ -118,7 +118,7 @@ def test_hierarchy_tables_are_named_by_digest(
     policy = small_policy(columns={"city": {"hierarchy": {"suppress": None, "table": "city.csv"}}})
     made = pipeline.run(policy, small_people(), Means(tmp_path, None, system_entropy()))
     assert send(policy, made, tmp_path).manifest["hierarchies"] == {
-        "city.csv": digest_file(tmp_path / "city.csv")
+        "city": digest_file(tmp_path / "city.csv")
     }
 
 

@@ -7,7 +7,7 @@ Does not belong here: any measure, any limit, Great Expectations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -145,10 +145,10 @@ class NoisyValues:
     labels: (n,) class of each original, 0 … m−1; −1 for none.
     """
 
-    released: NDArray[np.float64]
-    own: NDArray[np.int64]
-    originals: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    released: NDArray[np.float64] = field(repr=False)
+    own: NDArray[np.int64] = field(repr=False)
+    originals: NDArray[np.float64] = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
 
 
 def noisy_values(frame: pd.DataFrame, names: NoisyColumns, rows: NDArray[np.bool_]) -> NoisyValues:

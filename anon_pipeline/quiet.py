@@ -1,0 +1,59 @@
+"""What libraries say while personal data is at hand: that they said something and where, but not what.
+
+Belongs here: warnings and log records. Does not belong here: exceptions (`errors.private_stage`).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["WITHHELD", "quiet"]
+
+WITHHELD = "the text is withheld because it may quote personal data"
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Withhold the text of every warning and log record of this thread; kind and place stay.
+
+    A filter that makes errors of warnings still does. Threads that a library starts are not covered.
+    """
+    with _quiet_logs(), _quiet_warnings():
+        yield
+
+
+@contextmanager
+def _quiet_warnings() -> Iterator[None]:
+    heard: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            yield
+    finally:
+        for warning in heard:
+            warnings.warn_explicit(WITHHELD, warning.category, warning.filename, warning.lineno)
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Make log records without their text; several threads may enter and leave in any order."""
+    make, here, inside = logging.getLogRecordFactory(), threading.get_ident(), True
+
+    def without_text(*arguments: Any, **named: Any) -> logging.LogRecord:
+        record = make(*arguments, **named)
+        if inside and threading.get_ident() == here:
+            record.msg, record.args = WITHHELD, ()
+            record.exc_info = record.exc_text = record.stack_info = None
+        return record
+
+    logging.setLogRecordFactory(without_text)
+    try:
+        yield
+    finally:
+        inside = False
+        if logging.getLogRecordFactory() is without_text:
+            logging.setLogRecordFactory(make)

@@ -1,0 +1,34 @@
+"""What Dagster records of a crash in a private stage: its type and place, no frame, no line, no local."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+Make = Callable[..., "Project"]  # noqa: F821 - conftest's
+
+
+def test_a_traceback_of_a_private_stage_ends_where_the_stage_begins(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def quoting(frame: pd.DataFrame, policy: object) -> pd.DataFrame:
+        secret = "CANARY-7f3a"
+        raise ValueError(f"{secret} in {frame!r}")
+
+    monkeypatch.setattr("anon_pipeline.pipeline.accept", quoting)
+    result = project().run("small_release")
+    lines = []
+    for event in result.all_events:
+        error = event.step_failure_data.error if event.is_step_failure else None
+        while error is not None:
+            lines += [error.message, *error.stack, str(error.context)]
+            error = error.cause
+    text = "\n".join(lines)
+    assert "crashed with ValueError at" in text
+    assert "test_tracebacks.py:" in text  # the place
+    assert "CANARY" not in text
+    assert "secret" not in text  # neither the line nor the local
+    assert "in quoting" not in text
+    assert "pipeline.py" not in text
