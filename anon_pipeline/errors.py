@@ -18,6 +18,7 @@ __all__ = [
     "GateRefused",
     "InfeasibleError",
     "InputError",
+    "NotAFileError",
     "PolicyError",
     "PublishError",
     "StageCrashed",
@@ -53,6 +54,10 @@ class InputError(_Listed):
 
 class PublishError(_Listed):
     """The release could not be written; what was published before is untouched."""
+
+
+class NotAFileError(OSError):
+    """A path names a pipe or a device, whose end may never come; for `in_words`."""
 
 
 class InfeasibleError(AnonPipelineError):
@@ -144,6 +149,7 @@ _IN_WORDS: dict[type[Exception], str] = {
     FileNotFoundError: "it is not there",
     PermissionError: "it may not be read",
     IsADirectoryError: "it is a folder",
+    NotAFileError: "it is no plain file",
     UnicodeDecodeError: "it is in another encoding",
 }
 

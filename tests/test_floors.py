@@ -13,7 +13,7 @@ PACKAGE = ROOT / "anon_pipeline"
 
 FLOORS: list[set[str]] = [
     {"errors"},
-    {"values", "classes", "facts", "templates"},
+    {"values", "classes", "facts", "templates", "limits"},
     {"policy", "digest"},
     {"hierarchy"},
     {"encode", "locations"},

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_pipeline.errors import PublishError
+from anon_pipeline.limits import MANIFEST_BYTES, read_small
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 
 __all__ = ["data_file", "prepare", "read_manifest", "write_release"]
@@ -38,11 +39,11 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     """
     path = folder / MANIFEST
     try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(read_small(path, MANIFEST_BYTES) or b"")
         known = isinstance(document["release"], str) and all(Path(f["name"]).name for f in document["files"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         known = False
     if not known:
         raise PublishError(f"{path}: must be a manifest of anon-pipeline. Move it away to publish here.")
