@@ -69,8 +69,9 @@ def judge(
         PublishError: the bytes do not read back as the table that was written.
     """
     table = released[policy.released]
-    data = to_bytes(table, policy.publish.format)
-    back = from_bytes(data, policy.publish.format, like=table)
+    formulas = policy.publish.formulas
+    data = to_bytes(table, policy.publish.format, formulas=formulas)
+    back = from_bytes(data, policy.publish.format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
         raise PublishError(f"the {policy.publish.format} file must read back as it was written; it does not")
     with_ids = back.assign(**{RECORD: released[RECORD].to_numpy()})
@@ -112,6 +113,7 @@ def publish(
         GateRefused: a limit was not kept or not measured; nothing is written.
         PublishError: the destination cannot be written; what was published before is untouched.
     """
+    locations.confine(policy, partition)
     folder = locations.release(policy, partition)
     prepare(folder, policy.name)
     judged = judge(released.frame, originals, policy, released.facts, hierarchies=locations.hierarchies)
