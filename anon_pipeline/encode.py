@@ -18,6 +18,7 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.hierarchy import Hierarchy, code_column
 from anon_pipeline.policy.columns import Identifier, Perturb, Sensitive
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.names import escaped, look_alikes
 from anon_pipeline.values import arrow, finite_numbers, texts, whole_numbers
 
 __all__ = [
@@ -72,7 +73,9 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
 
 
 def _column_problems(got: Sequence[str], declared: Sequence[str]) -> list[str]:
-    if got and not set(got) & set(declared):  # perhaps no header, and then these are cells
+    undeclared, unknown = sorted(set(got) - set(declared)), sorted(set(declared) - set(got))
+    alike = look_alikes(undeclared, unknown)
+    if got and not alike and not set(got) & set(declared):  # perhaps no header, and then these are cells
         return [
             f"columns of the policy must be in the data, got none of {len(declared)}, but {len(got)} others. "
             "Is there a header line?"
@@ -81,13 +84,19 @@ def _column_problems(got: Sequence[str], declared: Sequence[str]) -> list[str]:
     twice = sorted({name for name in got if got.count(name) > 1})
     if twice:
         problems.append(f"columns must be named once, got twice: {', '.join(twice)}")
-    undeclared = sorted(set(got) - set(declared))
+    problems += [
+        f"columns must be named as in the policy, got {escaped(other)}, which only looks like {escaped(one)}"
+        for one, other in alike
+    ]
+    problems += [
+        f"columns must not look alike, got {escaped(one)} and {escaped(other)}"
+        for one, other in look_alikes(dict.fromkeys(got))
+    ]
     if undeclared:
         problems.append(
             f"columns must be declared in the policy, got undeclared: {', '.join(undeclared)}. "
             "Give each a role (identifier with action: drop removes it)."
         )
-    unknown = sorted(set(declared) - set(got))
     if unknown:
         problems.append(f"columns of the policy must be in the data, not there: {', '.join(unknown)}")
     return problems

@@ -20,6 +20,7 @@ __all__ = [
     "GateRefused",
     "InfeasibleError",
     "InputError",
+    "NotAFileError",
     "PolicyError",
     "PublishError",
     "StageCrashed",
@@ -62,6 +63,10 @@ class PublishError(_Listed):
     def __init__(self, problems: str | Sequence[str], *, in_place: bool = False) -> None:
         self.in_place = in_place
         super().__init__(problems)
+
+
+class NotAFileError(OSError):
+    """A path names a pipe or a device, whose end may never come; for `in_words`."""
 
 
 class InfeasibleError(AnonPipelineError):
@@ -172,6 +177,7 @@ _IN_WORDS: dict[type[Exception], str] = {
     FileNotFoundError: "it is not there",
     PermissionError: "it may not be read",
     IsADirectoryError: "it is a folder",
+    NotAFileError: "it is no plain file",
     UnicodeDecodeError: "it is in another encoding",
 }
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.policy.columns import Generalize, Sensitive, Table
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["Locations", "is_url", "plain_partition", "project_root"]
@@ -27,6 +28,7 @@ class Locations:
     releases: what ``publish.to`` is relative to.
     vault: private artefacts between the stages.
     remote_vault: URL that fsspec knows, where these are instead; ``vault`` is then not used for them.
+    outside: whether the paths of a policy may leave these folders.
     """
 
     sources: Path
@@ -34,15 +36,20 @@ class Locations:
     releases: Path
     vault: Path
     remote_vault: str | None = None
+    outside: bool = False
 
     @classmethod
-    def of(cls, project: Path, environ: Mapping[str, str] | None = None) -> Locations:
+    def of(
+        cls, project: Path, environ: Mapping[str, str] | None = None, *, outside: bool = False
+    ) -> Locations:
         """Return a project's folders: the project itself and ``vault/`` below it.
 
         Args:
             project: folder of the project.
             environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder, the
-                last one also to a URL; default: the process's environment.
+                last one also to a URL; ``ANON_PIPELINE_ALLOW_OUTSIDE=yes`` lets paths leave; default: the
+                process's environment.
+            outside: whether paths may leave, whatever the environment says.
         """
         given = os.environ if environ is None else environ
 
@@ -57,6 +64,7 @@ class Locations:
             releases=at("RELEASES", project),
             vault=at("VAULT", project / "vault") if remote is None else (project / "vault").absolute(),
             remote_vault=remote,
+            outside=outside or given.get("ANON_PIPELINE_ALLOW_OUTSIDE") == "yes",
         )
 
     @property
@@ -64,14 +72,64 @@ class Locations:
         """Where private artefacts are: a local folder or a URL."""
         return self.remote_vault or str(self.vault)
 
+    def confine(self, policy: Policy, partition: str | None = None) -> None:
+        """Refuse a policy whose files lie outside of the folders, symbolic links followed.
+
+        Args:
+            policy: its ``source.path``, ``deidentify.key_file`` and ``hierarchy.table``.
+            partition: takes the place of ``{partition}``.
+        Raises:
+            InputError: every path that leaves its folder.
+        """
+        if self.outside:
+            return
+        problems = [
+            f"{what}: must stay within the folder of {kind}. {_ALLOW}"
+            for what, kind, folder, named in self._files(policy, partition)
+            if not _within(folder, folder / named)
+        ]
+        if problems:
+            raise InputError(problems)
+
+    def _files(self, policy: Policy, partition: str | None) -> Iterator[tuple[str, str, Path, str]]:
+        """Yield each file that a policy names: where, what it is relative to, and its path."""
+        if policy.source.path is not None:
+            named = policy.source.path
+            if partition is not None:
+                named = named.replace("{partition}", plain_partition(partition))
+            yield "source.path", "sources", self.sources, named
+        if policy.deidentify is not None and policy.deidentify.key_file is not None:
+            yield "deidentify.key_file", "sources", self.sources, policy.deidentify.key_file
+        for name, column in policy.columns.items():
+            if isinstance(column, (Generalize, Sensitive)) and isinstance(column.hierarchy, Table):
+                where = f"columns.{name}.hierarchy.table"
+                yield where, "hierarchies", self.hierarchies, column.hierarchy.table
+
     def release(self, policy: Policy, partition: str | None = None) -> Path:
         """Return the folder of a release: ``publish.to`` (default ``releases/<name>``), then its partition.
 
         Raises:
             InputError: a partition that is not the plain name of a folder.
+            PublishError: the folder is outside of the folder of releases.
         """
-        folder = self.releases / (policy.publish.to or f"releases/{policy.name}")
-        return folder if partition is None else folder / plain_partition(partition)
+        named = policy.publish.to or f"releases/{policy.name}"
+        folder = self.releases / named
+        if partition is not None:
+            folder /= plain_partition(partition)
+        if not self.outside and not _within(self.releases, folder):
+            raise PublishError(f"publish.to: must stay within the folder of releases. {_ALLOW}")
+        return folder
+
+
+_ALLOW = "--allow-outside or ANON_PIPELINE_ALLOW_OUTSIDE=yes allows it."
+
+
+def _within(folder: Path, path: Path) -> bool:
+    """Tell whether a path stays below a folder once symbolic links and ``..`` are followed."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
+        return False
 
 
 def is_url(place: str) -> bool:

@@ -19,6 +19,7 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.pipeline import Chain, Means, run
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.sources import read_source
@@ -67,6 +68,7 @@ def anonymize(
     *,
     hierarchies: str | Path = ".",
     entropy: Entropy | None = None,
+    outside: bool = False,
 ) -> Release:
     """Make a release of a table in memory; nothing is read but hierarchies and key, nothing is written.
 
@@ -75,6 +77,7 @@ def anonymize(
         frame: (n, columns) personal data.
         hierarchies: folder that tables of hierarchies and a key file are relative to.
         entropy: for tests; a release made with a seed is refused by the gate.
+        outside: whether the policy's paths may leave that folder.
     Returns:
         The release with its facts and gate report; its frame can be had if the gate has passed it.
     Raises:
@@ -82,6 +85,9 @@ def anonymize(
         InfeasibleError: no recoding within the limits.
     """
     folder = Path(hierarchies)
+    Locations(folder, folder, folder, folder, outside=outside).confine(
+        policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
+    )
     chain = run(policy, frame, _means(policy, folder, folder, entropy))
     with private_stage("gate"):
         report = evaluate(
@@ -107,6 +113,8 @@ def make_release(
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
     """
+    locations.confine(policy, partition)
+    locations.release(policy, partition)
     means = _means(policy, locations.hierarchies, locations.sources, None)
     told("source")
     with private_stage("source"):

@@ -255,9 +255,43 @@ def test_a_constant_perturb_column_works(folder: Callable[..., Folder], small_pe
 
 def test_a_destination_that_nobody_may_write(folder: Callable[..., Folder]) -> None:
     made = folder(publish={"to": "/proc/anon-pipeline"})  # not even root
-    done = made.call("run", "policy.yaml")
+    done = made.call("run", "policy.yaml", "--allow-outside")
     assert done.code == 2
     assert "must be a folder that can be written" in done.err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"publish": {"to": "../elsewhere"}},
+        {"source": {"path": "../people.csv"}},
+        {"columns": {"city": {"hierarchy": {"suppress": None, "table": "../city.csv"}}}},
+        {"deidentify": {"key_file": "/etc/hostname"}},
+    ],
+    ids=str,
+)
+def test_a_policy_that_leaves_the_project(
+    folder: Callable[..., Folder], change: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = folder(**change)
+    (made.path.parent / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
+    (made.path / "people.csv").rename(made.path.parent / "people.csv")
+    (made.path / "people.csv").write_bytes((made.path.parent / "people.csv").read_bytes())
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "must stay within the folder of" in done.err
+    assert "… source" not in done.err  # before any work
+    assert made.call("run", "policy.yaml", "--allow-outside").code == 0
+    monkeypatch.setenv("ANON_PIPELINE_ALLOW_OUTSIDE", "yes")
+    assert made.call("run", "policy.yaml").code == 0
+
+
+def test_check_stays_in_the_project_too(folder: Callable[..., Folder]) -> None:
+    made = folder(columns={"city": {"hierarchy": {"suppress": None, "table": "../city.csv"}}})
+    (made.path / "x.csv").write_text("a\n")
+    assert "must stay within" in made.call("check", "x.csv", "--policy", "policy.yaml").err
+    allowed = made.call("check", "x.csv", "--policy", "policy.yaml", "--allow-outside")
+    assert "must stay within" not in allowed.err
 
 
 def test_a_destination_that_is_no_folder(folder: Callable[..., Folder]) -> None:

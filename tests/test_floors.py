@@ -14,7 +14,7 @@ PACKAGE = ROOT / "anon_pipeline"
 FLOORS: list[set[str]] = [
     {"quiet"},
     {"errors"},
-    {"values", "classes", "disk", "facts", "templates"},
+    {"values", "classes", "disk", "facts", "limits", "templates"},
     {"policy", "digest"},
     {"hierarchy"},
     {"encode", "locations"},

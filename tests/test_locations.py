@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, PublishError
 from anon_pipeline.locations import Locations, project_root
 from anon_pipeline.policy import Policy, policy_from
 
@@ -58,7 +59,9 @@ def test_the_folder_of_a_release() -> None:
     assert places.release(policy()) == Path("/p/releases/clinic")
     assert places.release(policy(), "2026-01-05") == Path("/p/releases/clinic/2026-01-05")
     assert places.release(policy(to="out")) == Path("/p/out")
-    assert places.release(policy(to="/abs/out"), "a") == Path("/abs/out/a")
+    assert places.release(policy(to="/p/abs/out"), "a") == Path("/p/abs/out/a")
+    free = Locations.of(Path("/p"), {}, outside=True)
+    assert free.release(policy(to="/abs/out"), "a") == Path("/abs/out/a")
 
 
 @pytest.mark.parametrize("marker", ["pyproject.toml", "dg.toml"])
@@ -81,3 +84,82 @@ def test_without_a_marker_it_is_the_folder_of_the_file(tmp_path: Path) -> None:
 def test_a_partition_cannot_leave_its_folder(partition: str) -> None:
     with pytest.raises(InputError, match="must be a plain name"):
         Locations.of(Path("/p"), {}).release(policy(), partition)
+
+
+def reading(**changes: Any) -> Policy:
+    return policy_from(
+        {
+            "name": "clinic",
+            "source": {"path": changes.get("path", "in.csv")},
+            "columns": {
+                "id": {"role": "identifier", "action": "hash"},
+                "q": {"role": "generalize", "hierarchy": {"table": changes.get("table", "q.csv")}},
+            },
+            "deidentify": {"key_file": changes.get("key_file", "key")},
+            "anonymize": {"k": 2},
+            "schedule": {"cron": "0 3 * * 1", "partitions": "daily"},
+        }
+    )
+
+
+WHERE = {"path": "source.path", "table": "columns.q.hierarchy.table", "key_file": "deidentify.key_file"}
+AWAY = ["../secret", "/etc/passwd", "a/../../secret", "link/secret", "alias", "round"]
+
+
+@pytest.mark.parametrize("what", WHERE)
+@pytest.mark.parametrize("named", AWAY)
+def test_a_policy_cannot_read_outside(tmp_path: Path, what: str, named: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "secret").touch()
+    (project / "link").symlink_to(tmp_path)
+    (project / "alias").symlink_to(tmp_path / "secret")
+    (project / "round").symlink_to(tmp_path / "loop")
+    (tmp_path / "loop").symlink_to(project / "round")
+    places = Locations.of(project, {})
+    with pytest.raises(
+        InputError, match=rf"^{WHERE[what]}: must stay within the folder of .*--allow-outside"
+    ):
+        places.confine(reading(**{what: named}))
+    for free in (
+        Locations.of(project, {}, outside=True),
+        Locations.of(project, {"ANON_PIPELINE_ALLOW_OUTSIDE": "yes"}),
+    ):
+        free.confine(reading(**{what: named}))
+
+
+def test_paths_inside_are_welcome(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    places = Locations.of(tmp_path, {"ANON_PIPELINE_ALLOW_OUTSIDE": "no"})
+    places.confine(reading(path="link/a.csv", table=str(tmp_path / "q.csv"), key_file="real/../key"))
+    aside = tmp_path.with_name("aside")
+    with pytest.raises(InputError):
+        places.confine(reading(path=str(aside / "a.csv")))
+    Locations.of(tmp_path, {"ANON_PIPELINE_SOURCES": str(aside)}).confine(reading(path=str(aside / "a.csv")))
+
+
+def test_all_paths_that_leave_are_listed(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        Locations.of(tmp_path, {}).confine(reading(path="../a", table="../b", key_file="../c"))
+    assert len(caught.value.problems) == 3
+
+
+@pytest.mark.parametrize("to", ["../out", "/out", "link/out"])
+def test_a_release_cannot_go_outside(tmp_path: Path, to: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "link").symlink_to(tmp_path)
+    with pytest.raises(PublishError, match=r"^publish\.to: must stay within the folder of releases"):
+        Locations.of(project, {}).release(policy(to=to))
+
+
+def test_a_partitions_folder_that_is_a_link_outside(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "out").mkdir(parents=True)
+    (project / "out" / "a").symlink_to(tmp_path)
+    with pytest.raises(PublishError, match="must stay within"):
+        Locations.of(project, {}).release(policy(to="out"), "a")
+    (project / "b.csv").symlink_to(tmp_path / "b.csv")
+    with pytest.raises(InputError, match="must stay within"):
+        Locations.of(project, {}).confine(reading(path="{partition}.csv"), "b")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, Locations, anonymize, make_release
-from anon_pipeline.errors import StageCrashed
+from anon_pipeline.errors import InputError, StageCrashed
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 
@@ -88,3 +88,18 @@ def test_a_crash_does_not_tell_its_data(
         anonymize(small_policy(), small_people())
         make_release(small_policy(), Locations.of(tmp_path, {}))
     assert "CANARY" not in f"{raised.value}{raised.value.__context__}"
+
+
+def test_anonymize_stays_in_its_folder(
+    small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame], tmp_path: Path
+) -> None:
+    (tmp_path / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    policy = small_policy(
+        source={"path": "/not/used"},
+        columns={"city": {"hierarchy": {"suppress": None, "table": "../city.csv"}}},
+    )
+    with pytest.raises(InputError, match=r"columns\.city\.hierarchy\.table: must stay within"):
+        anonymize(policy, small_people(), hierarchies=inner)
+    assert anonymize(policy, small_people(), hierarchies=inner, outside=True).report.passed

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.shared import locations_of, print_report, project_option
+from anon_pipeline.cli.shared import allow_outside_option, locations_of, print_report, project_option
 
 __all__ = ["check", "schema"]
 
@@ -28,7 +28,10 @@ __all__ = ["check", "schema"]
     help="Exit with 0 although limits could not be measured on the file alone.",
 )
 @project_option
-def check(data: Path, policy_file: Path, allow_unmeasured: bool, project: Path | None) -> None:
+@allow_outside_option
+def check(
+    data: Path, policy_file: Path, allow_unmeasured: bool, project: Path | None, allow_outside: bool
+) -> None:
     """Judge the released file DATA (Parquet or CSV) by the limits of a policy.
 
     Some limits need the originals, which a file alone does not have: they are shown as unmeasured, and count
@@ -41,8 +44,10 @@ def check(data: Path, policy_file: Path, allow_unmeasured: bool, project: Path |
 
     policy = load_policy(policy_file)
     with private_stage("check"):
+        locations = locations_of(policy_file, project, outside=allow_outside)
+        locations.confine(policy)
         frame = read_release(data, policy)
-        report = evaluate(frame, policy, hierarchies=locations_of(policy_file, project).hierarchies)
+        report = evaluate(frame, policy, hierarchies=locations.hierarchies)
     print_report(report, f"{data.name} by {policy.name}")
     unmeasured = report.having(Status.UNMEASURED)
     if unmeasured and not report.having(Status.REFUSED):

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import Progress, locations_of, print_paths, print_report, project_option
+from anon_pipeline.cli.shared import (
+    Progress,
+    allow_outside_option,
+    locations_of,
+    print_paths,
+    print_report,
+    project_option,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -23,7 +30,8 @@ __all__ = ["demo", "run"]
 @click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
 @click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
 @project_option
-def run(policy_file: Path, partition: str | None, project: Path | None) -> None:
+@allow_outside_option
+def run(policy_file: Path, partition: str | None, project: Path | None, allow_outside: bool) -> None:
     """Make the release that POLICY describes, and publish it if the gate passes it."""
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.release import make_release  # noqa: PLC0415
@@ -31,9 +39,8 @@ def run(policy_file: Path, partition: str | None, project: Path | None) -> None:
     policy = load_policy(policy_file)
     _check_partition(policy, partition)
     with Progress() as progress:
-        written = make_release(
-            policy, locations_of(policy_file, project), partition=partition, told=progress.told
-        )
+        locations = locations_of(policy_file, project, outside=allow_outside)
+        written = make_release(policy, locations, partition=partition, told=progress.told)
     print_report(written.report, f"Release {policy.name}")
     print_paths(written.path, written.manifest_path)
 

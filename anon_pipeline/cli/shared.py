@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from anon_pipeline.gate import GateReport
     from anon_pipeline.locations import Locations
 
-__all__ = ["Progress", "locations_of", "print_paths", "print_report", "project_option"]
+__all__ = [
+    "Progress",
+    "allow_outside_option",
+    "locations_of",
+    "print_paths",
+    "print_report",
+    "project_option",
+]
 
 project_option = click.option(
     "--project",
@@ -24,11 +31,18 @@ project_option = click.option(
 )
 
 
-def locations_of(policy_file: Path, project: Path | None) -> Locations:
+allow_outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    help="Let the policy's paths leave the project's folders (also ANON_PIPELINE_ALLOW_OUTSIDE=yes).",
+)
+
+
+def locations_of(policy_file: Path, project: Path | None, *, outside: bool = False) -> Locations:
     """Return the folders of the project that a policy belongs to, or of the one that was named."""
     from anon_pipeline.locations import Locations, project_root  # noqa: PLC0415
 
-    return Locations.of(project or project_root(policy_file))
+    return Locations.of(project or project_root(policy_file), outside=outside)
 
 
 class Progress:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.errors import InputError, withheld
+from anon_pipeline.limits import KEY_BYTES, read_small
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Deidentify
 from anon_pipeline.values import texts
@@ -42,7 +43,10 @@ def read_key(where: Deidentify, *, folder: Path = Path(), environ: Mapping[str, 
     else:
         name = "key file"
         with withheld("deidentify: the key file must be readable", OSError, ValueError):
-            key = (folder / str(where.key_file)).read_bytes().rstrip(b"\r\n")
+            held = read_small(folder / str(where.key_file), KEY_BYTES)
+        if held is None:
+            raise InputError(f"deidentify: the key file must have at most {KEY_BYTES:,} bytes, got more")
+        key = held.rstrip(b"\r\n")
     if len(key) < _SHORTEST_KEY:
         raise InputError(
             f"deidentify: the {name} must hold a key of at least {_SHORTEST_KEY} bytes, got {len(key)}"

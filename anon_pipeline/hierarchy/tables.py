@@ -15,6 +15,15 @@ from numpy.typing import NDArray
 
 from anon_pipeline.errors import InputError, withheld
 from anon_pipeline.hierarchy.levels import TOP
+from anon_pipeline.limits import (
+    HIERARCHY_BYTES,
+    HIERARCHY_LEVELS,
+    HIERARCHY_LINE,
+    HIERARCHY_ROWS,
+    BoundedLines,
+    exceeded,
+    file_size,
+)
 
 __all__ = ["read_table", "tree_levels"]
 
@@ -28,13 +37,13 @@ def read_table(path: Path, *, separator: str = ";") -> list[NDArray[np.object_]]
     Returns:
         One array (D,) per level.
     Raises:
-        InputError: unreadable, empty, lines of different length, or fields without a value.
+        InputError: unreadable, empty, too large, lines of different length, or fields without a value.
     """
-    with (
-        withheld(f"{path.name}: must be a readable UTF-8 table", OSError, ValueError, csv.Error),
-        path.open(encoding="utf-8-sig", newline="") as file,
-    ):
-        rows = [[field.strip() for field in row] for row in csv.reader(file, delimiter=separator) if row]
+    with withheld(f"{path.name}: must be a readable UTF-8 table", OSError, ValueError, csv.Error):
+        size = file_size(path)
+        if size > HIERARCHY_BYTES:
+            raise exceeded(path.name, "of a hierarchy's bytes", HIERARCHY_BYTES, got=size)
+        rows = list(_rows(path, separator))
     if not rows:
         raise InputError(f"{path.name}: must have at least one line, got none")
     width = len(rows[0])
@@ -48,6 +57,21 @@ def read_table(path: Path, *, separator: str = ";") -> list[NDArray[np.object_]]
     if empty:
         raise InputError(f"{path.name}: every field must have a value, got {empty} lines with an empty one")
     return [np.array([row[level] for row in rows], dtype=object) for level in range(width)]
+
+
+def _rows(path: Path, separator: str) -> Iterator[list[str]]:
+    """Yield a table's lines as fields; stop at the limits of a hierarchy."""
+    too_long = exceeded(path.name, "of a hierarchy's line", HIERARCHY_LINE)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = BoundedLines(file, HIERARCHY_LINE, too_long)
+        for count, row in enumerate(csv.reader(lines, delimiter=separator)):
+            lines.next_record()
+            if count >= HIERARCHY_ROWS:
+                raise exceeded(path.name, "of a hierarchy's rows", HIERARCHY_ROWS)
+            if len(row) > HIERARCHY_LEVELS:
+                raise exceeded(path.name, "of a hierarchy's levels", HIERARCHY_LEVELS, got=len(row))
+            if row:
+                yield [field.strip() for field in row]
 
 
 def tree_levels(column: str, tree: Mapping[str, Any]) -> list[NDArray[np.object_]]:

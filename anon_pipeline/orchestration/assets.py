@@ -115,6 +115,7 @@ def _private(
     def private(context: dg.AssetExecutionContext, anon_folders: Folders, **tables: Staged) -> Staged:
         with as_failure(), private_stage(stage):
             at = _At(policy, anon_folders.locations(), partition_of_run(context, partitions))
+            at.folders.confine(policy, at.partition)
             staged = work(at, **tables)
             context.add_output_metadata(facts_metadata(staged.facts[stage]))
             return staged

@@ -99,8 +99,9 @@ def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> li
     )
     def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
         def schema() -> Any:
-            folder = anon_folders.locations().hierarchies
-            coded = code_quasi_identifiers(before.frame, policy, folder=folder)
+            folders = anon_folders.locations()
+            folders.confine(policy)
+            coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
             return k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
 
         return _contract("k_anonymized", table, schema)
@@ -153,8 +154,10 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         context: dg.AssetCheckExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {key.name for key in context.selected_asset_check_keys}
-        folder = anon_folders.locations().hierarchies
+        folders = anon_folders.locations()
+        folder = folders.hierarchies
         with as_failure(), private_stage("gate"):
+            folders.confine(policy)
             key = partition_of_run(context, partitions)
             report = evaluate(
                 released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder

@@ -27,6 +27,7 @@ class Folders(dg.ConfigurableResource):
     releases: str
     vault: str
     remote_vault: str | None = None
+    outside: bool = False
 
     @classmethod
     def of(cls, locations: Locations) -> "Folders":
@@ -37,6 +38,7 @@ class Folders(dg.ConfigurableResource):
             releases=str(locations.releases),
             vault=str(locations.vault),
             remote_vault=locations.remote_vault,
+            outside=locations.outside,
         )
 
     def locations(self) -> Locations:
@@ -47,6 +49,7 @@ class Folders(dg.ConfigurableResource):
             releases=Path(self.releases),
             vault=Path(self.vault),
             remote_vault=self.remote_vault,
+            outside=self.outside,
         )
 
 

@@ -9,7 +9,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
+
+from anon_pipeline.policy.names import escaped, plain
 
 __all__ = [
     "Column",
@@ -21,6 +32,7 @@ __all__ = [
     "Intervals",
     "Mask",
     "Perturb",
+    "Plain",
     "Real",
     "Sensitive",
     "Separator",
@@ -39,6 +51,14 @@ def _no_switch(value: Any) -> Any:
     return value
 
 
+def _plain(value: str) -> str:
+    """Refuse what a reader of the policy would not see, or what a file system ends a path at."""
+    if not plain(value):
+        raise ValueError(f"must not hold control characters, got {escaped(value)}")
+    return value
+
+
+Plain = Annotated[str, AfterValidator(_plain)]
 Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
@@ -56,7 +76,7 @@ class Strict(BaseModel):
 class Table(Strict):
     """A table file without header: leaf, level 1, …, top; a line per leaf, also those not in the data."""
 
-    table: str = Field(description="Path of the CSV file, relative to the folder of hierarchies.")
+    table: Plain = Field(description="Path of the CSV file, relative to the folder of hierarchies.")
     separator: Separator = Field(";", description="Between two fields.")
 
 
@@ -195,7 +215,7 @@ class Perturb(Strict):
 
     role: Literal["perturb"]
     resolution: Real = Field(gt=0, description="Grid of the released values, in the column's unit.")
-    unit: str | None = Field(None, description="For people: cm, kg, USD.")
+    unit: Plain | None = Field(None, description="For people: cm, kg, USD.")
     weight: Real = Field(1, gt=0, description="Share of ε, relative to the other perturb columns.")
     output_bounds: tuple[Real, Real] | None = Field(
         None, description="Public bounds, in the column's unit; released values are clamped to them."

@@ -14,9 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from anon_pipeline.errors import PolicyError, in_words
+from anon_pipeline.limits import POLICY_BYTES, read_small
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.rules import broken_rules
+from anon_pipeline.policy.size import refuse_large
 
 __all__ = ["load_policy", "parse_policy", "policy_from"]
 
@@ -59,16 +61,21 @@ def load_policy(path: str | Path) -> Policy:
         PolicyError: unreadable, not YAML, or mistakes in the policy (all of them listed).
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        data = read_small(Path(path), POLICY_BYTES)
+        text = "" if data is None else data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise PolicyError(f"the policy must be a readable UTF-8 file: {in_words(error)}") from None
+    if data is None:
+        raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
     return parse_policy(text)
 
 
 def parse_policy(text: str) -> Policy:
     """Read a policy from YAML text; see `load_policy`."""
+    if len(text) > POLICY_BYTES:
+        raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
     try:
-        document = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
+        document = _document(text)
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1} is not" if mark else ""
@@ -82,6 +89,19 @@ def parse_policy(text: str) -> Policy:
     if extra:
         problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}")
     return policy_from(document.get("attributes"), problems)
+
+
+def _document(text: str) -> Any:
+    """Read one YAML document, its nodes weighed before anything is made of them."""
+    loader = _UniqueKeys(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        refuse_large(node)
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 def policy_from(attributes: Any, problems: list[str] | None = None) -> Policy:

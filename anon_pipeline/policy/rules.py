@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.names import escaped, look_alikes, plain
 
 __all__ = ["broken_rules"]
 
@@ -44,6 +45,11 @@ def _columns(columns: Mapping[str, Any]) -> Iterator[str]:
             "columns: names must not begin with an underscore (kept for private columns), "
             f"got {', '.join(private)}"
         )
+    unseen = sorted(escaped(name) for name in columns if not plain(name))
+    if unseen:
+        yield f"columns: names must not hold control characters, got {', '.join(unseen)}"
+    for one, other in look_alikes(columns):
+        yield f"columns: names must not look alike, got {escaped(one)} and {escaped(other)}"
     if None not in columns.values() and not _of(columns, Generalize):
         yield (
             "columns: at least one must have the role generalize, got none. "

@@ -11,13 +11,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from anon_pipeline.policy.columns import Real, Separator, Strict, Whole
+from anon_pipeline.policy.columns import Plain, Real, Separator, Strict, Whole
 
 __all__ = [
     "Anonymize",
     "Deidentify",
     "Gate",
     "LDiversity",
+    "Limits",
     "PerturbSection",
     "Publish",
     "Schedule",
@@ -42,14 +43,26 @@ class SourceOptions(Strict):
     )
 
 
+class Limits(Strict):
+    """How large the source may be; whatever is larger is refused before it fills the memory."""
+
+    file_bytes: Whole = Field(2**32, ge=1, description="Bytes of the file.")
+    line_bytes: Whole = Field(2**20, ge=1, le=2**30, description="Bytes of one record of a CSV file.")
+    cell_bytes: Whole = Field(2**17, ge=1, description="Bytes of one text.")
+    columns: Whole = Field(2_000, ge=1, description="Columns.")
+    rows: Whole = Field(20_000_000, ge=1, description="Records.")
+    uncompressed_bytes: Whole = Field(2**32, ge=1, description="Bytes of a Parquet file's values.")
+
+
 class Source(Strict):
     """Where the personal data comes from: a file, or the generator."""
 
-    path: str | None = Field(
+    path: Plain | None = Field(
         None, description="File, relative to the folder of sources; may hold {partition}."
     )
     format: Literal["csv", "parquet"] = Field("csv", description="Of the file.")
     options: SourceOptions = Field(SourceOptions(), description="For CSV.")
+    limits: Limits = Field(Limits(), description="How large the file may be.")
     generate: Literal["patients"] | None = Field(None, description="Name of a generator, instead of a path.")
     records: Whole = Field(20_000, ge=1, description="For a generator.")
     seed: Whole = Field(0, ge=0, description="For a generator.")
@@ -67,7 +80,7 @@ class Deidentify(Strict):
     key_env: str | None = Field(
         None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="Name of an environment variable."
     )
-    key_file: str | None = Field(None, description="Path of a file; its bytes, without trailing newlines.")
+    key_file: Plain | None = Field(None, description="Path of a file; its bytes, without trailing newlines.")
 
     @model_validator(mode="after")
     def _one(self) -> Deidentify:
@@ -170,7 +183,7 @@ class Sign(Strict):
 class Publish(Strict):
     """Where the release goes."""
 
-    to: str | None = Field(
+    to: Plain | None = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
     format: Literal["parquet", "csv"] = Field("parquet", description="Of the data file.")
@@ -178,6 +191,9 @@ class Publish(Strict):
         60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
     )
     sign: Sign | None = Field(None, description="Key that signs the manifest; none: it is not signed.")
+    formulas: Literal["neutralize", "keep"] = Field(
+        "neutralize", description="Of CSV: texts that a spreadsheet would run get a ' in front."
+    )
 
 
 class VaultSection(Strict):

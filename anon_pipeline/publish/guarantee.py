@@ -71,6 +71,11 @@ def _open(policy: Policy) -> Iterator[str]:
             f"Released as they are, with no limit on what they reveal: {', '.join(free)}. Who knows such a "
             f"value of a person can look for it."
         )
+    if policy.publish.format == "csv" and policy.publish.formulas == "neutralize":
+        yield (
+            "In the CSV, texts that a spreadsheet would run (they begin with = + - @, tab or a new line) "
+            "have a ' in front: remove one to have the value."
+        )
     by_action = {
         action: ", ".join(name for name, column in policy.identifiers.items() if column.action == action)
         for action in ("drop", "mask", "hash")

@@ -70,8 +70,9 @@ def judge(
         PublishError: the bytes do not read back as the table that was written.
     """
     table = released[policy.released]
-    data = to_bytes(table, policy.publish.format)
-    back = from_bytes(data, policy.publish.format, like=table)
+    formulas = policy.publish.formulas
+    data = to_bytes(table, policy.publish.format, formulas=formulas)
+    back = from_bytes(data, policy.publish.format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
         raise PublishError(f"the {policy.publish.format} file must read back as it was written; it does not")
     with_ids = back.assign(**{RECORD: released[RECORD].to_numpy()})
@@ -114,6 +115,7 @@ def publish(
         InputError: the policy signs, and there is no usable key.
         PublishError: the destination cannot be written, or another run holds it; see `write_release`.
     """
+    locations.confine(policy, partition)
     folder = locations.release(policy, partition)
     key = signing_key(policy.publish.sign, folder=locations.sources)
     prepare(folder, policy.name)

@@ -18,46 +18,54 @@ import pyarrow.parquet as pq
 from anon_pipeline.errors import InputError
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import SourceOptions
+from anon_pipeline.publish.formulas import neutralized, restored, runnable
 from anon_pipeline.sources.files import read_csv, read_parquet
 from anon_pipeline.values import finite_numbers, whole_numbers
 
 __all__ = ["Format", "from_bytes", "read_release", "to_bytes"]
 
 Format = Literal["parquet", "csv"]
+Formulas = Literal["neutralize", "keep"]
 
 
-def to_bytes(frame: pd.DataFrame, form: Format) -> bytes:
+def to_bytes(frame: pd.DataFrame, form: Format, *, formulas: Formulas = "keep") -> bytes:
     """Write a table to bytes: no index, no pandas metadata, row groups and statistics by content alone.
 
     Args:
         frame: (r, columns) numbers, texts, dates.
         form: Parquet (zstd), or CSV (UTF-8, header, texts quoted, missing values empty and not quoted).
+        formulas: of CSV: whether texts that a spreadsheet would run are made harmless.
     """
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
     buffer = io.BytesIO()
     if form == "parquet":
         pq.write_table(table, buffer, compression="zstd")
     else:
-        pa_csv.write_csv(table, buffer)
+        pa_csv.write_csv(neutralized(table) if formulas == "neutralize" else table, buffer)
     return buffer.getvalue()
 
 
-def from_bytes(data: bytes, form: Format, *, like: pd.DataFrame | None = None) -> pd.DataFrame:
+def from_bytes(
+    data: bytes, form: Format, *, like: pd.DataFrame | None = None, formulas: Formulas = "keep"
+) -> pd.DataFrame:
     """Read a table back.
 
     Args:
         data: what `to_bytes` wrote.
         form: of the bytes.
         like: gives a CSV's columns their types; without it they are guessed.
+        formulas: as they were written.
     Returns:
         (r, columns), equal to the table that was written.
+    Raises:
+        InputError: texts that a spreadsheet would run where none may be; by column and count.
     """
     if form == "parquet":
         frame: pd.DataFrame = pq.read_table(io.BytesIO(data)).to_pandas(
             ignore_metadata=True, integer_object_nulls=True
         )
         return frame
-    types = None if like is None else dict(_types(like))
+    types = None if like is None else dict(_types(like, formulas))
     table = pa_csv.read_csv(
         io.BytesIO(data),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
@@ -66,11 +74,28 @@ def from_bytes(data: bytes, form: Format, *, like: pd.DataFrame | None = None) -
         ),
     )
     read: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
-    return read
+    return _harmless(read) if formulas == "neutralize" else read
 
 
-def _types(frame: pd.DataFrame) -> list[tuple[str, pa.DataType]]:
+def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return what a neutralized CSV says.
+
+    Raises:
+        InputError: it holds a text that a spreadsheet would run; by the column's place and the count.
+    """
+    found = runnable(frame)
+    if found:
+        raise InputError(
+            "publish.formulas: neutralize: no text may begin with = + - @ tab or a new line, got "
+            + ", ".join(f"{count} in column {place}" for place, count in found.items())
+        )
+    return restored(frame)
+
+
+def _types(frame: pd.DataFrame, formulas: Formulas) -> list[tuple[str, pa.DataType]]:
     schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    if formulas == "neutralize":
+        schema = neutralized(schema.empty_table()).schema
     return [(field.name, field.type) for field in schema]
 
 
@@ -83,13 +108,16 @@ def read_release(path: Path, policy: Policy) -> pd.DataFrame:
     Raises:
         InputError: unreadable, another format, or a text where a number belongs (with the count).
     """
+    limits = policy.source.limits
     if path.suffix == ".parquet":
-        return read_parquet(path)
+        return read_parquet(path, limits=limits)
     if path.suffix != ".csv":
         raise InputError(
             f"{path.name}: a release must be a .parquet or .csv file, got {path.suffix or 'no ending'}"
         )
-    frame = read_csv(path, options=SourceOptions(), quoted_missing=False)
+    frame = read_csv(path, options=SourceOptions(), limits=limits, quoted_missing=False)
+    if policy.publish.formulas == "neutralize":
+        frame = _harmless(frame)
     numbers = [name for name in frame.columns if name in policy.numeric and name not in policy.generalized]
     for name in numbers:
         cast = finite_numbers(frame[name])

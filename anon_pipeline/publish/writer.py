@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anon_pipeline.disk import PART, clear_parts, disk, make_folder, replace_file
 from anon_pipeline.errors import PublishError
+from anon_pipeline.limits import MANIFEST_BYTES, read_small
 from anon_pipeline.publish.lock import held
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.signing import signed
@@ -43,11 +44,11 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     """
     path = folder / MANIFEST
     try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(read_small(path, MANIFEST_BYTES) or b"")
         known = isinstance(document["release"], str) and all(Path(f["name"]).name for f in document["files"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         known = False
     if not known:
         raise PublishError(f"{path}: must be a manifest of anon-pipeline. Move it away to publish here.")

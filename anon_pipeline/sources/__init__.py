@@ -42,8 +42,8 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
     from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415
 
     if source.format == "parquet":
-        return read_parquet(path)
-    return read_csv(path, options=source.options, numbers=policy.numeric)
+        return read_parquet(path, limits=source.limits)
+    return read_csv(path, options=source.options, limits=source.limits, numbers=policy.numeric)
 
 
 def _shift(partition: str | None) -> int:

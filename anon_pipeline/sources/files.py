@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -17,56 +21,60 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from anon_pipeline.errors import InputError, withheld
-from anon_pipeline.policy.sections import SourceOptions
+from anon_pipeline.limits import BoundedLines, exceeded
+from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.sources.bounds import (
+    refuse_footer,
+    refuse_large_file,
+    refuse_long_lines,
+    refuse_long_texts,
+    refuse_metadata,
+)
 
 __all__ = ["read_csv", "read_parquet"]
 
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError, csv.Error)
+_LIMITS = Limits()
+_BATCH = 65_536  # records that are read at once
+_BLOCK = 2**20
+_PIECE = 2**28  # bytes
 
 
 def read_csv(
-    path: Path, *, options: SourceOptions, numbers: Sequence[str] = (), quoted_missing: bool = True
+    path: Path,
+    *,
+    options: SourceOptions,
+    limits: Limits = _LIMITS,
+    numbers: Sequence[str] = (),
+    quoted_missing: bool = True,
 ) -> pd.DataFrame:
     """Read a CSV file with a header; every column stays text, so that ``02139`` keeps its zero.
 
     Args:
         path: the file.
         options: separator, encoding, decimal mark, texts for a missing value (the empty one always is).
+        limits: how large it may be.
         numbers: columns whose decimal mark is made a point.
         quoted_missing: whether ``""`` stands for a missing value, or for an empty text.
     Returns:
         (n, columns) texts.
     Raises:
-        InputError: unreadable, no header, repeated column names, lines of the wrong length (their number).
+        InputError: unreadable, no header, repeated column names, lines of the wrong length (their number),
+            a limit that is not kept (its name).
     """
-    torn: list[int] = []
-
-    def count(row: pa_csv.InvalidRow) -> str:
-        torn.append(row.actual_columns)
-        return "skip"
-
-    names = _header(path, options)
     with withheld(f"{path.name}: must be a readable CSV file", *_UNREADABLE):
-        table = pa_csv.read_csv(
-            path,
-            read_options=pa_csv.ReadOptions(encoding=options.encoding),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=options.sep,
-                newlines_in_values=True,
-                ignore_empty_lines=len(names) > 1,  # in a single column an empty line is a missing value
-                invalid_row_handler=count,
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                column_types={name: pa.string() for name in names},
-                null_values=["", *options.missing],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=quoted_missing,
-            ),
-        )
+        refuse_large_file(path, limits)
+        lines = refuse_long_lines(path, options.encoding, limits)
+        names = _header(path, options, limits)
+        how = _how(names, options, limits, quoted_missing=quoted_missing)
+        if lines > limits.rows + 1:  # unless they are lines within quotes
+            _count_rows(path, how, limits)
+        table, torn = _parsed(path, how, limits)
+        refuse_long_texts(path, table, limits)
         frame: pd.DataFrame = table.to_pandas()
     if torn:
         raise InputError(
-            f"{path.name}: every line must have {len(names)} fields, got {len(torn)} lines with others"
+            f"{path.name}: every line must have {len(names)} fields, got {torn} lines with others"
         )
     if list(frame.columns) != names:  # then their types were guessed
         raise InputError(f"{path.name}: must have a plain header line, got one that can be read in two ways")
@@ -77,40 +85,146 @@ def read_csv(
     return frame
 
 
-def _header(path: Path, options: SourceOptions) -> list[str]:
-    """Return the column names; refuse an empty file and repeated names."""
-    with withheld(f"{path.name}: must be a readable CSV file", *_UNREADABLE):
-        marked = codecs.lookup(options.encoding).name == "utf-8"  # perhaps with a byte order mark
-        with path.open(encoding="utf-8-sig" if marked else options.encoding, newline="") as file:
-            names = next((row for row in csv.reader(file, delimiter=options.sep) if row), [])
+@dataclass(frozen=True, slots=True, eq=False)
+class _How:
+    """Arrow's options for one CSV file."""
+
+    read: pa_csv.ReadOptions
+    parse: Mapping[str, Any]
+    convert: pa_csv.ConvertOptions
+
+
+def _how(names: Sequence[str], options: SourceOptions, limits: Limits, *, quoted_missing: bool) -> _How:
+    return _How(
+        # a record must fit into a block, and Arrow counts blocks in 32 bits
+        pa_csv.ReadOptions(encoding=options.encoding, block_size=max(_BLOCK, limits.line_bytes)),
+        {
+            "delimiter": options.sep,
+            "newlines_in_values": True,
+            "ignore_empty_lines": len(names) > 1,  # in a single column an empty line is a missing value
+        },
+        pa_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            null_values=["", *options.missing],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=quoted_missing,
+        ),
+    )
+
+
+def _parsed(path: Path, how: _How, limits: Limits) -> tuple[pa.Table, int]:
+    """Return a CSV file's table, and the number of lines with too many or too few fields."""
+    torn: list[int] = []
+
+    def count(row: pa_csv.InvalidRow) -> str:
+        torn.append(row.actual_columns)
+        return "skip"
+
+    with _within_a_block(path, limits):
+        table = pa_csv.read_csv(
+            path,
+            read_options=how.read,
+            parse_options=pa_csv.ParseOptions(**how.parse, invalid_row_handler=count),
+            convert_options=how.convert,
+        )
+    return table, len(torn)
+
+
+def _count_rows(path: Path, how: _How, limits: Limits) -> None:
+    """Read a file block by block, and keep nothing but the number of its records."""
+    rows = 0
+    parse = pa_csv.ParseOptions(**how.parse, invalid_row_handler=lambda row: "skip")
+    with _within_a_block(path, limits), pa_csv.open_csv(path, how.read, parse, how.convert) as blocks:
+        for block in blocks:
+            rows += len(block)
+            if rows > limits.rows:
+                raise exceeded(path.name, "rows", limits.rows)
+
+
+@contextmanager
+def _within_a_block(path: Path, limits: Limits) -> Iterator[None]:
+    """Name the limit when a quoted record, whose lines are short, does not fit into Arrow's block."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        if "straddling" not in str(error):
+            raise
+    else:
+        return
+    raise exceeded(path.name, "line_bytes", limits.line_bytes)
+
+
+def _header(path: Path, options: SourceOptions, limits: Limits) -> list[str]:
+    """Return the column names; refuse an empty file, repeated names, and too many."""
+    marked = codecs.lookup(options.encoding).name == "utf-8"  # perhaps with a byte order mark
+    with path.open(encoding="utf-8-sig" if marked else options.encoding, newline="") as file:
+        head = BoundedLines(file, limits.line_bytes, exceeded(path.name, "line_bytes", limits.line_bytes))
+        names = next((row for row in csv.reader(head, delimiter=options.sep) if row), [])
     if not names:
         raise InputError(f"{path.name}: must have a header line, got an empty file")
+    if len(names) > limits.columns:
+        raise exceeded(path.name, "columns", limits.columns, got=len(names))
     _once(path, names)
     return names
 
 
 def _once(path: Path, names: Sequence[str]) -> None:
     """Refuse repeated names, by their place: in a file without a header they are cells."""
-    places = [str(place + 1) for place, name in enumerate(names) if names.count(name) > 1]
+    counts = Counter(names)
+    places = [str(place + 1) for place, name in enumerate(names) if counts[name] > 1]
     if places:
         raise InputError(f"{path.name}: columns must be named once, got equal names in {', '.join(places)}")
 
 
-def read_parquet(path: Path) -> pd.DataFrame:
+def read_parquet(path: Path, *, limits: Limits = _LIMITS) -> pd.DataFrame:
     """Read a Parquet file with its types.
 
     Args:
         path: the file.
+        limits: how large it may be; first by its metadata, then by what is read, batch by batch.
     Raises:
-        InputError: unreadable, or repeated column names.
+        InputError: unreadable, repeated column names, or a limit that is not kept (its name).
     """
-    with (
-        withheld(f"{path.name}: must be a readable Parquet file", *_UNREADABLE),
-        pq.ParquetFile(path) as file,
-    ):
-        _once(path, file.schema_arrow.names)
-        table = file.read()
+    with withheld(f"{path.name}: must be a readable Parquet file", *_UNREADABLE):
+        refuse_large_file(path, limits)
+        refuse_footer(path)
+        with pq.ParquetFile(path) as file:
+            refuse_metadata(path, file, limits)
+            _once(path, file.schema_arrow.names)
+            schema = file.schema_arrow
+        texts = [field.name for field in schema if pa.types.is_string(field.type)]
+        with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
+            batches = list(_batches(path, file, limits))
+        table = pa.Table.from_batches(_written_out(batches, schema), schema)
         table.validate(full=True)  # else bytes that are no UTF-8 come in as texts
         # integers beside missing values stay integers: a float would merge long record numbers
         frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return frame
+
+
+def _batches(path: Path, file: pq.ParquetFile, limits: Limits) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Yield a file's records, texts as dictionaries, with their size once these are written out.
+
+    A few bytes can say "one million times this long text": only what is within the limits is written out.
+    """
+    size = rows = 0
+    for batch in file.iter_batches(batch_size=_BATCH):
+        rows += len(batch)
+        own = refuse_long_texts(path, batch, limits)
+        size += own
+        if rows > limits.rows:
+            raise exceeded(path.name, "rows", limits.rows)
+        if size > limits.uncompressed_bytes:
+            raise exceeded(path.name, "uncompressed_bytes", limits.uncompressed_bytes)
+        yield batch, own
+
+
+def _written_out(
+    batches: Sequence[tuple[pa.RecordBatch, int]], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield records with their texts written out, in pieces that Arrow can count in 32 bits."""
+    for batch, size in batches:
+        batch.validate(full=True)
+        step = max(len(batch) * _PIECE // max(size, 1), 1)
+        for start in range(0, len(batch), step):
+            yield batch.slice(start, step).cast(schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import traceback
 from pathlib import Path
 from typing import Any
@@ -181,4 +182,11 @@ def test_a_key_file_that_is_missing_or_short(tmp_path: Path) -> None:
         read_key(where, folder=tmp_path)
     assert SHORT not in "".join(traceback.format_exception(caught.value))
     with pytest.raises(InputError, match="must be readable"):
-        read_key(Deidentify(key_file="a\x00b"), folder=tmp_path)
+        read_key(Deidentify.model_construct(key_env=None, key_file="a\x00b"), folder=tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="it is no plain file"):
+        read_key(Deidentify(key_file="pipe"), folder=tmp_path)
+    with (tmp_path / "key").open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(InputError, match="must have at most 65,536 bytes"):
+        read_key(where, folder=tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from pathlib import Path
 from typing import Any
@@ -134,3 +135,31 @@ def test_a_name_in_two_branches_is_not_nested() -> None:
 def test_trees_that_are_refused(tree: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=f"job: .*{message}"):
         tree_levels("job", tree)
+
+
+@pytest.mark.parametrize(
+    ("limit", "content"),
+    [
+        ("levels", ";".join("x" * 51)),
+        ("line", ";" * (2**20 + 1)),
+        ("line", '"a\n";' * 2**18),
+        ("rows", "a;*\n" * 11),
+        ("bytes", "a;*\n" * 50),
+    ],
+    ids=lambda value: value[:5],
+)
+def test_tables_that_are_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, content: str
+) -> None:
+    monkeypatch.setattr("anon_pipeline.hierarchy.tables.HIERARCHY_ROWS", 10)
+    if limit == "bytes":
+        monkeypatch.setattr("anon_pipeline.hierarchy.tables.HIERARCHY_BYTES", 100)
+    (tmp_path / "h.csv").write_text(content)
+    with pytest.raises(InputError, match=rf"^h\.csv: must keep the limit of a hierarchy's {limit}"):
+        read_table(tmp_path / "h.csv")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "h.csv")
+    with pytest.raises(InputError, match="it is no plain file"):
+        read_table(tmp_path / "h.csv")

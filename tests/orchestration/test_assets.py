@@ -225,3 +225,23 @@ def test_a_crash_anywhere_is_reduced_to_type_and_place(
     assert "CANARY" not in str(error)
     assert "CANARY" not in "".join(str(event) for event in result.all_events)
     assert made.released() == []
+
+
+def test_a_policy_that_leaves_the_project_makes_nothing(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project(source={"path": "../people.csv"})
+    (made.folder / "people.csv").rename(made.folder.parent / "people.csv")
+    result = made.run("small_release")
+    assert not result.success
+    assert "source.path: must stay within the folder of sources" in _said(result)
+    assert made.released() == []
+    monkeypatch.setenv("ANON_PIPELINE_ALLOW_OUTSIDE", "yes")
+    assert project(source={"path": "../people.csv"}).run("small_release").success
+
+
+def _said(result: dg.ExecuteInProcessResult) -> str:
+    """Return what the failed steps say."""
+    return "\n".join(
+        event.step_failure_data.error.to_string() for event in result.all_events if event.is_step_failure
+    )

@@ -181,7 +181,7 @@ def test_mistakes_beside_the_attributes_are_listed_with_the_others() -> None:
         ("a: !!timestamp never", "line 1 is not"),
         ("x: 1\nstart: 2026-13-45", "line 2 is not"),
         ("{? [a, b] : c}", "line 1 is not"),
-        ("a: " + "9" * 5000, "line 1 is not"),
+        ("a: " + "9" * 5000, "line 1: a number must have at most 100 characters, got more"),
         ("a: \x00", "the policy must be one well-formed YAML document"),
         ("[" * 4_000, "the policy must be one well-formed YAML document"),
     ],

@@ -16,7 +16,7 @@ import pytest
 from anon_pipeline import pipeline
 from anon_pipeline.digest import digest_file, digest_frame
 from anon_pipeline.encode import CLASS, RECORD
-from anon_pipeline.errors import GateRefused, PublishError
+from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
@@ -309,8 +309,8 @@ def test_the_gate_judges_the_bytes_read_back_not_the_table(
     """A writer that changed a cell is caught: by the digest, and without it by the gate."""
     made = chain(small_policy(), small_people())
 
-    def broken(data: bytes, form: str, *, like: pd.DataFrame) -> pd.DataFrame:
-        return from_bytes(data, form, like=like).assign(city="Cork")  # type: ignore[arg-type]
+    def broken(data: bytes, form: str, **how: object) -> pd.DataFrame:
+        return from_bytes(data, form, **how).assign(city="Cork")  # type: ignore[arg-type]
 
     monkeypatch.setattr("anon_pipeline.publish.release.from_bytes", broken)
     with pytest.raises(PublishError, match="must read back as it was written"):
@@ -356,3 +356,20 @@ def test_long_integers_beside_missing_ones_are_kept(
         notes = [None if pd.isna(n) else int(n) for n in table(written.path)["note"]]
     assert set(notes) <= {*frame["note"]}
     assert len({n for n in notes if n is not None}) > 200
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 100_000, b" " * (2**24 + 1)], ids=len)
+def test_a_manifest_that_is_deep_or_large(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "manifest.json").write_bytes(content)
+    with pytest.raises(PublishError, match="must be a manifest of anon-pipeline"):
+        writer.read_manifest(tmp_path)
+
+
+def test_a_policy_that_leaves_the_project_is_not_published(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    made = chain(small_policy(), small_people())
+    with pytest.raises(PublishError, match=r"publish\.to: must stay within"):
+        send(small_policy(publish={"to": "../out"}), made, tmp_path)
+    with pytest.raises(InputError, match=r"source\.path: must stay within"):
+        send(small_policy(source={"path": "../people.csv"}), made, tmp_path)

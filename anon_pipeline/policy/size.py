@@ -1,0 +1,75 @@
+"""A policy's YAML weighed before anything is made of it: depth, aliases written out, length of texts.
+
+Belongs here: limits on a document's nodes. Does not belong here: the file's size (`load`), what keys mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import yaml
+
+from anon_pipeline.errors import PolicyError
+from anon_pipeline.limits import POLICY_DEPTH, POLICY_NODES, POLICY_NUMBER, POLICY_TEXT
+
+__all__ = ["refuse_large"]
+
+_TEXT = "tag:yaml.org,2002:str"
+
+
+def refuse_large(node: yaml.Node) -> None:
+    """Refuse a document that is too deep, or that grows too large once its aliases are written out.
+
+    Args:
+        node: of the whole document.
+    Raises:
+        PolicyError: naming the limit.
+    """
+    _weigh(node, {}, 0)
+
+
+def _weigh(node: yaml.Node, known: dict[int, tuple[int, int]], depth: int) -> tuple[int, int]:
+    """Return a node's number of nodes with aliases written out, and its height.
+
+    Args:
+        node: of the document.
+        known: weights so far by the node's identity; a node that is being weighed has none (−1).
+        depth: of the node.
+    """
+    nodes, height = known.get(id(node), (0, 0))
+    if nodes < 0:
+        raise PolicyError("the policy must be finite, got an alias within what it stands for")
+    if not nodes:
+        known[id(node)] = (-1, 0)
+        if depth > POLICY_DEPTH:
+            raise PolicyError(f"the policy must be at most {POLICY_DEPTH} levels deep, got more")
+        _refuse_long(node)
+        below = [_weigh(child, known, depth + 1) for child in _children(node)]
+        nodes = 1 + sum(weight for weight, _ in below)
+        height = 1 + max((tall for _, tall in below), default=0)
+        known[id(node)] = (nodes, height)
+    if depth + height > POLICY_DEPTH:
+        raise PolicyError(f"the policy must be at most {POLICY_DEPTH} levels deep, got more")
+    if nodes > POLICY_NODES:
+        raise PolicyError(
+            f"the policy must have at most {POLICY_NODES:,} keys and values, aliases written out, got more"
+        )
+    return nodes, height
+
+
+def _children(node: yaml.Node) -> Iterable[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [child for pair in node.value for child in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
+
+
+def _refuse_long(node: yaml.Node) -> None:
+    """Refuse a text that is too long, and digits without end: their arithmetic would be, too."""
+    if not isinstance(node, yaml.ScalarNode):
+        return
+    most = POLICY_TEXT if node.tag == _TEXT else POLICY_NUMBER
+    if len(node.value) > most:
+        what = "text" if node.tag == _TEXT else "number"
+        raise PolicyError(
+            f"line {node.start_mark.line + 1}: a {what} must have at most {most:,} characters, got more"
+        )

@@ -1,0 +1,118 @@
+"""Names that look alike, and characters that are not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_pipeline.encode import accept
+from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.policy import Policy, policy_from
+from anon_pipeline.policy.names import escaped, look_alikes, plain, skeleton
+
+ALIKE = [
+    ("age", "\u0430ge"),  # Cyrillic a
+    ("age", "ａｇｅ"),  # full width
+    ("age", "a\u200bge"),  # zero-width space
+    ("age", "ag\u0435"),  # Cyrillic e
+    ("age", "AGE"),
+    ("CAP", "САР"),  # all Cyrillic
+    ("KOIN", "ΚΟΙΝ"),  # all Greek
+    ("zoë", "zoe\u0308"),  # composed and not
+    ("home town", "home\u00a0town"),
+    ("home town", "home town "),
+    ("x", "\u202ex"),
+    ("x", "x\ufe0f"),
+    ("x", "x\u3164"),
+    ("file", "ﬁle"),
+    ("a-b", "a\u2010b"),
+    ("o'clock", "o\u2019clock"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE, ids=[escaped(f"{a}|{b}") for a, b in ALIKE])
+def test_names_that_look_alike(one: str, other: str) -> None:
+    assert skeleton(one) == skeleton(other)
+    assert look_alikes([one, "else", other]) == [(one, other)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("age", "page"), ("größe", "grosse2"), ("город", "gorod"), ("年齢", "年"), ("a_b", "ab"), ("l1", "l2")],
+)
+def test_names_that_do_not(one: str, other: str) -> None:
+    assert look_alikes([one, other]) == []
+
+
+@given(st.text(max_size=8))
+def test_a_skeleton_has_itself_as_skeleton(name: str) -> None:
+    assert skeleton(skeleton(name)) == skeleton(name)
+    assert look_alikes([name, name]) == []
+    assert escaped(name).isascii()
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\nb", "\x7f", "a\u2028", "a\u202eb", "\u2066a", "\x85"])
+def test_what_no_name_may_hold(text: str) -> None:
+    assert not plain(text)
+
+
+def test_a_policy_with_names_that_look_alike(small_policy: Callable[..., Policy]) -> None:
+    with pytest.raises(PolicyError) as caught:
+        small_policy(columns={"\u0430ge": {"role": "insensitive"}})
+    assert str(caught.value) == "columns: names must not look alike, got age and \\u0430ge"
+
+
+def test_a_policy_with_an_unseen_character_in_a_name(small_policy: Callable[..., Policy]) -> None:
+    with pytest.raises(PolicyError, match=r"names must not hold control characters, got a\\x00b"):
+        small_policy(columns={"a\x00b": {"role": "insensitive"}})
+
+
+PATHS = [
+    {"source": {"path": "a\x00.csv"}},
+    {"source": {"path": "a\n.csv"}},
+    {"deidentify": {"key_file": "key\x00"}},
+    {"publish": {"to": "out\u202e"}},
+    {"columns": {"city": {"hierarchy": {"suppress": None, "table": "city\x00.csv"}}}},
+    {"columns": {"height": {"unit": "c\x1bm"}}},
+]
+
+
+@pytest.mark.parametrize("change", PATHS, ids=str)
+def test_paths_with_unseen_characters(small_policy: Callable[..., Policy], change: dict) -> None:
+    with pytest.raises(PolicyError, match="must not hold control characters") as caught:
+        small_policy(**change)
+    assert str(caught.value).isprintable()
+
+
+def test_data_whose_column_only_looks_like_the_policys(
+    small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        accept(small_people().rename(columns={"age": "\u0430ge"}), small_policy())
+    assert caught.value.problems[0] == (
+        "columns must be named as in the policy, got \\u0430ge, which only looks like age"
+    )
+
+
+def test_data_of_one_column_that_only_looks_alike() -> None:
+    policy = policy_from(
+        {
+            "name": "a",
+            "source": {"generate": "patients"},
+            "columns": {"x": {"role": "generalize", "hierarchy": {"suppress": True}}},
+            "anonymize": {"k": 2},
+        }
+    )
+    with pytest.raises(InputError, match=r"got \\u0445, which only looks like x"):
+        accept(pd.DataFrame({"\u0445": ["1", "2"]}), policy)
+
+
+def test_data_with_columns_that_look_alike(
+    small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    with pytest.raises(InputError, match=r"columns must not look alike, got age and \\u0430ge"):
+        accept(small_people().assign(**{"\u0430ge": 1}), small_policy())
