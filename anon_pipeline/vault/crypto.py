@@ -56,7 +56,7 @@ def vault_key(secret: bytes) -> VaultKey:
 class _Head:
     key_id: str
     chunk: int
-    prefix: bytes
+    prefix: bytes = field(repr=False)
 
     def packed(self) -> bytes:
         return _HEAD.pack(MAGIC, _VERSION, bytes.fromhex(self.key_id), self.chunk, self.prefix)

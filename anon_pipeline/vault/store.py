@@ -135,13 +135,15 @@ class LocalStore:
         """Write beside, fsync, rename; every step is a point of `disk`. What dead writers left is removed."""
         _private_folder(path.parent)
         _clear_parts(path.parent)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent)
+        with disk().point("create private table"):
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent)
         fcntl.flock(handle, fcntl.LOCK_EX)  # says that its writer lives
         os.fchmod(handle, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 with disk().point("write private table"):
                     yield file
+                with disk().point("flush private table"):
                     file.flush()
                 with disk().point("fsync private table"):
                     os.fsync(file.fileno())
