@@ -15,7 +15,10 @@ from pathlib import Path
 from anon_pipeline.errors import InputError
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["Locations", "plain_partition", "project_root"]
+__all__ = ["OFF", "Locations", "plain_ledger", "plain_partition", "project_root"]
+
+OFF = "off"
+"""Stands for the ledger's URL in a deployment that keeps none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +29,14 @@ class Locations:
     hierarchies: what ``hierarchy.table`` is relative to.
     releases: what ``publish.to`` is relative to.
     vault: private artefacts between the stages.
+    ledger: URL of the database that counts releases, without a password; `OFF`: none is kept.
     """
 
     sources: Path
     hierarchies: Path
     releases: Path
     vault: Path
+    ledger: str
 
     @classmethod
     def of(cls, project: Path, environ: Mapping[str, str] | None = None) -> Locations:
@@ -39,8 +44,10 @@ class Locations:
 
         Args:
             project: folder of the project.
-            environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder;
-                default: the process's environment.
+            environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder,
+                ``_LEDGER`` is a URL or ``off``; default: the process's environment.
+        Raises:
+            InputError: the ledger's URL holds a password.
         """
         given = os.environ if environ is None else environ
 
@@ -52,6 +59,9 @@ class Locations:
             hierarchies=at("HIERARCHIES", project),
             releases=at("RELEASES", project),
             vault=at("VAULT", project / "vault"),
+            ledger=plain_ledger(
+                given.get("ANON_PIPELINE_LEDGER") or f"sqlite:///{project.absolute() / 'ledger.sqlite'}"
+            ),
         )
 
     def release(self, policy: Policy, partition: str | None = None) -> Path:
@@ -62,6 +72,21 @@ class Locations:
         """
         folder = self.releases / (policy.publish.to or f"releases/{policy.name}")
         return folder if partition is None else folder / plain_partition(partition)
+
+
+def plain_ledger(url: str) -> str:
+    """Return a ledger's URL if it may be shown: Dagster shows what a resource is configured with.
+
+    Raises:
+        InputError: it holds a password.
+    """
+    place, _, query = url.partition("?")
+    login = place.partition("://")[2].rpartition("@")[0]
+    if ":" in login or "password" in query.lower():
+        raise InputError(
+            "the ledger's URL must not hold a password. Use PGPASSWORD, or a password file (PGPASSFILE)."
+        )
+    return url
 
 
 def plain_partition(partition: str) -> str:

@@ -26,6 +26,7 @@ class Folders(dg.ConfigurableResource):
     hierarchies: str
     releases: str
     vault: str
+    ledger: str
 
     @classmethod
     def of(cls, locations: Locations) -> "Folders":
@@ -35,11 +36,18 @@ class Folders(dg.ConfigurableResource):
             hierarchies=str(locations.hierarchies),
             releases=str(locations.releases),
             vault=str(locations.vault),
+            ledger=locations.ledger,
         )
 
     def locations(self) -> Locations:
         """Return the folders as paths."""
-        return Locations(Path(self.sources), Path(self.hierarchies), Path(self.releases), Path(self.vault))
+        return Locations(
+            Path(self.sources),
+            Path(self.hierarchies),
+            Path(self.releases),
+            Path(self.vault),
+            self.ledger,
+        )
 
 
 def default_resources(project: Path) -> dict[str, Any]:
