@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, Locations, anonymize, make_release
-from anon_pipeline.errors import StageCrashed
+from anon_pipeline.errors import PolicyError, StageCrashed
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 
@@ -88,3 +88,8 @@ def test_a_crash_does_not_tell_its_data(
         anonymize(small_policy(), small_people())
         make_release(small_policy(), Locations.of(tmp_path, {}))
     assert "CANARY" not in f"{raised.value}{raised.value.__context__}"
+
+
+def test_a_budget_cannot_be_kept_in_memory(small_policy: Small, small_people: People) -> None:
+    with pytest.raises(PolicyError, match="budget: cannot be kept in memory"):
+        anonymize(small_policy(budget={"epsilon": 3}), small_people())

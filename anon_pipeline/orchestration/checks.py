@@ -28,6 +28,7 @@ from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.booking import booking, release_id_in
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.expectations import SuiteResult
@@ -153,12 +154,15 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         context: dg.AssetCheckExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {key.name for key in context.selected_asset_check_keys}
-        folder = anon_folders.locations().hierarchies
+        locations = anon_folders.locations()
+        folder = locations.hierarchies
         with as_failure(), private_stage("gate"):
             key = partition_of_run(context, partitions)
             report = evaluate(
                 released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder
             )
+            if not report.passed:
+                booking(policy, locations, partition=key).failed(release_id_in(released.facts))
             suite = _suite(policy, released, originals, folder) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:
