@@ -10,6 +10,7 @@ import sys
 import click
 
 from anon_pipeline.cli.judging import check, schema
+from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.releasing import demo, run
 
 __all__ = ["cli", "main"]
@@ -26,7 +27,7 @@ def cli() -> None:
     """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""
 
 
-for command in (run, check, schema, demo):
+for command in (run, check, schema, demo, ledger):
     cli.add_command(command)
 
 
