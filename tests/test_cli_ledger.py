@@ -81,11 +81,11 @@ def test_verify_prints_the_head_and_exits_1_when_a_row_was_edited(
     code, out, err = call("ledger", "verify")
     assert (code, out) == (1, "")
     assert err.startswith("broken at event 1: ")
+    assert "broken at event 1" in call("ledger", "list")[2]
 
 
 def test_export_prints_every_event_as_a_line(call: Call, policy: Policy, book: Ledger) -> None:
-    for _ in range(1):
-        book.open(asked_by(policy, None))
+    book.open(asked_by(policy, None))
     code, out, _ = call("ledger", "export")
     lines = [json.loads(line) for line in out.splitlines()]
     assert code == 0

@@ -36,7 +36,10 @@ def list_(dataset: str | None, project: Path | None) -> None:
     """List the releases and the sum of ε that each dataset has spent."""
     from anon_pipeline.ledger.budget import states  # noqa: PLC0415
 
-    found = states(_opened(project).events()).values()
+    book = _opened(project)
+    if (broken := book.verify()) is not None:
+        click.echo(f"warning: broken at event {broken.seq}, see ledger verify", err=True)
+    found = states(book.events()).values()
     wanted = [state for state in found if dataset in {None, state.last.dataset}]
     _print_releases(wanted)
     for name in sorted({state.last.dataset for state in wanted}):

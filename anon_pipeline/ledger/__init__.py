@@ -4,6 +4,7 @@ Belongs here: the events, their hash chain, the budget, keeping them in SQLite o
 here: reading destinations (`publish`), any value of the data.
 """
 
-from anon_pipeline.ledger.book import Asked, Ledger, asked_by, ledger_at
+from anon_pipeline.ledger.asking import Asked, asked_by
+from anon_pipeline.ledger.book import Ledger, ledger_at
 
 __all__ = ["Asked", "Ledger", "asked_by", "ledger_at"]

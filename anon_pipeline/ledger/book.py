@@ -14,49 +14,22 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import Any
 
 import sqlalchemy as sa
 
-from anon_pipeline.errors import GateRefused, InputError
-from anon_pipeline.ledger.budget import State, decimal_text, spent, states
+from anon_pipeline.errors import InputError
+from anon_pipeline.ledger.asking import (
+    Asked,
+    asked_in,
+    refuse_another,
+    refuse_beyond_budget,
+)
+from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.ledger.chain import Broken, Event, Head, Kind, broken_at, sealed
 from anon_pipeline.ledger.store import Store, append, events_and_head, store_at
-from anon_pipeline.perturb.budget import exact_fraction
-from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Asked", "Ledger", "asked_by", "is_running", "ledger_at"]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a release enters into the ledger: names, digests, numbers."""
-
-    dataset: str
-    release: str
-    partition: str | None
-    policy_digest: str
-    making: str
-    k: int
-    epsilon: str
-    budget: Budget | None = None
-
-
-def asked_by(policy: Policy, partition: str | None) -> Asked:
-    """Return what a policy's release asks for."""
-    epsilon = Fraction(0) if policy.perturb is None else exact_fraction(policy.perturb.epsilon)
-    return Asked(
-        policy.dataset or policy.name,
-        policy.name,
-        partition,
-        policy.digest,
-        policy.making,
-        policy.gate_k,
-        decimal_text(epsilon),
-        policy.budget,
-    )
+__all__ = ["Ledger", "is_running", "ledger_at"]
 
 
 def _clock() -> datetime:
@@ -119,7 +92,7 @@ class Ledger:
         """
         release_id = uuid.uuid4().hex
         with self._page() as page:
-            _refuse_beyond_budget(page, asked, release_id)
+            refuse_beyond_budget(page.releases, asked, release_id, now=page.now)
             page.add(release_id, "opened", asked, None)
         return release_id
 
@@ -138,8 +111,8 @@ class Ledger:
         with self._page() as page:
             state = page.releases.get(release_id)
             if state is not None:
-                _refuse_another(state, asked)
-            _refuse_beyond_budget(page, asked, release_id)
+                refuse_another(state, asked)
+            refuse_beyond_budget(page.releases, asked, release_id, now=page.now)
             if state is None or state.published_at is None:
                 page.add(release_id, "opened", asked, data_digest)
 
@@ -152,7 +125,7 @@ class Ledger:
         with self._page() as page:
             last = _known(page, release_id).last
             if (last.event, last.data_digest) != ("published", data_digest):
-                page.add(release_id, "published", _asked_in(last), data_digest)
+                page.add(release_id, "published", asked_in(last), data_digest)
 
     def failed(self, release_id: str, *, begun: bool = False) -> bool:
         """Enter that nothing was written, if the release is open and that can be known.
@@ -169,7 +142,7 @@ class Ledger:
                 return state is not None and state.last.event == "failed"
             if state.begun is not None and not begun:
                 return False
-            page.add(release_id, "failed", _asked_in(state.last), None)
+            page.add(release_id, "failed", asked_in(state.last), None)
             return True
 
     def withdraw(self, release_id: str) -> None:
@@ -182,7 +155,7 @@ class Ledger:
             last = _known(page, release_id).last
             if last.event != "published":
                 raise InputError(f"only a published release can be withdrawn, {release_id} is {last.event}")
-            page.add(release_id, "withdrawn", _asked_in(last), last.data_digest)
+            page.add(release_id, "withdrawn", asked_in(last), last.data_digest)
 
     def found(self, manifest: Mapping[str, Any] | None) -> None:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
@@ -198,7 +171,7 @@ class Ledger:
             if state is None or state.last.event == "withdrawn":
                 return
             if (state.last.event, state.last.data_digest) != ("published", digest):
-                page.add(release_id, "published", _asked_in(state.last), digest)
+                page.add(release_id, "published", asked_in(state.last), digest)
 
     def events(self) -> list[Event]:
         """Read all events, in their order."""
@@ -254,18 +227,6 @@ def ledger_at(url: str, *, run: str = "", make: bool = True) -> Ledger:
     return Ledger(store_at(url, make=make), run)
 
 
-def _asked_in(event: Event) -> Asked:
-    return Asked(
-        event.dataset,
-        event.release,
-        event.partition,
-        event.policy_digest,
-        event.making,
-        event.k,
-        event.epsilon,
-    )
-
-
 def _known(page: _Page, release_id: str) -> State:
     if release_id not in page.releases:
         raise InputError(f"the ledger must know the release {release_id}: it does not")
@@ -280,40 +241,3 @@ def _named_by(manifest: Mapping[str, Any] | None) -> tuple[str | None, str | Non
     digest = (manifest or {}).get("data_digest")
     both = isinstance(found, str) and isinstance(digest, str)
     return (found, digest) if both else (None, None)
-
-
-def _refuse_another(state: State, asked: Asked) -> None:
-    """Refuse to publish what was withdrawn, or opened for something else."""
-    last = state.last
-    if last.event == "withdrawn":
-        raise GateRefused(f"the release {last.release_id} was withdrawn. Materialize perturbed again.")
-    for name in ("dataset", "release", "partition", "making", "epsilon"):
-        if getattr(last, name) != getattr(asked, name):
-            raise GateRefused(
-                f"the release {last.release_id} was opened in the ledger with another {name}. "
-                f"Materialize perturbed again."
-            )
-
-
-def _refuse_beyond_budget(page: _Page, asked: Asked, release_id: str) -> None:
-    budget, wanted = asked.budget, Fraction(asked.epsilon)
-    if budget is None:
-        return
-    others = (state for key, state in page.releases.items() if key != release_id)
-    found = spent(others, budget, dataset=asked.dataset, partition=asked.partition, now=page.now)
-    limit = exact_fraction(budget.epsilon)
-    if found.epsilon + wanted <= limit:
-        return
-    window = "" if budget.window is None else f" within {budget.window} days"
-    lines = [
-        f"budget: the releases of {asked.dataset} may spend ε = {decimal_text(limit)} per {budget.per}"
-        f"{window}: {decimal_text(found.epsilon)} is spent, {decimal_text(wanted)} is asked, "
-        f"{decimal_text(max(limit - found.epsilon, Fraction(0)))} is left."
-    ]
-    if found.open_releases:
-        lines.append(
-            f"Of it {decimal_text(found.open_epsilon)} is held by releases that are still open, "
-            f"{found.open_releases} in number. If nothing of them was written: "
-            f"anon-pipeline ledger close ID --as failed."
-        )
-    raise GateRefused("\n".join(lines))

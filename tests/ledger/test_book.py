@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from anon_pipeline.errors import GateRefused, InputError
-from anon_pipeline.ledger.book import Asked, Ledger, asked_by, is_running
+from anon_pipeline.ledger.asking import Asked, asked_by
+from anon_pipeline.ledger.book import Ledger, is_running
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.policy import Policy
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 
 from anon_pipeline.errors import GateRefused
-from anon_pipeline.ledger.book import Asked, Ledger
+from anon_pipeline.ledger.asking import Asked
+from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import decimal_text, states
 
 Ask = Callable[..., Asked]

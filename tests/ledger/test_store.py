@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from anon_pipeline.errors import GateRefused, InputError
-from anon_pipeline.ledger.book import Asked, Ledger
+from anon_pipeline.ledger.asking import Asked
+from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.chain import Event, Head, broken_at, sealed
 from anon_pipeline.ledger.migrate import VERSIONS, upgrade
 from anon_pipeline.ledger.store import EVENTS, HEAD, Store, events_and_head, store_at
@@ -23,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 WRITER = """
 import sys
-from anon_pipeline.ledger.book import Asked, ledger_at
+from anon_pipeline.ledger import Asked, ledger_at
 asked = Asked("people", "small", None, "policy", "making", 5, "0.1")
 book = ledger_at(sys.argv[1])
 print("ready", flush=True)
