@@ -65,7 +65,7 @@ class KAnonymizedFacts:
 
 @dataclass(frozen=True, slots=True)
 class PerturbedFacts:
-    """The noise: its budget, its scale, its error as expected before any is drawn."""
+    """The noise: its budget, its scale, its error as expected before any is drawn; its id in the ledger."""
 
     stage: ClassVar[str] = "perturbed"
     passed_through: bool
@@ -73,6 +73,7 @@ class PerturbedFacts:
     mechanism: str | None
     columns: dict[str, dict[str, float | int | None]]
     seeded: bool
+    release_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

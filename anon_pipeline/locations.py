@@ -16,7 +16,10 @@ from anon_pipeline.errors import InputError, PublishError
 from anon_pipeline.policy.columns import Generalize, Sensitive, Table
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["Locations", "is_url", "plain_partition", "project_root"]
+__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "project_root"]
+
+OFF = "off"
+"""Stands for the ledger's URL in a deployment that keeps none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Locations:
     vault: private artefacts between the stages.
     remote_vault: URL that fsspec knows, where these are instead; ``vault`` is then not used for them.
     outside: whether the paths of a policy may leave these folders.
+    ledger: URL of the database that counts releases, without a password; `OFF`: none is kept.
     """
 
     sources: Path
@@ -37,6 +41,7 @@ class Locations:
     vault: Path
     remote_vault: str | None = None
     outside: bool = False
+    ledger: str = OFF
 
     @classmethod
     def of(
@@ -47,9 +52,11 @@ class Locations:
         Args:
             project: folder of the project.
             environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder, the
-                last one also to a URL; ``ANON_PIPELINE_ALLOW_OUTSIDE=yes`` lets paths leave; default: the
-                process's environment.
+                last one also to a URL; ``_LEDGER`` is a URL or ``off``; ``ANON_PIPELINE_ALLOW_OUTSIDE=yes``
+                lets paths leave; default: the process's environment.
             outside: whether paths may leave, whatever the environment says.
+        Raises:
+            InputError: the ledger's URL holds a password.
         """
         given = os.environ if environ is None else environ
 
@@ -65,6 +72,9 @@ class Locations:
             vault=at("VAULT", project / "vault") if remote is None else (project / "vault").absolute(),
             remote_vault=remote,
             outside=outside or given.get("ANON_PIPELINE_ALLOW_OUTSIDE") == "yes",
+            ledger=plain_ledger(
+                given.get("ANON_PIPELINE_LEDGER") or f"sqlite:///{project.absolute() / 'ledger.sqlite'}"
+            ),
         )
 
     @property
@@ -135,6 +145,21 @@ def _within(folder: Path, path: Path) -> bool:
 def is_url(place: str) -> bool:
     """Return whether a place is a URL, as fsspec writes them, and not a path."""
     return "://" in place or "::" in place
+
+
+def plain_ledger(url: str) -> str:
+    """Return a ledger's URL if it may be shown: Dagster shows what a resource is configured with.
+
+    Raises:
+        InputError: it holds a password.
+    """
+    place, _, query = url.partition("?")
+    login = place.partition("://")[2].rpartition("@")[0]
+    if ":" in login or "password" in query.lower():
+        raise InputError(
+            "the ledger's URL must not hold a password. Use PGPASSWORD, or a password file (PGPASSFILE)."
+        )
+    return url
 
 
 def plain_partition(partition: str) -> str:

@@ -154,10 +154,16 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
 
 
 @private_stage("perturbed")
-def perturbed(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
+def perturbed(policy: Policy, before: Staged, *, entropy: Entropy, release_id: str | None = None) -> Staged:
     """Add noise to the ε-quasi-identifiers, scaled to each class (Algorithm 1, lines 6 to 9).
 
     Suppressed records end here. Without perturb columns the table passes through.
+
+    Args:
+        policy: ε, its split, the grids.
+        before: the recoded table.
+        entropy: source of random words.
+        release_id: under which the ledger has opened this release; None without a ledger.
     """
     kept = before.frame[before.frame[CLASS] >= 0].reset_index(drop=True)
     labels = kept[CLASS].to_numpy(np.int64)
@@ -181,6 +187,7 @@ def perturbed(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
         mechanism=None if policy.perturb is None else policy.perturb.mechanism,
         columns=noise_facts(policy, originals, classes, noisy.diameters),
         seeded=entropy.seeded,
+        release_id=release_id,
     )
     return Staged(kept.assign(**released), with_facts(before.facts, facts, made_by=policy.making))
 
@@ -246,11 +253,13 @@ class Means:
     hierarchies: folder of the hierarchy tables.
     key: for ``action: hash``; None where the policy hashes nothing.
     entropy: source of random words, of the operating system but in tests.
+    opens: called before noise is drawn; returns the release's id in the ledger, or raises.
     """
 
     hierarchies: Path
     key: bytes | None = field(repr=False)
     entropy: Entropy
+    opens: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,7 +291,7 @@ def run(
     told("k_anonymized")
     recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies)
     told("perturbed")
-    staged = perturbed(policy, recoded, entropy=means.entropy)
+    staged = perturbed(policy, recoded, entropy=means.entropy, release_id=means.opens())
     told("shuffled")
     staged = shuffled(policy, staged, entropy=means.entropy)
     told("suppressed")

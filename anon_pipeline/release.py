@@ -5,14 +5,15 @@ Belongs here: policy and data in, release out. Does not belong here: any step of
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from anon_pipeline.deidentify import hashing_key
-from anon_pipeline.errors import private_stage
+from anon_pipeline.errors import PolicyError, private_stage
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.locations import Locations
@@ -21,6 +22,7 @@ from anon_pipeline.pipeline import Chain, Means, run
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
+from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.sources import read_source
 
@@ -83,7 +85,10 @@ def anonymize(
     Raises:
         InputError: the data does not fit the policy.
         InfeasibleError: no recoding within the limits.
+        PolicyError: the policy has a budget, which only the ledger of `make_release` and Dagster can keep.
     """
+    if policy.budget is not None:
+        raise PolicyError("budget: cannot be kept in memory. Use make_release, the command line or Dagster.")
     folder = Path(hierarchies)
     Locations(folder, folder, folder, folder, outside=outside).confine(
         policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
@@ -115,16 +120,41 @@ def make_release(
     """
     locations.confine(policy, partition)
     locations.release(policy, partition)
-    means = _means(policy, locations.hierarchies, locations.sources, None)
+    with private_stage("ledger"):
+        booked = booking(policy, locations, partition=partition)
+    opened = _Opened(booked)
+    means = replace(_means(policy, locations.hierarchies, locations.sources, None), opens=opened)
     told("source")
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
-    chain: Chain = run(policy, frame, means, told=told)
-    told("published")
-    with private_stage("published"):
-        return publish(
-            chain.suppressed, chain.k_anonymized.frame, policy, locations=locations, partition=partition
-        )
+    with opened.failing():
+        chain: Chain = run(policy, frame, means, told=told)
+        told("published")
+        with private_stage("published"):
+            return publish(
+                chain.suppressed, chain.k_anonymized.frame, policy, locations=locations, partition=partition
+            )
+
+
+@dataclass(slots=True, eq=False)
+class _Opened:
+    """A release that is opened in the ledger when its turn comes, and fails if its stages do."""
+
+    booked: Booking
+    release_id: str | None = None
+
+    def __call__(self) -> str | None:
+        with private_stage("ledger"):
+            self.release_id = self.booked.open()
+        return self.release_id
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.booked.failed(self.release_id)
+            raise
 
 
 def _means(policy: Policy, hierarchies: Path, keys: Path, entropy: Entropy | None) -> Means:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import sqlalchemy as sa
 from hypothesis import settings
 
 from anon_pipeline.policy import Policy, policy_from
@@ -106,3 +108,21 @@ def small_people() -> Callable[..., pd.DataFrame]:
         )
 
     return make
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """A new database of the server that ANON_PIPELINE_TEST_POSTGRES names."""
+    server = os.environ.get("ANON_PIPELINE_TEST_POSTGRES")
+    if not server:
+        pytest.skip("needs a PostgreSQL server (ANON_PIPELINE_TEST_POSTGRES is its URL; .ci/run starts one)")
+    name = f"ledger_{uuid.uuid4().hex}"
+    place = sa.make_url(server).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(place, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        hostile = "default_transaction_isolation = 'repeatable read'"  # as some servers are set up
+        connection.exec_driver_sql(f"ALTER DATABASE {name} SET {hostile}")
+    yield sa.make_url(server).set(database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")

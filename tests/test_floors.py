@@ -23,6 +23,7 @@ FLOORS: list[set[str]] = [
     {"suppress", "utility"},
     {"measure"},
     {"pipeline", "gate"},
+    {"ledger"},
     {"publish"},
     {"release"},
     {"orchestration"},

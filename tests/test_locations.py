@@ -25,7 +25,8 @@ def policy(**publish: str) -> Policy:
 
 
 def test_defaults_below_the_project(tmp_path: Path) -> None:
-    assert Locations.of(tmp_path, {}) == Locations(tmp_path, tmp_path, tmp_path, tmp_path / "vault")
+    ledger = f"sqlite:///{tmp_path}/ledger.sqlite"
+    assert Locations.of(tmp_path, {}) == Locations(tmp_path, tmp_path, tmp_path, tmp_path / "vault", ledger)
 
 
 def test_environment_variables_move_folders(tmp_path: Path) -> None:
@@ -36,9 +37,11 @@ def test_environment_variables_move_folders(tmp_path: Path) -> None:
             "ANON_PIPELINE_HIERARCHIES": "/data/h",
             "ANON_PIPELINE_RELEASES": "/data/out",
             "ANON_PIPELINE_VAULT": "/secure",
+            "ANON_PIPELINE_LEDGER": "postgresql://db.example/releases",
         },
     )
-    assert moved == Locations(Path("/data/in"), Path("/data/h"), Path("/data/out"), Path("/secure"))
+    ledger = "postgresql://db.example/releases"
+    assert moved == Locations(Path("/data/in"), Path("/data/h"), Path("/data/out"), Path("/secure"), ledger)
     assert Locations.of(tmp_path, {"ANON_PIPELINE_VAULT": ""}).vault == tmp_path / "vault"
 
 
@@ -52,6 +55,16 @@ def test_folders_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     here = Locations.of(Path("p"), {"ANON_PIPELINE_RELEASES": "out"})
     assert here.sources == tmp_path / "p"
     assert here.releases == tmp_path / "out"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://me:CANARY@db/x", "postgresql://db/x?user=me&password=CANARY", "postgresql://:CANARY@/x"],
+)
+def test_a_password_in_the_ledgers_url_is_refused_without_telling_it(url: str) -> None:
+    with pytest.raises(InputError, match="must not hold a password") as raised:
+        Locations.of(Path("/p"), {"ANON_PIPELINE_LEDGER": url})
+    assert "CANARY" not in str(raised.value)
 
 
 def test_the_folder_of_a_release() -> None:

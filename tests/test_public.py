@@ -28,7 +28,17 @@ PUBLIC = [
     "parse_policy",
     "patients",
 ]
-HEAVY = {"dagster", "great_expectations", "numba", "pandas", "pandera", "pyarrow", "pydantic", "rich"}
+HEAVY = {
+    "dagster",
+    "great_expectations",
+    "numba",
+    "pandas",
+    "pandera",
+    "pyarrow",
+    "pydantic",
+    "rich",
+    "sqlalchemy",
+}
 
 
 def _loaded_after(code: str) -> set[str]:

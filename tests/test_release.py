@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, Locations, anonymize, make_release
-from anon_pipeline.errors import InputError, StageCrashed
+from anon_pipeline.errors import InputError, PolicyError, StageCrashed
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 
@@ -103,3 +103,8 @@ def test_anonymize_stays_in_its_folder(
     with pytest.raises(InputError, match=r"columns\.city\.hierarchy\.table: must stay within"):
         anonymize(policy, small_people(), hierarchies=inner)
     assert anonymize(policy, small_people(), hierarchies=inner, outside=True).report.passed
+
+
+def test_a_budget_cannot_be_kept_in_memory(small_policy: Small, small_people: People) -> None:
+    with pytest.raises(PolicyError, match="budget: cannot be kept in memory"):
+        anonymize(small_policy(budget={"epsilon": 3}), small_people())

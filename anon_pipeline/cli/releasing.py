@@ -52,7 +52,7 @@ def run(policy_file: Path, partition: str | None, project: Path | None, allow_ou
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
     show_default="this folder",
-    help="Project folder: the release goes below releases/, private tables below vault/.",
+    help="Project folder: the release goes below releases/, private tables below vault/, the ledger beside.",
 )
 def demo(folder: Path) -> None:
     """Make the release `patients` through Dagster, in this process, on generated data."""

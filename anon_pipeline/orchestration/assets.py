@@ -26,6 +26,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
+from anon_pipeline.publish.booking import Booking, booking, release_id_in
 from anon_pipeline.sources import read_source
 
 __all__ = ["build_assets", "stage_key"]
@@ -59,11 +60,15 @@ def build_assets(policy: Policy, partitions: dg.PartitionsDefinition | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """What a stage's work is done with: the policy, the deployment's folders, the run's partition."""
+    """What a stage's work is done with: the policy, the deployment's folders, the run and its partition."""
 
     policy: Policy
     folders: Locations
     partition: str | None
+    run: str
+
+    def booking(self) -> Booking:
+        return booking(self.policy, self.folders, partition=self.partition, run=self.run)
 
 
 def _raw(at: _At) -> Staged:
@@ -80,15 +85,20 @@ def _k_anonymized(at: _At, before: Staged) -> Staged:
 
 
 def _perturbed(at: _At, before: Staged) -> Staged:
-    return pipeline.perturbed(at.policy, before, entropy=system_entropy())
+    booked = at.booking()
+    release_id = booked.open()
+    with booked.failing(release_id):
+        return pipeline.perturbed(at.policy, before, entropy=system_entropy(), release_id=release_id)
 
 
 def _shuffled(at: _At, before: Staged) -> Staged:
-    return pipeline.shuffled(at.policy, before, entropy=system_entropy())
+    with at.booking().failing(release_id_in(before.facts)):
+        return pipeline.shuffled(at.policy, before, entropy=system_entropy())
 
 
 def _suppressed(at: _At, before: Staged, originals: Staged) -> Staged:
-    return pipeline.suppressed(at.policy, before, originals, hierarchies=at.folders.hierarchies)
+    with at.booking().failing(release_id_in(before.facts)):
+        return pipeline.suppressed(at.policy, before, originals, hierarchies=at.folders.hierarchies)
 
 
 _WORK: dict[str, tuple[dict[str, str], Callable[..., Staged]]] = {
@@ -114,7 +124,9 @@ def _private(
     @dg.asset(**_common(policy, partitions, stage, ins), io_manager_key=VAULT)
     def private(context: dg.AssetExecutionContext, anon_folders: Folders, **tables: Staged) -> Staged:
         with as_failure(), private_stage(stage):
-            at = _At(policy, anon_folders.locations(), partition_of_run(context, partitions))
+            at = _At(
+                policy, anon_folders.locations(), partition_of_run(context, partitions), context.run.run_id
+            )
             at.folders.confine(policy, at.partition)
             staged = work(at, **tables)
             context.add_output_metadata(facts_metadata(staged.facts[stage]))

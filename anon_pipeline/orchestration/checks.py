@@ -28,6 +28,7 @@ from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.booking import booking, release_id_in
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.expectations import SuiteResult
@@ -100,7 +101,7 @@ def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> li
     def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
         def schema() -> Any:
             folders = anon_folders.locations()
-            folders.confine(policy)
+            locations.confine(policy)
             coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
             return k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
 
@@ -154,14 +155,16 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         context: dg.AssetCheckExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {key.name for key in context.selected_asset_check_keys}
-        folders = anon_folders.locations()
-        folder = folders.hierarchies
+        locations = anon_folders.locations()
+        folder = locations.hierarchies
         with as_failure(), private_stage("gate"):
-            folders.confine(policy)
+            locations.confine(policy)
             key = partition_of_run(context, partitions)
             report = evaluate(
                 released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder
             )
+            if not report.passed:
+                booking(policy, locations, partition=key).failed(release_id_in(released.facts))
             suite = _suite(policy, released, originals, folder) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:

@@ -26,6 +26,7 @@ class Folders(dg.ConfigurableResource):
     hierarchies: str
     releases: str
     vault: str
+    ledger: str
     remote_vault: str | None = None
     outside: bool = False
 
@@ -39,6 +40,7 @@ class Folders(dg.ConfigurableResource):
             vault=str(locations.vault),
             remote_vault=locations.remote_vault,
             outside=locations.outside,
+            ledger=locations.ledger,
         )
 
     def locations(self) -> Locations:
@@ -50,6 +52,7 @@ class Folders(dg.ConfigurableResource):
             vault=Path(self.vault),
             remote_vault=self.remote_vault,
             outside=self.outside,
+            ledger=self.ledger,
         )
 
 

@@ -16,6 +16,7 @@ from anon_pipeline.policy.columns import Column, Generalize, Identifier, Interva
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Anonymize,
+    Budget,
     Deidentify,
     Gate,
     PerturbSection,
@@ -45,6 +46,12 @@ class Policy(Strict):
     publish: Publish = Publish()
     vault: VaultSection = VaultSection()
     schedule: Schedule | None = None
+    dataset: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
+        description="The population that the data is about, which releases share. Default: the name.",
+    )
+    budget: Budget | None = None
 
     @field_validator("name")
     @classmethod

@@ -31,6 +31,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _gate(columns, sections)
         found += _key(columns, sections)
     found += _schedule(sections)
+    found += _budget(sections)
     return found
 
 
@@ -101,3 +102,17 @@ def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:
     partitioned = schedule is not None and schedule.partitions is not None
     if "{partition}" in path and not partitioned:
         yield "source.path: {partition} needs schedule.partitions"
+
+
+def _budget(sections: Mapping[str, Any]) -> Iterator[str]:
+    budget = sections.get("budget")
+    if budget is None or "perturb" not in sections:
+        return
+    noise = sections["perturb"]
+    if noise is None:
+        yield "budget: must be left out when no column has the role perturb"
+    elif noise.epsilon > budget.epsilon:
+        yield (
+            f"budget.epsilon: must be at least perturb.epsilon, got {budget.epsilon:g} and "
+            f"{noise.epsilon:g}. No release would fit."
+        )

@@ -15,6 +15,7 @@ from anon_pipeline.policy.columns import Plain, Real, Separator, Strict, Whole
 
 __all__ = [
     "Anonymize",
+    "Budget",
     "Deidentify",
     "Gate",
     "LDiversity",
@@ -111,6 +112,19 @@ class PerturbSection(Strict):
 
     epsilon: Real = Field(gt=0, description="ε of one record, for all of its perturb columns together.")
     mechanism: Literal["discrete_laplace"] = Field("discrete_laplace", description="Kind of noise.")
+
+
+class Budget(Strict):
+    """What all releases of a dataset may spend together."""
+
+    epsilon: Real = Field(gt=0, description="Largest sum of ε of the dataset's releases.")
+    per: Literal["dataset", "record"] = Field(
+        "dataset",
+        description="record: partitions hold different people, each partition has the budget for itself.",
+    )
+    window: Whole | None = Field(
+        None, ge=1, le=36_500, description="Days after which ε counts no more. None: it counts forever."
+    )
 
 
 class SuppressSection(Strict):

@@ -21,6 +21,7 @@ from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.locations import Locations
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.booking import booking, with_release_id
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.tables import from_bytes, to_bytes
@@ -111,24 +112,29 @@ def publish(
         partition: of a partitioned release.
         second_lock: called with a report that has passed; raises to refuse all the same.
     Raises:
-        GateRefused: a limit was not kept or not measured; nothing is written.
-        InputError: the policy signs, and there is no usable key.
+        GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
+        InputError: the ledger cannot be written, or the policy signs and there is no usable key.
         PublishError: the destination cannot be written, or another run holds it; see `write_release`.
     """
     locations.confine(policy, partition)
-    folder = locations.release(policy, partition)
     key = signing_key(policy.publish.sign, folder=locations.sources)
-    prepare(folder, policy.name)
-    judged = judge(released.frame, originals, policy, released.facts, hierarchies=locations.hierarchies)
-    refuse_unless_passed(judged.report)
-    second_lock(judged.report)
-    document = manifest(
-        policy,
-        judged.report,
-        released.facts,
-        file=judged.file,
-        hierarchies=locations.hierarchies,
-        made=(datetime.now(UTC), partition),
-    )
-    written = write_release(folder, judged.file, judged.data, document, wait=policy.publish.wait, key=key)
-    return Published(folder / judged.file.name, folder / MANIFEST, written, judged.report)
+    booked = booking(policy, locations, partition=partition)
+    facts, release_id = with_release_id(released.facts, ledger=booked.ledger)
+    with booked.failing(release_id):
+        prepare(booked.folder, policy.name)
+        judged = judge(released.frame, originals, policy, facts, hierarchies=locations.hierarchies)
+        refuse_unless_passed(judged.report)
+        second_lock(judged.report)
+        document = manifest(
+            policy,
+            judged.report,
+            facts,
+            file=judged.file,
+            hierarchies=locations.hierarchies,
+            made=(datetime.now(UTC), partition),
+        )
+        with booked.writing(release_id, judged.report.data_digest):
+            written = write_release(
+                booked.folder, judged.file, judged.data, document, wait=policy.publish.wait, key=key
+            )
+    return Published(booked.folder / judged.file.name, booked.folder / MANIFEST, written, judged.report)

@@ -223,3 +223,26 @@ def test_the_schema_refuses(valid: Any, path: tuple[str, ...], key: str, value: 
 def test_the_schema_refuses_what_stands_beside_the_attributes(valid: Any) -> None:
     assert not valid({**document(), "extra": 1})
     assert not valid({"attributes": document()["attributes"]})
+
+
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        ({"budget": {"epsilon": 0}}, "budget"),
+        ({"budget": {"epsilon": 3, "per": "person"}}, "budget"),
+        ({"budget": {"epsilon": 3, "window": 0}}, "budget"),
+        ({"budget": {"epsilon": True}}, "budget"),
+        ({"dataset": "two words"}, "dataset"),
+        ({"dataset": "../up"}, "dataset"),
+    ],
+)
+def test_a_budget_and_a_dataset_must_be_sound(section: dict[str, object], says: str) -> None:
+    document = POLICY.model_dump(mode="json") | section
+    with pytest.raises(PolicyError, match=says):
+        policy_from(document)
+
+
+def test_budget_and_dataset_do_not_decide_what_the_tables_are() -> None:
+    other = policy_from(POLICY.model_dump(mode="json") | {"budget": {"epsilon": 99}, "dataset": "people"})
+    assert other.making == POLICY.making
+    assert other.digest != POLICY.digest

@@ -9,6 +9,7 @@ import pytest
 from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive, Suppress
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
+    Budget,
     Deidentify,
     Gate,
     LDiversity,
@@ -106,3 +107,26 @@ def test_insensitive_columns_cannot_be_limited() -> None:
         "gate.t_closeness: must name columns with the role sensitive, got s",
         "gate.l_diversity: must name columns with the role sensitive, got s",
     ]
+
+
+@pytest.mark.parametrize(
+    ("noise", "budget", "found"),
+    [
+        (PerturbSection(epsilon=1), Budget(epsilon=1), []),
+        (
+            PerturbSection(epsilon=2),
+            Budget(epsilon=1.5),
+            ["budget.epsilon: must be at least perturb.epsilon, got 1.5 and 2. No release would fit."],
+        ),
+        (None, Budget(epsilon=1), ["budget: must be left out when no column has the role perturb"]),
+        (None, None, []),
+    ],
+)
+def test_a_budget_needs_noise_that_fits_into_it(
+    noise: PerturbSection | None, budget: Budget | None, found: list[str]
+) -> None:
+    assert broken_rules({"perturb": noise, "budget": budget}) == found
+
+
+def test_a_budget_is_not_judged_where_the_noise_did_not_parse() -> None:
+    assert broken_rules({"budget": Budget(epsilon=1)}) == []

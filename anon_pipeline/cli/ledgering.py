@@ -1,0 +1,193 @@
+"""Commands about the ledger: `ledger list`, `verify`, `export`, `close`, `withdraw`.
+
+Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
+command runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from anon_pipeline.cli.shared import locations_of, project_option
+
+if TYPE_CHECKING:
+    from anon_pipeline.ledger import Ledger
+    from anon_pipeline.ledger.budget import State
+
+__all__ = ["ledger"]
+
+
+@click.group()
+def ledger() -> None:
+    """Show and mend the ledger: which releases there are, and what they have spent."""
+
+
+@ledger.command("list")
+@click.option("--dataset", help="Only the releases of this dataset.")
+@project_option
+def list_(dataset: str | None, project: Path | None) -> None:
+    """List the releases and the sum of ε that each dataset has spent."""
+    from anon_pipeline.ledger.budget import states  # noqa: PLC0415
+
+    book = _opened(project)
+    if (broken := book.verify()) is not None:
+        click.echo(f"warning: broken at event {broken.seq}, see ledger verify", err=True)
+    found = states(book.events()).values()
+    wanted = [state for state in found if dataset in {None, state.last.dataset}]
+    _print_releases(wanted)
+    for name in sorted({state.last.dataset for state in wanted}):
+        click.echo(_sum_of(name, [state for state in wanted if state.last.dataset == name]))
+
+
+@ledger.command()
+@click.option("--contains", metavar="HASH", help="A hash that was noted before, which must still be there.")
+@project_option
+def verify(contains: str | None, project: Path | None) -> None:
+    """Verify the hash chain; exit with 1 and name the event where it breaks."""
+    book = _opened(project)
+    broken = book.verify(contains=contains)
+    if broken is not None:
+        click.echo(f"broken at event {broken.seq}: {broken.reason}", err=True)
+        sys.exit(1)
+    events = book.events()
+    click.echo(f"{len(events)} events, each as it was written. Note the last hash: keep it elsewhere.")
+    if events:
+        click.echo(events[-1].hash)
+
+
+@ledger.command()
+@project_option
+def export(project: Path | None) -> None:
+    """Print all events as JSON lines, in their order, with their hashes."""
+    for event in _opened(project).events():
+        click.echo(json.dumps(asdict(event), ensure_ascii=False))
+
+
+@ledger.command()
+@click.argument("release_id", metavar="ID")
+@click.option(
+    "--as",
+    "state",
+    required=True,
+    type=click.Choice(["failed", "published"]),
+    help="failed: nothing was written, its ε is given back; published: it was, or it may have been.",
+)
+@click.option(
+    "--policy",
+    "policy_file",
+    type=click.Path(path_type=Path),
+    help="The release's policy, to look at the destination. Needed for failed where writing had begun.",
+)
+@project_option
+def close(release_id: str, state: str, policy_file: Path | None, project: Path | None) -> None:
+    """Close the release ID, which a crash has left open; the beginning of an id is enough."""
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+
+    book = _opened(project, policy_file)
+    found = _state(book, release_id)
+    full = found.last.release_id
+    if found.last.event != "opened":
+        raise InputError(f"only an open release can be closed, {full} is {found.last.event}")
+    if state == "published":
+        if found.begun is None:
+            raise InputError(f"{full} cannot have been published: its writing never began")
+        book.published(full, found.begun)
+    else:
+        if found.begun is not None:
+            _refuse_if_there(found, policy_file, project)
+        book.failed(full, begun=True)
+    click.echo(f"{full} is {_state(book, full).last.event}")
+
+
+@ledger.command()
+@click.argument("release_id", metavar="ID")
+@project_option
+def withdraw(release_id: str, project: Path | None) -> None:
+    """Mark the published release ID as withdrawn. Its ε stays spent: it was seen. No file is touched."""
+    book = _opened(project)
+    full = _state(book, release_id).last.release_id
+    book.withdraw(full)
+    click.echo(f"{full} is withdrawn")
+
+
+def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
+    """Open the ledger of a project: that of the policy, else the one that this folder is in."""
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.ledger import ledger_at  # noqa: PLC0415
+    from anon_pipeline.locations import OFF  # noqa: PLC0415
+
+    url = locations_of(policy_file or Path("policy.yaml"), project).ledger
+    if url == OFF:
+        raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
+    return ledger_at(url, make=False)
+
+
+def _state(book: Ledger, beginning: str) -> State:
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.ledger.budget import states  # noqa: PLC0415
+
+    fitting = [state for key, state in states(book.events()).items() if key.startswith(beginning)]
+    if len(fitting) != 1:
+        raise InputError(f"ID must begin the id of one release, got that of {len(fitting)}")
+    return fitting[0]
+
+
+def _refuse_if_there(found: State, policy_file: Path | None, project: Path | None) -> None:
+    """Refuse to call a release failed that its destination holds, or whose destination is not known."""
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.ledger.book import is_running  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.booking import holds  # noqa: PLC0415
+
+    last = found.last
+    if policy_file is None:
+        raise InputError(
+            f"the writing of {last.release_id} had begun: name its --policy, or close it as published"
+        )
+    if is_running(last.owner):
+        raise InputError(f"the process that writes {last.release_id} must have ended: {last.owner} runs")
+    policy = load_policy(policy_file)
+    if policy.name != last.release:
+        raise InputError(f"--policy must be that of {last.release}, got that of {policy.name}")
+    if holds(locations_of(policy_file, project).release(policy, last.partition), last.release_id):
+        raise InputError(f"{last.release_id} is at its destination: close it as published")
+
+
+def _print_releases(releases: Iterable[State]) -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table()
+    for heading in ("id", "dataset", "release", "partition", "state", "ε", "k", "since (UTC)"):
+        table.add_column(heading, overflow="fold")
+    for found in releases:
+        e = found.last
+        row = (
+            e.release_id[:12],
+            e.dataset,
+            e.release,
+            e.partition or "",
+            e.event,
+            e.epsilon,
+            str(e.k),
+            e.at[:19],
+        )
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 120, markup=False).print(table)
+
+
+def _sum_of(dataset: str, releases: list[State]) -> str:
+    from anon_pipeline.ledger.budget import decimal_text  # noqa: PLC0415
+
+    counted = [state for state in releases if state.counts]
+    waiting = [state for state in counted if state.last.event == "opened"]
+    total = decimal_text(sum((state.epsilon for state in counted), start=0))
+    text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
+    return text + (f", of them open: {len(waiting)}" if waiting else "")

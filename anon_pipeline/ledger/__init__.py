@@ -1,0 +1,10 @@
+"""The ledger: which releases of a dataset there are, in which state, and how much ε they have spent.
+
+Belongs here: the events, their hash chain, the budget, keeping them in SQLite or PostgreSQL. Does not belong
+here: reading destinations (`publish`), any value of the data.
+"""
+
+from anon_pipeline.ledger.asking import Asked, asked_by
+from anon_pipeline.ledger.book import Ledger, ledger_at
+
+__all__ = ["Asked", "Ledger", "asked_by", "ledger_at"]

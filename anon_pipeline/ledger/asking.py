@@ -1,0 +1,116 @@
+"""What a release asks of the ledger, and why it is refused. Pure.
+
+Belongs here: turning a policy into what is entered, judging it by budget and state. Does not belong here:
+entering it (`book`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from anon_pipeline.errors import GateRefused
+from anon_pipeline.ledger.budget import State, decimal_text, spent
+from anon_pipeline.ledger.chain import Event
+from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Budget
+
+__all__ = ["Asked", "asked_by", "asked_in", "refuse_another", "refuse_beyond_budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a release enters into the ledger: names, digests, numbers."""
+
+    dataset: str
+    release: str
+    partition: str | None
+    policy_digest: str
+    making: str
+    k: int
+    epsilon: str
+    budget: Budget | None = None
+
+
+def asked_by(policy: Policy, partition: str | None) -> Asked:
+    """Return what a policy's release asks for."""
+    epsilon = Fraction(0) if policy.perturb is None else exact_fraction(policy.perturb.epsilon)
+    return Asked(
+        policy.dataset or policy.name,
+        policy.name,
+        partition,
+        policy.digest,
+        policy.making,
+        policy.gate_k,
+        decimal_text(epsilon),
+        policy.budget,
+    )
+
+
+def asked_in(event: Event) -> Asked:
+    """Return what an event's release has asked for."""
+    return Asked(
+        event.dataset,
+        event.release,
+        event.partition,
+        event.policy_digest,
+        event.making,
+        event.k,
+        event.epsilon,
+    )
+
+
+def refuse_another(state: State, asked: Asked) -> None:
+    """Refuse to write what was withdrawn, or opened for something else.
+
+    Raises:
+        GateRefused: naming what differs.
+    """
+    last = state.last
+    if last.event == "withdrawn":
+        raise GateRefused(f"the release {last.release_id} was withdrawn. Materialize perturbed again.")
+    for name in ("dataset", "release", "partition", "making", "epsilon"):
+        if getattr(last, name) != getattr(asked, name):
+            raise GateRefused(
+                f"the release {last.release_id} was opened in the ledger with another {name}. "
+                f"Materialize perturbed again."
+            )
+
+
+def refuse_beyond_budget(
+    releases: Mapping[str, State], asked: Asked, release_id: str, *, now: datetime
+) -> None:
+    """Refuse what would exceed the budget, with what is spent, asked and left.
+
+    Args:
+        releases: of the ledger, by id.
+        asked: with its budget, if it has one.
+        release_id: of the release that asks, which is not counted against itself.
+        now: the clock.
+    Raises:
+        GateRefused: beyond the budget.
+    """
+    budget, wanted = asked.budget, Fraction(asked.epsilon)
+    if budget is None:
+        return
+    others = (state for key, state in releases.items() if key != release_id)
+    found = spent(others, budget, dataset=asked.dataset, partition=asked.partition, now=now)
+    limit = exact_fraction(budget.epsilon)
+    if found.epsilon + wanted <= limit:
+        return
+    window = "" if budget.window is None else f" within {budget.window} days"
+    lines = [
+        f"budget: the releases of {asked.dataset} may spend ε = {decimal_text(limit)} per {budget.per}"
+        f"{window}: {decimal_text(found.epsilon)} is spent, {decimal_text(wanted)} is asked, "
+        f"{decimal_text(max(limit - found.epsilon, Fraction(0)))} is left."
+    ]
+    if found.open_releases:
+        lines.append(
+            f"Of it {decimal_text(found.open_epsilon)} is held by releases that are still open, "
+            f"{found.open_releases} in number. If nothing of them was written: "
+            f"anon-pipeline ledger close ID --as failed."
+        )
+    raise GateRefused("\n".join(lines))

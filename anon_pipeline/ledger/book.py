@@ -1,0 +1,243 @@
+"""What happens to a release, written down: opened, published, failed, withdrawn; refused beyond its budget.
+
+Each step reads all events, verifies their chain, decides and appends in one transaction that no other writer
+shares. Belongs here: which step may follow which. Does not belong here: databases (`store`), destinations
+(`publish`).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.ledger.asking import (
+    Asked,
+    asked_in,
+    refuse_another,
+    refuse_beyond_budget,
+)
+from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.ledger.chain import Broken, Event, Head, Kind, broken_at, sealed
+from anon_pipeline.ledger.store import Store, append, events_and_head, store_at
+
+__all__ = ["Ledger", "is_running", "ledger_at"]
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Page:
+    """The events as they are in one transaction, to which one is added."""
+
+    connection: sa.Connection
+    head: Head
+    releases: dict[str, State]
+    last_at: str
+    now: datetime
+    owner: str
+
+    def add(self, release_id: str, kind: Kind, asked: Asked, data_digest: str | None) -> None:
+        """Append an event; its time never goes back, whatever the clock does."""
+        at = max(self.now.isoformat(timespec="microseconds"), self.last_at)
+        event = Event(
+            0,
+            release_id,
+            at,
+            kind,
+            asked.dataset,
+            asked.release,
+            asked.partition,
+            asked.policy_digest,
+            asked.making,
+            data_digest,
+            asked.k,
+            asked.epsilon,
+            self.owner,
+        )
+        append(self.connection, sealed(event, self.head))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ledger:
+    """The ledger of a deployment.
+
+    store: its database.
+    run: of the orchestrator, for the owner of what is opened.
+    now: the clock, in UTC.
+    """
+
+    store: Store
+    run: str = ""
+    now: Callable[[], datetime] = field(default=_clock)
+
+    def open(self, asked: Asked) -> str:
+        """Open a release before its noise is drawn.
+
+        Returns:
+            Its id.
+        Raises:
+            GateRefused: the budget does not hold what is asked.
+            InputError: the ledger cannot be written, or has been tampered with.
+        """
+        release_id = uuid.uuid4().hex
+        with self._page() as page:
+            refuse_beyond_budget(page.releases, asked, release_id, now=page.now)
+            page.add(release_id, "opened", asked, None)
+        return release_id
+
+    def begin(self, release_id: str, asked: Asked, data_digest: str) -> None:
+        """Enter that a table is about to be written; from here on it may be at the destination.
+
+        A release that had failed, or that this ledger does not know, is opened here, within its budget.
+
+        Args:
+            release_id: what `open` returned.
+            asked: as when it was opened, but for the limits of the gate.
+            data_digest: of the table.
+        Raises:
+            GateRefused: withdrawn, opened for something else, or beyond the budget.
+        """
+        with self._page() as page:
+            state = page.releases.get(release_id)
+            if state is not None:
+                refuse_another(state, asked)
+            refuse_beyond_budget(page.releases, asked, release_id, now=page.now)
+            if state is None or state.published_at is None:
+                page.add(release_id, "opened", asked, data_digest)
+
+    def published(self, release_id: str, data_digest: str) -> None:
+        """Enter that a table is at the destination, if that is not what the ledger says already.
+
+        Raises:
+            InputError: the ledger does not know the release.
+        """
+        with self._page() as page:
+            last = _known(page, release_id).last
+            if (last.event, last.data_digest) != ("published", data_digest):
+                page.add(release_id, "published", asked_in(last), data_digest)
+
+    def failed(self, release_id: str, *, begun: bool = False) -> bool:
+        """Enter that nothing was written, if the release is open and that can be known.
+
+        Args:
+            release_id: of the release.
+            begun: also when writing had begun: the caller has looked at the destination.
+        Returns:
+            Whether the release is failed now.
+        """
+        with self._page() as page:
+            state = page.releases.get(release_id)
+            if state is None or state.published_at is not None or state.last.event != "opened":
+                return state is not None and state.last.event == "failed"
+            if state.begun is not None and not begun:
+                return False
+            page.add(release_id, "failed", asked_in(state.last), None)
+            return True
+
+    def withdraw(self, release_id: str) -> None:
+        """Enter that a published release was taken back; its ε stays spent.
+
+        Raises:
+            InputError: it is not published.
+        """
+        with self._page() as page:
+            last = _known(page, release_id).last
+            if last.event != "published":
+                raise InputError(f"only a published release can be withdrawn, {release_id} is {last.event}")
+            page.add(release_id, "withdrawn", asked_in(last), last.data_digest)
+
+    def found(self, manifest: Mapping[str, Any] | None) -> None:
+        """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
+
+        Args:
+            manifest: of the destination, None where there is none.
+        """
+        release_id, digest = _named_by(manifest)
+        if release_id is None or digest is None:
+            return
+        with self._page() as page:
+            state = page.releases.get(release_id)
+            if state is None or state.last.event == "withdrawn":
+                return
+            if (state.last.event, state.last.data_digest) != ("published", digest):
+                page.add(release_id, "published", asked_in(state.last), digest)
+
+    def events(self) -> list[Event]:
+        """Read all events, in their order."""
+        with self.store.reading() as connection:
+            return events_and_head(connection)[0]
+
+    def verify(self, *, contains: str | None = None) -> Broken | None:
+        """Find where the chain breaks first.
+
+        Args:
+            contains: hash of an event that was noted elsewhere, which must still be there: whoever can
+                write to the database can make a whole new chain.
+        """
+        with self.store.reading() as connection:
+            events, head = events_and_head(connection)
+        broken = broken_at(events, head)
+        if broken is None and contains is not None and contains not in {event.hash for event in events}:
+            return Broken(0, "the hash that was noted must be the hash of an event: it is of none")
+        return broken
+
+    @contextmanager
+    def _page(self) -> Iterator[_Page]:
+        with self.store.writing() as connection:
+            events, head = events_and_head(connection)
+            broken = broken_at(events, head)
+            if broken is not None:
+                raise InputError(
+                    f"the ledger {self.store.shown} was tampered with, at event {broken.seq}: "
+                    f"{broken.reason}. Nothing is released until it is restored."
+                )
+            last_at = events[-1].at if events else ""
+            yield _Page(connection, head, states(events), last_at, self.now(), _owner(self.run))
+
+
+def _owner(run: str) -> str:
+    return f"{socket.gethostname()}/{os.getpid()}/{run}"
+
+
+def is_running(owner: str) -> bool:
+    """Tell whether the process that an event names as its owner runs on this machine."""
+    host, process, _ = owner.split("/", 2)
+    if host != socket.gethostname() or not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True
+
+
+def ledger_at(url: str, *, run: str = "", make: bool = True) -> Ledger:
+    """Open the ledger of a deployment, see `store.store_at`."""
+    return Ledger(store_at(url, make=make), run)
+
+
+def _known(page: _Page, release_id: str) -> State:
+    if release_id not in page.releases:
+        raise InputError(f"the ledger must know the release {release_id}: it does not")
+    return page.releases[release_id]
+
+
+def _named_by(manifest: Mapping[str, Any] | None) -> tuple[str | None, str | None]:
+    """Return the release id and the data digest that a manifest names."""
+    facts = (manifest or {}).get("facts")
+    perturbed = facts.get("perturbed") if isinstance(facts, dict) else None
+    found = perturbed.get("release_id") if isinstance(perturbed, dict) else None
+    digest = (manifest or {}).get("data_digest")
+    both = isinstance(found, str) and isinstance(digest, str)
+    return (found, digest) if both else (None, None)

@@ -1,0 +1,183 @@
+"""Keeping events: one transaction at a time, in SQLite or PostgreSQL.
+
+Belongs here: connecting, locking, reading and appending rows. Does not belong here: what events mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.ledger.chain import Event, Head
+from anon_pipeline.ledger.migrate import up_to_date, upgrade
+from anon_pipeline.locations import plain_ledger
+
+__all__ = ["EVENTS", "HEAD", "Store", "append", "events_and_head", "store_at"]
+
+_PATIENCE = 60  # seconds that one waits for another that writes
+_LOCK = 4_915_370_427_203_111_211  # PostgreSQL's advisory lock of this ledger: any number of our own
+_WRITES = "anon_pipeline_writes"
+
+_METADATA = sa.MetaData()
+EVENTS = sa.Table(
+    "anon_pipeline_events",
+    _METADATA,
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    *(sa.Column(name, sa.Text, nullable=False) for name in ("release_id", "at", "event")),
+    *(sa.Column(name, sa.Text, nullable=False) for name in ("dataset", "release")),
+    sa.Column("partition", sa.Text),
+    *(sa.Column(name, sa.Text, nullable=False) for name in ("policy_digest", "making")),
+    sa.Column("data_digest", sa.Text),
+    sa.Column("k", sa.BigInteger, nullable=False),
+    *(sa.Column(name, sa.Text, nullable=False) for name in ("epsilon", "owner", "prev", "hash")),
+)
+HEAD = sa.Table(
+    "anon_pipeline_head",
+    _METADATA,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("seq", sa.BigInteger, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """A database with the ledger's tables, up to date."""
+
+    engine: sa.Engine
+    shown: str
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Open a transaction that only reads."""
+        with _as_input_error(self.shown), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Open the one transaction that may write now; others wait until it ends.
+
+        Raises:
+            InputError: the database cannot be reached or written, or another has written for too long.
+        """
+        with _as_input_error(self.shown), _alone(self.engine) as connection:
+            yield connection
+
+
+def events_and_head(connection: sa.Connection) -> tuple[list[Event], Head]:
+    """Read all events in their order, and the head that is kept beside them."""
+    rows = connection.execute(sa.select(EVENTS).order_by(EVENTS.c.seq)).mappings()
+    events = [Event(**row) for row in rows]
+    kept = connection.execute(sa.select(HEAD.c.seq, HEAD.c.hash)).first()
+    return events, Head() if kept is None else Head(kept.seq, kept.hash)
+
+
+def append(connection: sa.Connection, event: Event) -> None:
+    """Write a sealed event, and the new head, in the transaction that is open."""
+    connection.execute(sa.insert(EVENTS).values(**asdict(event)))
+    head = {"seq": event.seq, "hash": event.hash}
+    if connection.execute(sa.update(HEAD).where(HEAD.c.id == 1).values(**head)).rowcount == 0:
+        connection.execute(sa.insert(HEAD).values(id=1, **head))
+
+
+def store_at(url: str, *, make: bool = True) -> Store:
+    """Open the ledger's database; make or upgrade its tables where they are missing or old.
+
+    Args:
+        url: ``sqlite:////absolute/path`` or ``postgresql://host/database``, without a password.
+        make: make a SQLite file that is not there.
+    Raises:
+        InputError: not such a URL, not reachable, not there, or made by a newer version.
+    """
+    parsed = _parsed(url)
+    shown = parsed.render_as_string(hide_password=True)
+    if parsed.get_backend_name() == "sqlite":
+        _file(parsed, make=make)
+    store = Store(_engine(parsed), shown)
+    with store.reading() as connection:
+        current = up_to_date(connection, shown)
+    if not current:
+        with store.writing() as connection:
+            upgrade(connection, shown)
+    return store
+
+
+def _parsed(url: str) -> URL:
+    plain_ledger(url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = None
+    known = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+    driver = None if parsed is None else known.get(parsed.drivername.partition("+")[0])
+    if parsed is None or driver is None:
+        raise InputError("the ledger must be a URL that begins with sqlite:// or postgresql://, got another")
+    return parsed.set(drivername=driver)
+
+
+def _file(url: URL, *, make: bool) -> None:
+    """Make the folder of a SQLite file; refuse a database in memory, which would forget."""
+    if not url.database or url.database == ":memory:":
+        raise InputError("the ledger must be a file: sqlite:////absolute/path/ledger.sqlite, got none")
+    path = Path(url.database)
+    if not make and not path.is_file():
+        raise InputError(f"the ledger {path} must be there: it is not. The first release makes it.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the ledger's folder must be writable, got {type(error).__name__}") from None
+
+
+def _engine(url: URL) -> sa.Engine:
+    lite = url.get_backend_name() == "sqlite"
+    options: dict[str, Any] = {"poolclass": NullPool}
+    options["connect_args"] = {"timeout" if lite else "connect_timeout": _PATIENCE}
+    if not lite:  # a stricter one, by a server's default, would see what was there before the lock was had
+        options["isolation_level"] = "READ COMMITTED"
+    try:
+        engine = sa.create_engine(url, **options)
+    except ModuleNotFoundError:
+        raise InputError(
+            "a ledger in PostgreSQL needs the extra: pip install 'anon-pipeline[postgres]'"
+        ) from None
+    if lite:
+        sa.event.listen(engine, "connect", _no_implicit_begin)
+        sa.event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _no_implicit_begin(connection: Any, _: object) -> None:
+    """Leave it to `_begin` when a transaction begins: sqlite3 would begin one only at the first write."""
+    connection.isolation_level = None
+
+
+def _begin(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def _alone(engine: sa.Engine) -> Iterator[sa.Connection]:
+    with engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_PATIENCE}s'")
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+        yield connection
+
+
+@contextmanager
+def _as_input_error(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        kind = type(getattr(error, "orig", None) or error).__name__
+        raise InputError(f"the ledger {shown} must be reachable and writable, got {kind}") from None

@@ -1,0 +1,138 @@
+"""The steps of a release, and which may follow which."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.ledger.asking import Asked, asked_by
+from anon_pipeline.ledger.book import Ledger, is_running
+from anon_pipeline.ledger.budget import states
+from anon_pipeline.policy import Policy
+
+Ask = Callable[..., Asked]
+
+
+def kinds(book: Ledger) -> list[tuple[str, str | None]]:
+    return [(event.event, event.data_digest) for event in book.events()]
+
+
+def test_a_release_is_opened_begun_and_published(book: Ledger, asked: Ask) -> None:
+    release_id = book.open(asked(partition="w1"))
+    book.begin(release_id, asked(partition="w1"), "digest")
+    book.published(release_id, "digest")
+    book.published(release_id, "digest")
+    assert kinds(book) == [("opened", None), ("opened", "digest"), ("published", "digest")]
+    event = book.events()[-1]
+    assert (event.dataset, event.release, event.partition, event.k) == ("people", "small", "w1", 5)
+    assert (event.policy_digest, event.making, event.epsilon) == ("policy", "making", "2")
+    assert event.owner == f"{socket.gethostname()}/{os.getpid()}/a-run"
+    assert event.at == "2026-06-01T12:00:00.000000+00:00"
+
+
+def test_a_release_whose_writing_has_begun_is_not_failed_by_anybody_else(book: Ledger, asked: Ask) -> None:
+    release_id = book.open(asked())
+    book.begin(release_id, asked(), "digest")
+    assert not book.failed(release_id)
+    assert book.failed(release_id, begun=True)
+    assert states(book.events())[release_id].begun is None
+
+
+def test_a_failed_release_may_be_published_within_the_budget_alone(book: Ledger, asked: Ask) -> None:
+    first = book.open(asked("2", 3))
+    book.failed(first)
+    second = book.open(asked("2", 3))
+    with pytest.raises(GateRefused, match="2 is spent"):
+        book.begin(first, asked("2", 3), "digest")
+    book.failed(second)
+    book.begin(first, asked("2", 3), "digest")
+    assert states(book.events())[first].counts
+
+
+def test_a_release_that_the_ledger_does_not_know_is_opened_when_it_is_written(
+    book: Ledger, asked: Ask
+) -> None:
+    book.begin("f" * 32, asked("2", 2), "digest")
+    assert kinds(book) == [("opened", "digest")]
+    with pytest.raises(GateRefused):
+        book.begin("e" * 32, asked("2", 2), "digest")
+
+
+@pytest.mark.parametrize("name", ["dataset", "release", "partition", "making", "epsilon"])
+def test_what_was_opened_for_something_else_is_not_written(book: Ledger, asked: Ask, name: str) -> None:
+    release_id = book.open(asked())
+    with pytest.raises(GateRefused, match=f"with another {name}"):
+        book.begin(release_id, replace(asked(), **{name: "1"}), "digest")
+    book.begin(release_id, replace(asked(), policy_digest="other limits", k=7), "digest")
+
+
+def test_a_withdrawn_release_is_not_written_again(book: Ledger, asked: Ask) -> None:
+    release_id = book.open(asked())
+    with pytest.raises(InputError, match=r"only a published release can be withdrawn, .* is opened"):
+        book.withdraw(release_id)
+    book.begin(release_id, asked(), "digest")
+    book.published(release_id, "digest")
+    book.withdraw(release_id)
+    with pytest.raises(GateRefused, match="was withdrawn"):
+        book.begin(release_id, asked(), "digest")
+    book.found({"data_digest": "digest", "facts": {"perturbed": {"release_id": release_id}}})
+    assert kinds(book)[-1] == ("withdrawn", "digest")
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_manifest_at_the_destination_closes_what_a_crash_left(
+    book: Ledger, asked: Ask, closed: bool
+) -> None:
+    release_id = book.open(asked())
+    book.begin(release_id, asked(), "digest")
+    if closed:
+        book.failed(release_id, begun=True)  # wrongly: the destination holds it
+    manifest = {"data_digest": "digest", "facts": {"perturbed": {"release_id": release_id}}}
+    book.found(manifest)
+    book.found(manifest)
+    assert kinds(book)[2 + closed :] == [("published", "digest")]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [None, {}, {"facts": None}, {"facts": {"perturbed": 3}}, {"facts": {"perturbed": {"release_id": "x"}}},
+     {"data_digest": "d", "facts": {"perturbed": {"release_id": "not ours"}}}],
+)  # fmt: skip
+def test_a_manifest_that_says_nothing_enters_nothing(
+    book: Ledger, manifest: dict[str, object] | None
+) -> None:
+    book.found(manifest)
+    assert book.events() == []
+
+
+def test_an_unknown_release_cannot_be_closed(book: Ledger) -> None:
+    with pytest.raises(InputError, match="must know the release"):
+        book.published("f" * 32, "digest")
+    assert not book.failed("f" * 32)
+
+
+def test_what_a_policy_asks_for(small_policy: Callable[..., Policy]) -> None:
+    policy = small_policy(perturb={"epsilon": 0.1}, budget={"epsilon": 3})
+    asked = asked_by(policy, "w1")
+    assert asked == Asked("small", "small", "w1", policy.digest, policy.making, 3, "0.1", policy.budget)
+    assert asked_by(small_policy(dataset="people"), None).dataset == "people"
+
+
+def test_without_noise_nothing_is_spent(small_policy: Callable[..., Policy]) -> None:
+    plain = small_policy(
+        perturb=None,
+        suppress=None,
+        columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
+    )
+    assert asked_by(plain, None).epsilon == "0"
+
+
+def test_the_owner_of_an_event_runs_or_not() -> None:
+    assert is_running(f"{socket.gethostname()}/{os.getpid()}/")
+    assert not is_running(f"{socket.gethostname()}/{2**22 + 1}/run")
+    assert not is_running(f"elsewhere/{os.getpid()}/")

@@ -1,0 +1,138 @@
+"""What has been spent: exactly, and never too little."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from fractions import Fraction
+
+import pytest
+
+from anon_pipeline.errors import GateRefused
+from anon_pipeline.ledger.asking import Asked
+from anon_pipeline.ledger.book import Ledger
+from anon_pipeline.ledger.budget import decimal_text, states
+
+Ask = Callable[..., Asked]
+
+
+def publish(book: Ledger, asked: Asked) -> str:
+    release_id = book.open(asked)
+    book.begin(release_id, asked, f"digest {release_id}")
+    book.published(release_id, f"digest {release_id}")
+    return release_id
+
+
+def test_tenths_add_up_exactly(book: Ledger, asked: Ask) -> None:
+    for _ in range(10):  # 0.1 ten times is 0.9999999999999999 in floats, and 3 · 0.1 is above 0.3
+        publish(book, asked("0.1", 1))
+    with pytest.raises(GateRefused) as refused:
+        book.open(asked("0.1", 1))
+    assert str(refused.value) == (
+        "budget: the releases of people may spend ε = 1 per dataset: 1 is spent, 0.1 is asked, 0 is left."
+    )
+
+
+def test_a_budget_is_refused_by_the_smallest_amount(book: Ledger, asked: Ask) -> None:
+    publish(book, asked("1"))
+    with pytest.raises(GateRefused, match=r"1 is spent, 2\.0000001 is asked, 2 is left"):
+        book.open(asked("2.0000001", 3))
+    assert book.open(asked("2", 3))
+
+
+def test_a_refusal_enters_nothing(book: Ledger, asked: Ask) -> None:
+    with pytest.raises(GateRefused):
+        book.open(asked("2", 1))
+    assert book.events() == []
+
+
+def test_open_releases_count_as_spent_until_they_are_closed(book: Ledger, asked: Ask) -> None:
+    left = book.open(asked("2", 3))
+    with pytest.raises(
+        GateRefused, match="2 is held by releases that are still open, 1 in number"
+    ) as refused:
+        book.open(asked("2", 3))
+    assert "anon-pipeline ledger close ID --as failed" in str(refused.value)
+    assert book.failed(left)
+    assert book.open(asked("2", 3))
+
+
+def test_withdrawn_releases_stay_spent(book: Ledger, asked: Ask) -> None:
+    book.withdraw(publish(book, asked("2", 3)))
+    with pytest.raises(GateRefused):
+        book.open(asked("2", 3))
+
+
+def test_a_release_that_was_published_once_is_never_given_back(book: Ledger, asked: Ask) -> None:
+    published = publish(book, asked("2", 3))
+    assert not book.failed(published, begun=True)
+    assert states(book.events())[published].counts
+    with pytest.raises(GateRefused):
+        book.open(asked("2", 3))
+
+
+def test_publishing_the_same_noise_again_spends_nothing_more(book: Ledger, asked: Ask) -> None:
+    published = publish(book, asked("2", 2))
+    book.begin(published, asked("2", 2), "the same, shuffled anew")
+    book.published(published, "the same, shuffled anew")
+    state = states(book.events())[published]
+    assert (state.last.event, state.last.data_digest) == ("published", "the same, shuffled anew")
+    assert len(book.events()) == 4
+
+
+def test_per_record_each_partition_has_the_budget_for_itself(book: Ledger, asked: Ask) -> None:
+    for week in ("w1", "w2"):
+        publish(book, asked("2", 3, per="record", partition=week))
+    with pytest.raises(GateRefused, match="per record: 2 is spent"):
+        book.open(asked("2", 3, per="record", partition="w2"))
+    with pytest.raises(GateRefused, match="per dataset: 4 is spent"):
+        book.open(asked("2", 5, per="dataset", partition="w3"))
+
+
+def test_other_datasets_do_not_count(book: Ledger, asked: Ask) -> None:
+    publish(book, asked("2", 2, dataset="others"))
+    assert book.open(asked("2", 2))
+
+
+def test_releases_without_a_budget_are_counted_for_those_with_one(book: Ledger, asked: Ask) -> None:
+    publish(book, asked("2"))
+    with pytest.raises(GateRefused):
+        book.open(asked("2", 3))
+
+
+def test_a_window_forgets_what_is_older(book: Ledger, asked: Ask, clock: Callable[[], object]) -> None:
+    publish(book, asked("2", 2, window=30))
+    clock.now += timedelta(days=30, microseconds=-1)  # type: ignore[attr-defined]
+    with pytest.raises(GateRefused, match="per dataset within 30 days: 2 is spent"):
+        book.open(asked("2", 2, window=30))
+    clock.now += timedelta(microseconds=1)  # type: ignore[attr-defined]
+    assert book.open(asked("2", 2, window=30))
+
+
+def test_an_open_release_counts_whatever_its_age(
+    book: Ledger, asked: Ask, clock: Callable[[], object]
+) -> None:
+    book.open(asked("2", 2, window=30))
+    clock.now += timedelta(days=300)  # type: ignore[attr-defined]
+    with pytest.raises(GateRefused):
+        book.open(asked("2", 2, window=30))
+
+
+def test_time_never_goes_back_and_the_future_counts(
+    book: Ledger, asked: Ask, clock: Callable[[], object]
+) -> None:
+    clock.now += timedelta(days=10_000)  # type: ignore[attr-defined]
+    publish(book, asked("2", 3, window=1))
+    clock.now -= timedelta(days=10_500)  # type: ignore[attr-defined]
+    with pytest.raises(GateRefused, match="2 is spent"):
+        book.open(asked("2", 3, window=1))
+    publish(book, asked("1", 3, window=1))
+    times = [event.at for event in book.events()]
+    assert times == sorted(times)
+
+
+def test_decimal_text_is_exact() -> None:
+    assert decimal_text(Fraction("0.1") * 3) == "0.3"
+    assert decimal_text(Fraction(1200)) == "1200"
+    assert decimal_text(0) == "0"
+    assert Fraction(decimal_text(Fraction("1e-17") + 1)) == Fraction("1e-17") + 1

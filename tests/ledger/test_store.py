@@ -1,0 +1,227 @@
+"""The database: one writer at a time, versions, and rows that cannot be changed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.ledger.asking import Asked
+from anon_pipeline.ledger.book import Ledger
+from anon_pipeline.ledger.chain import Event, Head, broken_at, sealed
+from anon_pipeline.ledger.migrate import VERSIONS, upgrade
+from anon_pipeline.ledger.store import EVENTS, HEAD, Store, events_and_head, store_at
+
+Ask = Callable[..., Asked]
+ROOT = Path(__file__).resolve().parents[2]
+
+WRITER = """
+import sys
+from anon_pipeline.ledger import Asked, ledger_at
+asked = Asked("people", "small", None, "policy", "making", 5, "0.1")
+book = ledger_at(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(50):
+    book.open(asked)
+"""
+
+
+def writers(url: str) -> list[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", WRITER, url]
+    return [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        for _ in range(2)
+    ]
+
+
+def test_two_processes_append_fifty_each_and_make_the_tables_once(url: str) -> None:
+    both = writers(url)
+    assert [w.stdout.readline() for w in both] == ["ready\n"] * 2  # type: ignore[union-attr]
+    for writer in both:
+        writer.stdin.write("go\n")  # type: ignore[union-attr]
+        writer.stdin.flush()  # type: ignore[union-attr]
+    assert [writer.wait() for writer in both] == [0, 0]
+    for writer in both:
+        writer.stdin.close()  # type: ignore[union-attr]
+        writer.stdout.close()  # type: ignore[union-attr]
+    book = Ledger(store_at(url))
+    assert [event.seq for event in book.events()] == list(range(1, 101))
+    assert len({event.owner for event in book.events()}) == 2
+    assert book.verify() is None
+
+
+def test_two_that_ask_at_once_do_not_share_what_is_left(url: str) -> None:
+    program = WRITER.replace('"0.1"', '"0.1", Budget(epsilon=2)').replace(
+        "import sys\n", "import sys\nfrom anon_pipeline.policy.sections import Budget\n"
+    )
+    command = [sys.executable, "-c", program, url]
+    both = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=-1, stderr=-1, text=True, cwd=ROOT)
+        for _ in range(2)
+    ]
+    said = [writer.communicate("go\n")[1] for writer in both]
+    assert all("GateRefused" in text for text in said)
+    assert len(Ledger(store_at(url)).events()) == 20  # 20 · 0.1 = 2, not one more
+
+
+def rows(store: Store, *statements: str) -> None:
+    """Change rows as somebody would who can write to the database: the triggers are theirs to drop."""
+    sqlite = store.engine.dialect.name == "sqlite"
+    drop = (
+        ("DROP TRIGGER anon_pipeline_no_UPDATE", "DROP TRIGGER anon_pipeline_no_DELETE")
+        if sqlite
+        else ("DROP TRIGGER anon_pipeline_no_change ON anon_pipeline_events",)
+    )
+    with store.writing() as connection:
+        for statement in (*drop, *statements):
+            connection.exec_driver_sql(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE anon_pipeline_events SET epsilon = '0' WHERE seq = 1",
+        "DELETE FROM anon_pipeline_events WHERE seq = 3",
+    ],
+)
+def test_rows_cannot_be_changed_by_accident(book: Ledger, asked: Ask, statement: str) -> None:
+    for _ in range(3):
+        book.open(asked())
+    with pytest.raises(SQLAlchemyError, match="append-only"), book.store.engine.begin() as connection:
+        connection.exec_driver_sql(statement)
+    assert book.verify() is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "at"),
+    [
+        ("UPDATE anon_pipeline_events SET epsilon = '0' WHERE seq = 2", 2),
+        ("DELETE FROM anon_pipeline_events WHERE seq = 2", 2),
+        ("DELETE FROM anon_pipeline_events WHERE seq = 3", 3),
+        ("DELETE FROM anon_pipeline_events", 1),
+        ("DELETE FROM anon_pipeline_head", 4),
+    ],
+)
+def test_a_changed_row_is_named_and_stops_every_release(
+    book: Ledger, asked: Ask, statement: str, at: int
+) -> None:
+    for _ in range(3):
+        book.open(asked())
+    rows(book.store, statement)
+    broken = book.verify()
+    assert broken is not None
+    assert broken.seq == at
+    with pytest.raises(InputError, match=f"tampered with, at event {at}"):
+        book.open(asked())
+
+
+def test_a_whole_new_chain_is_found_by_a_hash_that_was_noted(book: Ledger, asked: Ask) -> None:
+    book.open(asked())
+    noted = book.events()[-1].hash
+    assert book.verify(contains=noted) is None
+    rows(book.store, "DELETE FROM anon_pipeline_events", "DELETE FROM anon_pipeline_head")
+    book.open(asked("0.1"))
+    assert book.verify() is None
+    assert book.verify(contains=noted) is not None
+
+
+def at_version(url: str, version: str) -> Store:
+    """A ledger as an older version has made it."""
+    store = store_at(url)
+    with store.writing() as connection:
+        connection.execute(sa.text("DROP TABLE anon_pipeline_events"))
+        connection.execute(sa.text("DROP TABLE anon_pipeline_head"))
+        connection.execute(sa.text("DROP TABLE anon_pipeline_ledger_version"))
+        if store.engine.dialect.name == "postgresql":
+            connection.execute(sa.text("DROP FUNCTION anon_pipeline_append_only"))
+        upgrade(connection, "test", to=version)
+    return store
+
+
+def test_a_ledger_of_version_1_is_upgraded_and_keeps_its_events(url: str, asked: Ask) -> None:
+    old = at_version(url, "0001")
+    event = sealed(
+        Event(0, "a" * 32, "2026-01-01T00:00:00.000000+00:00", "published", "people", "small", None, "p", "m",
+              "d", 5, "2", "host/1/"),
+        Head(),
+    )  # fmt: skip
+    with old.writing() as connection:
+        connection.execute(sa.insert(EVENTS).values(**asdict(event)))
+        assert not sa.inspect(connection).has_table(HEAD.name)
+    book = Ledger(store_at(url))
+    assert book.events() == [event]
+    assert book.verify() is None
+    with pytest.raises(GateRefused, match="2 is spent"):
+        book.open(asked("2", 3))
+    book.open(asked("2"))
+    assert book.verify() is None
+
+
+def test_an_empty_ledger_of_version_1_is_upgraded(url: str, asked: Ask) -> None:
+    at_version(url, "0001")
+    book = Ledger(store_at(url))
+    assert book.verify() is None
+    book.open(asked())
+    assert broken_at(*_read(book.store)) is None
+
+
+def _read(store: Store) -> tuple[list[Event], Head]:
+    with store.reading() as connection:
+        return events_and_head(connection)
+
+
+def test_a_newer_ledger_is_refused(url: str) -> None:
+    with store_at(url).writing() as connection:
+        connection.execute(sa.text("UPDATE anon_pipeline_ledger_version SET version_num = '0099'"))
+    with pytest.raises(InputError, match=r"up to 0002, got a newer one\. Upgrade anon-pipeline"):
+        store_at(url)
+
+
+def test_every_migration_is_a_version_and_the_tables_are_those_of_the_code(url: str) -> None:
+    from alembic.script import ScriptDirectory
+
+    import anon_pipeline.ledger as package
+
+    scripts = ScriptDirectory(str(Path(package.__file__).parent / "migrations"))
+    assert tuple(s.revision for s in reversed(list(scripts.walk_revisions()))) == VERSIONS
+    with store_at(url).reading() as connection:
+        for table in (EVENTS, HEAD):
+            found = {c["name"]: c["nullable"] for c in sa.inspect(connection).get_columns(table.name)}
+            assert found == {c.name: c.nullable for c in table.columns}
+
+
+@pytest.mark.parametrize(
+    ("url_", "says"),
+    [
+        ("mysql://db/x", "must be a URL that begins with"),
+        ("nonsense", "must be a URL that begins with"),
+        ("sqlite://", "must be a file"),
+        ("sqlite:///:memory:", "must be a file"),
+        ("postgresql://me:CANARY@db/x", "must not hold a password"),
+        ("postgresql://127.0.0.1:1/x", "must be reachable and writable, got OperationalError"),
+    ],
+)
+def test_what_is_no_ledger_is_refused_by_name(url_: str, says: str) -> None:
+    with pytest.raises(InputError, match=says) as refused:
+        store_at(url_)
+    assert "CANARY" not in str(refused.value)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ledger.sqlite").write_text("not a database, and long enough to be seen as none" * 40)
+    with pytest.raises(InputError, match="got DatabaseError"):
+        store_at(f"sqlite:///{tmp_path}/ledger.sqlite")
+
+
+def test_reading_does_not_make_a_ledger(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="The first release makes it"):
+        store_at(f"sqlite:///{tmp_path}/ledger.sqlite", make=False)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,89 @@
+"""Releases of Dagster in the ledger: opened before the noise, closed by `published` in any process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dagster import ExecuteInProcessResult
+
+from anon_pipeline.ledger import ledger_at
+from anon_pipeline.ledger.chain import Event
+from anon_pipeline.pipeline import STAGES
+
+Make = Callable[..., "Project"]  # noqa: F821 - conftest's
+
+
+def entered(folder: Path) -> list[Event]:
+    return ledger_at(f"sqlite:///{folder}/ledger.sqlite").events()
+
+
+def kinds(folder: Path) -> list[str]:
+    return [event.event for event in entered(folder)]
+
+
+def messages(result: ExecuteInProcessResult) -> str:
+    return "".join(e.step_failure_data.error.message for e in result.all_events if e.is_step_failure)
+
+
+def test_perturbed_opens_and_published_closes_in_another_run(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    assert kinds(made.folder) == ["opened"]
+    assert made.materialize("published").success
+    events = entered(made.folder)
+    assert kinds(made.folder) == ["opened", "opened", "published"]
+    manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
+    assert {event.release_id for event in events} == {manifest["facts"]["perturbed"]["release_id"]}
+    assert events[-1].data_digest == manifest["data_digest"]
+    assert events[0].owner.split("/")[2]  # the run's id
+
+
+def test_publishing_again_spends_nothing_and_new_noise_does(project: Make) -> None:
+    made = project(budget={"epsilon": 3})
+    assert made.run("small_release").success
+    assert made.materialize("published").success
+    before = (made.folder / "vault" / "small" / "perturbed.parquet").read_bytes()
+    result = made.materialize("perturbed")
+    assert not result.success
+    assert "2 is spent, 2 is asked, 1 is left" in messages(result)
+    assert (made.folder / "vault" / "small" / "perturbed.parquet").read_bytes() == before
+    assert kinds(made.folder).count("published") == 1
+
+
+@pytest.mark.parametrize("limit", [{"linking_risk": 0.0}, {"k": 100}])
+def test_a_gate_check_that_fails_gives_the_epsilon_back(project: Make, limit: dict[str, float]) -> None:
+    made = project(gate=limit, budget={"epsilon": 2})
+    for _ in range(2):
+        assert not made.run("small_release").success
+    assert kinds(made.folder) == ["opened", "failed"] * 2
+
+
+def test_a_failed_release_is_published_after_all_when_the_gate_is_lowered(project: Make) -> None:
+    assert not project(gate={"linking_risk": 0.0}, budget={"epsilon": 2}).run("small_release").success
+    made = project(budget={"epsilon": 2})
+    assert made.run("small_gate").success
+    assert made.materialize("published").success
+    assert kinds(made.folder) == ["opened", "failed", "opened", "published"]
+
+
+def test_a_failing_stage_gives_the_epsilon_back(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise ValueError("CANARY-7f3a")
+
+    monkeypatch.setattr("anon_pipeline.pipeline.confident", crash)
+    made = project()
+    assert not made.run("small_release").success
+    assert kinds(made.folder) == ["opened", "failed"]
+
+
+def test_the_budget_per_record_is_for_each_partition(project: Make) -> None:
+    schedule = {"cron": "0 3 * * 1", "partitions": "weekly"}
+    made = project(schedule=schedule, budget={"epsilon": 2, "per": "record"})
+    for week in ("2026-01-05", "2026-01-12"):
+        assert made.run("small_release", week).success
+    again = made.run("small_release", "2026-01-05")
+    assert "per record: 2 is spent" in messages(again)
+    assert [event.partition for event in entered(made.folder)] == ["2026-01-05"] * 3 + ["2026-01-12"] * 3

@@ -1,0 +1,164 @@
+"""The commands about the ledger, their tables and exit codes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from anon_pipeline import Locations, cli, make_release
+from anon_pipeline.ledger import Ledger, asked_by, ledger_at
+from anon_pipeline.policy import TYPE, Policy
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Run a command in the project's folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["anon-pipeline", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        shown = capsys.readouterr()
+        return int(exit_.value.code or 0), shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def policy(
+    tmp_path: Path, small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
+) -> Policy:
+    made = small_policy(budget={"epsilon": 3}, dataset="people")
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    attributes = made.model_dump(mode="json", exclude_unset=True)
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+    return made
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Ledger:
+    return ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite")
+
+
+def test_run_is_refused_beyond_the_budget_and_list_says_why(call: Call, policy: Policy) -> None:
+    assert call("run", "policy.yaml")[0] == 0
+    code, out, err = call("run", "policy.yaml")
+    assert (code, out) == (1, "")
+    assert "refused: budget: the releases of people may spend ε = 3 per dataset: 2 is spent" in err
+    code, out, _ = call("ledger", "list")
+    assert code == 0
+    assert out.count("published") == 1
+    assert out.endswith("people: ε = 2 spent, releases: 1\n")
+    assert "small" not in call("ledger", "list", "--dataset", "others")[1]
+
+
+def test_verify_prints_the_head_and_exits_1_when_a_row_was_edited(
+    call: Call, policy: Policy, book: Ledger, tmp_path: Path
+) -> None:
+    book.open(asked_by(policy, None))
+    code, out, _ = call("ledger", "verify")
+    assert code == 0
+    assert out.splitlines() == [
+        "1 events, each as it was written. Note the last hash: keep it elsewhere.",
+        book.events()[-1].hash,
+    ]
+    assert call("ledger", "verify", "--contains", book.events()[-1].hash)[0] == 0
+    assert call("ledger", "verify", "--contains", "0" * 64)[0] == 1
+    with sqlite3.connect(tmp_path / "ledger.sqlite") as connection:
+        connection.execute("DROP TRIGGER anon_pipeline_no_UPDATE")
+        connection.execute("UPDATE anon_pipeline_events SET epsilon = '0'")
+    connection.close()
+    code, out, err = call("ledger", "verify")
+    assert (code, out) == (1, "")
+    assert err.startswith("broken at event 1: ")
+    assert "broken at event 1" in call("ledger", "list")[2]
+
+
+def test_export_prints_every_event_as_a_line(call: Call, policy: Policy, book: Ledger) -> None:
+    book.open(asked_by(policy, None))
+    code, out, _ = call("ledger", "export")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [line["hash"] for line in lines] == [event.hash for event in book.events()]
+    assert lines[0]["event"] == "opened"
+    assert lines[0]["epsilon"] == "2"
+
+
+def test_close_as_failed_gives_back_what_cannot_have_been_written(
+    call: Call, policy: Policy, book: Ledger
+) -> None:
+    release_id = book.open(asked_by(policy, None))
+    assert "of them open: 1" in call("ledger", "list")[1]
+    assert call("ledger", "close", release_id[:8], "--as", "published")[0] == 2
+    assert call("ledger", "close", release_id[:8], "--as", "failed") == (0, f"{release_id} is failed\n", "")
+    code, _, err = call("ledger", "close", release_id, "--as", "failed")
+    assert code == 2
+    assert "only an open release can be closed" in err
+    assert call("run", "policy.yaml")[0] == 0
+
+
+def test_close_as_failed_looks_at_the_destination(
+    call: Call, policy: Policy, book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anon_pipeline.ledger.book.is_running", lambda owner: False)
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
+        make_release(policy, Locations.of(tmp_path, {}))
+    release_id = book.events()[0].release_id
+    assert "name its --policy" in call("ledger", "close", release_id, "--as", "failed")[2]
+    close = ("ledger", "close", release_id, "--policy", "policy.yaml", "--as")
+    code, _, err = call(*close, "failed")
+    assert code == 2
+    assert "is at its destination: close it as published" in err
+    assert call(*close, "published")[:2] == (0, f"{release_id} is published\n")
+    assert book.events()[-1].data_digest == book.events()[1].data_digest
+
+
+def test_close_as_failed_where_the_destination_holds_nothing(
+    call: Call, policy: Policy, book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release_id = book.open(asked_by(policy, None))
+    book.begin(release_id, asked_by(policy, None), "digest")
+    close = ("ledger", "close", release_id, "--as", "failed", "--policy", "policy.yaml")
+    assert "must have ended" in call(*close)[2]  # this very process
+    monkeypatch.setattr("anon_pipeline.ledger.book.is_running", lambda owner: False)
+    assert call(*close)[0] == 0
+    assert book.events()[-1].event == "failed"
+
+
+def test_withdraw_keeps_the_epsilon_spent(call: Call, policy: Policy, book: Ledger) -> None:
+    assert call("run", "policy.yaml")[0] == 0
+    release_id = book.events()[0].release_id
+    assert call("ledger", "withdraw", release_id[:6])[:2] == (0, f"{release_id} is withdrawn\n")
+    assert call("ledger", "list")[1].endswith("people: ε = 2 spent, releases: 1\n")
+    assert call("run", "policy.yaml")[0] == 1
+
+
+@pytest.mark.parametrize("command", ["list", "verify", "export"])
+def test_where_there_is_no_ledger_none_is_made(call: Call, tmp_path: Path, command: str) -> None:
+    code, _, err = call("ledger", command)
+    assert code == 2
+    assert "must be there: it is not" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_id_must_be_of_one_release(call: Call, policy: Policy, book: Ledger) -> None:
+    for _ in range(2):
+        book.open(asked_by(policy.model_copy(update={"budget": None}), None))
+    assert "got that of 0" in call("ledger", "withdraw", "x")[2]
+    assert "got that of 2" in call("ledger", "withdraw", "")[2]
+
+
+def test_a_ledger_that_is_off_has_nothing_to_show(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANON_PIPELINE_LEDGER", "off")
+    assert call("ledger", "list")[0] == 2
