@@ -101,7 +101,7 @@ def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> li
     def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
         def schema() -> Any:
             folders = anon_folders.locations()
-            locations.confine(policy)
+            folders.confine(policy)
             coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
             return k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
 
