@@ -21,6 +21,7 @@ FLOORS: list[set[str]] = [
     {"shuffle", "risk"},
     {"suppress", "utility"},
     {"measure"},
+    {"compose"},
     {"pipeline", "gate"},
     {"publish"},
     {"release"},

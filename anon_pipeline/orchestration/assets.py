@@ -17,6 +17,7 @@ from anon_pipeline.errors import private_stage
 from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
+from anon_pipeline.orchestration.memory import VaultArchive, published_before
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
@@ -78,7 +79,8 @@ def _k_anonymized(at: _At, before: Staged) -> Staged:
 
 
 def _perturbed(at: _At, before: Staged) -> Staged:
-    return pipeline.perturbed(at.policy, before, entropy=system_entropy())
+    memory = published_before(at.policy, at.folders, partition=at.partition)
+    return pipeline.perturbed(at.policy, before, entropy=system_entropy(), memory=memory)
 
 
 def _shuffled(at: _At, before: Staged) -> Staged:
@@ -131,13 +133,15 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
         with as_failure(), private_stage("published"):
             partition = partition_of_run(context, partitions)
             lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
+            folders = anon_folders.locations()
             written = publish(
                 released,
                 originals.frame,
                 policy,
-                locations=anon_folders.locations(),
+                locations=folders,
                 partition=partition,
                 second_lock=lock,
+                archive=None if policy.record_key is None else VaultArchive(policy, folders),
             )
             return dg.MaterializeResult(metadata=_published_metadata(written))
 

@@ -22,6 +22,7 @@ from anon_pipeline.gate.contracts import (
 )
 from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
+from anon_pipeline.orchestration.memory import published_before
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run
@@ -44,6 +45,8 @@ _SAYS = {
     "linking_risk": "At most this share of the records is nearest to its own original.",
     "suppression": "At most this share of the input is missing from the release.",
     "confidence_k": "No record has fewer, but at least one, originals in its confidence interval.",
+    "cross_release_k": "So many persons fit all classes, over all releases, that any one was published in.",
+    "sticky": "What was published before and has not changed has the same noise.",
 }
 
 
@@ -153,11 +156,17 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         context: dg.AssetCheckExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {key.name for key in context.selected_asset_check_keys}
-        folder = anon_folders.locations().hierarchies
+        folders = anon_folders.locations()
+        folder = folders.hierarchies
         with as_failure(), private_stage("gate"):
             key = partition_of_run(context, partitions)
             report = evaluate(
-                released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder
+                released.frame,
+                policy,
+                released.facts,
+                originals=originals.frame,
+                hierarchies=folder,
+                memory=published_before(policy, folders, partition=key),
             )
             suite = _suite(policy, released, originals, folder) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
