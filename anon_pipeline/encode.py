@@ -23,6 +23,7 @@ from anon_pipeline.values import arrow, finite_numbers, texts, whole_numbers
 
 __all__ = [
     "CLASS",
+    "PERSON",
     "PRIVATE",
     "RECORD",
     "Coded",
@@ -33,8 +34,8 @@ __all__ = [
     "incomplete",
 ]
 
-RECORD, CLASS = "_record_id", "_class_id"
-PRIVATE = (RECORD, CLASS)
+RECORD, CLASS, PERSON = "_record_id", "_class_id", "_person_id"
+PRIVATE = (RECORD, CLASS, PERSON)
 
 
 def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:

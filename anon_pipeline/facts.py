@@ -65,7 +65,12 @@ class KAnonymizedFacts:
 
 @dataclass(frozen=True, slots=True)
 class PerturbedFacts:
-    """The noise: its budget, its scale, its error as expected before any is drawn; its id in the ledger."""
+    """The noise: its budget, its scale, its error as expected before any is drawn.
+
+    composition: None without ``record_key``; else ``releases_before``, ``values_reused``, ``values_drawn``
+    and ``epsilon_spent``: the largest ε that a record spends here, as the exact text of a fraction.
+    release_id: under which the ledger has opened this release; None without a ledger.
+    """
 
     stage: ClassVar[str] = "perturbed"
     passed_through: bool
@@ -73,6 +78,8 @@ class PerturbedFacts:
     mechanism: str | None
     columns: dict[str, dict[str, float | int | None]]
     seeded: bool
+    republish: str
+    composition: dict[str, Any] | None
     release_id: str | None = None
 
 

@@ -17,8 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
-from anon_pipeline.deidentify import deidentify
-from anon_pipeline.encode import CLASS, RECORD, accept, code_quasi_identifiers, decode, incomplete
+from anon_pipeline.compose.memory import Memory
+from anon_pipeline.compose.sticky import composition, recalled
+from anon_pipeline.deidentify import deidentify, person_ids
+from anon_pipeline.encode import CLASS, PERSON, RECORD, accept, code_quasi_identifiers, decode, incomplete
 from anon_pipeline.errors import InfeasibleError, private_stage
 from anon_pipeline.facts import (
     DeidentifiedFacts,
@@ -89,15 +91,16 @@ def _record_ids(n: int, entropy: Entropy) -> NDArray[np.int64]:
 
 @private_stage("deidentified")
 def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged:
-    """Remove, mask or hash the direct identifiers (Algorithm 1, line 4)."""
+    """Remove, mask or hash the direct identifiers (Algorithm 1, line 4); note whose record it is."""
 
     def with_action(action: str) -> tuple[str, ...]:
         return tuple(name for name, column in policy.identifiers.items() if column.action == action)
 
     facts = DeidentifiedFacts(with_action("drop"), with_action("mask"), with_action("hash"))
-    return Staged(
-        deidentify(before.frame, policy, key=key), with_facts(before.facts, facts, made_by=policy.making)
-    )
+    after = deidentify(before.frame, policy, key=key)
+    if policy.record_key is not None:
+        after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
+    return Staged(after, with_facts(before.facts, facts, made_by=policy.making))
 
 
 @private_stage("k_anonymized")
@@ -154,15 +157,24 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
 
 
 @private_stage("perturbed")
-def perturbed(policy: Policy, before: Staged, *, entropy: Entropy, release_id: str | None = None) -> Staged:
+def perturbed(
+    policy: Policy,
+    before: Staged,
+    *,
+    entropy: Entropy,
+    memory: Memory | None = None,
+    release_id: str | None = None,
+) -> Staged:
     """Add noise to the ε-quasi-identifiers, scaled to each class (Algorithm 1, lines 6 to 9).
 
-    Suppressed records end here. Without perturb columns the table passes through.
+    Suppressed records end here. Without perturb columns the table passes through. With ``republish: sticky``
+    a value that was published under equal class, original value and terms keeps its noise.
 
     Args:
         policy: ε, its split, the grids.
-        before: the recoded table.
+        before: the table of `k_anonymized`.
         entropy: source of random words.
+        memory: what was published before; needed with ``record_key``.
         release_id: under which the ledger has opened this release; None without a ledger.
     """
     kept = before.frame[before.frame[CLASS] >= 0].reset_index(drop=True)
@@ -177,8 +189,10 @@ def perturbed(policy: Policy, before: Staged, *, entropy: Entropy, release_id: s
         bounds=output_bounds(policy),
         names=list(policy.perturbed),
     )
+    before_now = recalled(policy, kept, originals, memory=memory)
+    values = np.where(before_now.known, before_now.noisy, noisy.values)
     released = {
-        name: from_grid(noisy.values[:, j], column.resolution)
+        name: from_grid(values[:, j], column.resolution)
         for j, (name, column) in enumerate(policy.perturbed.items())
     }
     facts = PerturbedFacts(
@@ -187,6 +201,8 @@ def perturbed(policy: Policy, before: Staged, *, entropy: Entropy, release_id: s
         mechanism=None if policy.perturb is None else policy.perturb.mechanism,
         columns=noise_facts(policy, originals, classes, noisy.diameters),
         seeded=entropy.seeded,
+        republish="fresh" if policy.perturb is None else policy.perturb.republish,
+        composition=composition(policy, before_now.known, memory=memory),
         release_id=release_id,
     )
     return Staged(kept.assign(**released), with_facts(before.facts, facts, made_by=policy.making))
@@ -254,12 +270,14 @@ class Means:
     key: for ``action: hash``; None where the policy hashes nothing.
     entropy: source of random words, of the operating system but in tests.
     opens: called before noise is drawn; returns the release's id in the ledger, or raises.
+    memory: what was published before; None without ``record_key``.
     """
 
     hierarchies: Path
     key: bytes | None = field(repr=False)
     entropy: Entropy
     opens: Callable[[], str | None] = lambda: None
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -291,7 +309,7 @@ def run(
     told("k_anonymized")
     recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies)
     told("perturbed")
-    staged = perturbed(policy, recoded, entropy=means.entropy, release_id=means.opens())
+    staged = perturbed(policy, recoded, entropy=means.entropy, memory=means.memory, release_id=means.opens())
     told("shuffled")
     staged = shuffled(policy, staged, entropy=means.entropy)
     told("suppressed")

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.deidentify import hashing_key
-from anon_pipeline.errors import PolicyError, private_stage
+from anon_pipeline.compose.archive import Archive
+from anon_pipeline.compose.memory import Memory, Past, remember
+from anon_pipeline.deidentify import hashing_key, memory_key
+from anon_pipeline.errors import InputError, PolicyError, private_stage
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.locations import Locations
@@ -46,6 +48,7 @@ class Release:
     _frame: pd.DataFrame
     report: GateReport
     facts: Facts
+    _memory: Memory | None = None
 
     def __repr__(self) -> str:
         """Say whether it passed, and of how many records: a notebook must not show a refused table."""
@@ -63,6 +66,16 @@ class Release:
         refuse_unless_passed(self.report)
         return self._frame.copy()
 
+    @property
+    def memory(self) -> Memory | None:
+        """What is published once this release is: hand it to the next call; None without ``record_key``.
+
+        Raises:
+            GateRefused: the gate has not passed the release; what was published before is still all there is.
+        """
+        refuse_unless_passed(self.report)
+        return self._memory
+
 
 def anonymize(
     policy: Policy,
@@ -71,6 +84,7 @@ def anonymize(
     hierarchies: str | Path = ".",
     entropy: Entropy | None = None,
     outside: bool = False,
+    memory: Memory | None = None,
 ) -> Release:
     """Make a release of a table in memory; nothing is read but hierarchies and key, nothing is written.
 
@@ -80,6 +94,7 @@ def anonymize(
         hierarchies: folder that tables of hierarchies and a key file are relative to.
         entropy: for tests; a release made with a seed is refused by the gate.
         outside: whether the policy's paths may leave that folder.
+        memory: of the release before, see `Release.memory`; None for the first one.
     Returns:
         The release with its facts and gate report; its frame can be had if the gate has passed it.
     Raises:
@@ -93,7 +108,12 @@ def anonymize(
     Locations(folder, folder, folder, folder, outside=outside).confine(
         policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
     )
-    chain = run(policy, frame, _means(policy, folder, folder, entropy))
+    with private_stage("key"):
+        key = hashing_key(policy, folder=folder)
+    if policy.record_key is not None:
+        memory = (memory or Memory.empty()).under(memory_key(policy, key))
+    means = Means(folder, key, entropy or system_entropy(), memory=memory)
+    chain = run(policy, frame, means)
     with private_stage("gate"):
         report = evaluate(
             chain.suppressed.frame,
@@ -101,12 +121,21 @@ def anonymize(
             chain.suppressed.facts,
             originals=chain.k_anonymized.frame,
             hierarchies=folder,
+            memory=memory,
         )
-    return Release(chain.suppressed.frame[policy.released], report, chain.suppressed.facts)
+        if memory is not None and report.passed:
+            past = Past(report.data_digest, None)
+            memory = remember(memory, policy, chain.suppressed.frame, chain.k_anonymized.frame, past=past)
+    return Release(chain.suppressed.frame[policy.released], report, chain.suppressed.facts, memory)
 
 
 def make_release(
-    policy: Policy, locations: Locations, *, partition: str | None = None, told: Told = _untold
+    policy: Policy,
+    locations: Locations,
+    *,
+    partition: str | None = None,
+    told: Told = _untold,
+    archive: Archive | None = None,
 ) -> Published:
     """Read the policy's source, run all stages in memory, publish.
 
@@ -115,24 +144,39 @@ def make_release(
         locations: folders of sources, hierarchies, releases.
         partition: of a partitioned source or release.
         told: called with the name of each stage before it begins.
+        archive: keeps the memory of what was published, such as `orchestration.memory.VaultArchive`; needed
+            with ``record_key``.
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
     """
+    if (policy.record_key is None) != (archive is None):
+        raise InputError("an archive for the memory must be given with record_key, and only with it")
     locations.confine(policy, partition)
     locations.release(policy, partition)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)
     opened = _Opened(booked)
-    means = replace(_means(policy, locations.hierarchies, locations.sources, None), opens=opened)
+    with private_stage("key"):
+        key = hashing_key(policy, folder=locations.sources)
     told("source")
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
+    memory = None
+    if archive is not None:
+        with private_stage("memory"), archive.alone():
+            memory = archive.read(partition)
+    means = Means(locations.hierarchies, key, system_entropy(), opens=opened, memory=memory)
     with opened.failing():
         chain: Chain = run(policy, frame, means, told=told)
         told("published")
         with private_stage("published"):
             return publish(
-                chain.suppressed, chain.k_anonymized.frame, policy, locations=locations, partition=partition
+                chain.suppressed,
+                chain.k_anonymized.frame,
+                policy,
+                locations=locations,
+                partition=partition,
+                archive=archive,
             )
 
 
@@ -155,8 +199,3 @@ class _Opened:
         except BaseException:
             self.booked.failed(self.release_id)
             raise
-
-
-def _means(policy: Policy, hierarchies: Path, keys: Path, entropy: Entropy | None) -> Means:
-    with private_stage("key"):
-        return Means(hierarchies, hashing_key(policy, folder=keys), entropy or system_entropy())

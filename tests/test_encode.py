@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.encode import (
     CLASS,
+    PERSON,
     PRIVATE,
     RECORD,
     accept,
@@ -349,5 +350,5 @@ def test_decode() -> None:
 
 def test_private_columns_begin_with_an_underscore() -> None:
     """The policy refuses such names, so that no column of the data can be taken for one."""
-    assert PRIVATE == (RECORD, CLASS)
+    assert PRIVATE == (RECORD, CLASS, PERSON)
     assert all(name.startswith("_") for name in PRIVATE)

@@ -22,6 +22,7 @@ FLOORS: list[set[str]] = [
     {"shuffle", "risk"},
     {"suppress", "utility"},
     {"measure"},
+    {"compose"},
     {"pipeline", "gate"},
     {"ledger"},
     {"publish"},

@@ -26,7 +26,9 @@ def policy(**publish: str) -> Policy:
 
 def test_defaults_below_the_project(tmp_path: Path) -> None:
     ledger = f"sqlite:///{tmp_path}/ledger.sqlite"
-    assert Locations.of(tmp_path, {}) == Locations(tmp_path, tmp_path, tmp_path, tmp_path / "vault", ledger)
+    assert Locations.of(tmp_path, {}) == Locations(
+        tmp_path, tmp_path, tmp_path, tmp_path / "vault", ledger=ledger
+    )
 
 
 def test_environment_variables_move_folders(tmp_path: Path) -> None:
@@ -41,7 +43,9 @@ def test_environment_variables_move_folders(tmp_path: Path) -> None:
         },
     )
     ledger = "postgresql://db.example/releases"
-    assert moved == Locations(Path("/data/in"), Path("/data/h"), Path("/data/out"), Path("/secure"), ledger)
+    assert moved == Locations(
+        Path("/data/in"), Path("/data/h"), Path("/data/out"), Path("/secure"), ledger=ledger
+    )
     assert Locations.of(tmp_path, {"ANON_PIPELINE_VAULT": ""}).vault == tmp_path / "vault"
 
 

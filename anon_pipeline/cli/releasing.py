@@ -21,6 +21,8 @@ from anon_pipeline.cli.shared import (
 )
 
 if TYPE_CHECKING:
+    from anon_pipeline.locations import Locations
+    from anon_pipeline.orchestration.memory import VaultArchive
     from anon_pipeline.policy import Policy
 
 __all__ = ["demo", "run"]
@@ -38,9 +40,15 @@ def run(policy_file: Path, partition: str | None, project: Path | None, allow_ou
 
     policy = load_policy(policy_file)
     _check_partition(policy, partition)
+    locations = locations_of(policy_file, project, outside=allow_outside)
     with Progress() as progress:
-        locations = locations_of(policy_file, project, outside=allow_outside)
-        written = make_release(policy, locations, partition=partition, told=progress.told)
+        written = make_release(
+            policy,
+            locations,
+            partition=partition,
+            told=progress.told,
+            archive=_archive(policy, locations),
+        )
     print_report(written.report, f"Release {policy.name}")
     print_paths(written.path, written.manifest_path)
 
@@ -63,6 +71,15 @@ def demo(folder: Path) -> None:
         made = materialize_demo(folder.absolute(), told=progress.told)
     print_report(made.report, "Release patients")
     print_paths(made.path, made.manifest_path)
+
+
+def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
+    """Return what keeps the memory of what was published; Dagster's vault, which takes a second to import."""
+    if policy.record_key is None:
+        return None
+    from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
+
+    return VaultArchive(policy, locations)
 
 
 def _check_partition(policy: Policy, partition: str | None) -> None:

@@ -2,5 +2,15 @@
 
 from anon_pipeline.deidentify.identifiers import MASKED, deidentify, hashing_key, read_key
 from anon_pipeline.deidentify.patterns import PATTERNS, matches
+from anon_pipeline.deidentify.persons import memory_key, person_ids
 
-__all__ = ["MASKED", "PATTERNS", "deidentify", "hashing_key", "matches", "read_key"]
+__all__ = [
+    "MASKED",
+    "PATTERNS",
+    "deidentify",
+    "hashing_key",
+    "matches",
+    "memory_key",
+    "person_ids",
+    "read_key",
+]

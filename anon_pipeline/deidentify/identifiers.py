@@ -55,15 +55,16 @@ def read_key(where: Deidentify, *, folder: Path = Path(), environ: Mapping[str, 
 
 
 def hashing_key(policy: Policy, *, folder: Path = Path()) -> bytes | None:
-    """Return the key that a policy names; None where it hashes nothing.
+    """Return the key that a policy names; None where it hashes nothing and has no ``record_key``.
 
     Args:
-        policy: its identifiers and its section `deidentify`.
+        policy: its identifiers, its record key and its section `deidentify`.
         folder: what a key file's path is relative to.
     Raises:
         InputError: no usable key where one is needed.
     """
-    hashes = any(column.action == "hash" for column in policy.identifiers.values())
+    hashes = policy.record_key is not None
+    hashes |= any(column.action == "hash" for column in policy.identifiers.values())
     return read_key(policy.deidentify, folder=folder) if hashes and policy.deidentify else None
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from anon_pipeline.deidentify import MASKED, matches
-from anon_pipeline.encode import CLASS, RECORD
+from anon_pipeline.encode import CLASS, PERSON, RECORD
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, Sensitive
@@ -115,7 +115,18 @@ def deidentified_contract(policy: Policy) -> pa.DataFrameSchema:
             columns[name] = _replaced(column)
         else:
             columns[name] = _original(column, [_clean()])
-    return _schema({**_ids(RECORD), **columns})
+    return _schema({**_ids(RECORD), **_person(policy), **columns})
+
+
+def _person(policy: Policy) -> dict[str, pa.Column]:
+    """Return the column that says whose record it is: a keyed hash, different in every record."""
+    if policy.record_key is None:
+        return {}
+    rule = _one(
+        "must be a keyed hash, different in every record",
+        lambda s: bool(s.str.fullmatch(rf"[0-9a-f]{{{_HASH}}}").all()) and not s.duplicated().any(),
+    )
+    return {PERSON: _column(None, [rule], nullable=False)}
 
 
 def _replaced(column: Identifier) -> pa.Column:

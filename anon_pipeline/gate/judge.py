@@ -7,14 +7,18 @@ who asks (Dagster, `published`, the command line), and how anything is measured.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.compose.intersection import fewest_compatible, history
+from anon_pipeline.compose.memory import Memory, class_texts
+from anon_pipeline.compose.sticky import redrawn
 from anon_pipeline.digest import digest_frame
-from anon_pipeline.encode import PRIVATE
+from anon_pipeline.encode import PERSON, PRIVATE
 from anon_pipeline.errors import InputError
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate.contracts import broken_contract, release_contract
@@ -45,8 +49,13 @@ def limits_of(policy: Policy) -> list[str]:
     names = ["contract", "origin", "k"]
     names += [f"t_closeness.{name}" for name in gate.t_closeness]
     names += [f"l_diversity.{name}" for name in gate.l_diversity]
-    optional = ("linking_risk", "suppression", "confidence_k")
-    return names + [name for name in optional if getattr(gate, name) is not None]
+    optional = ("linking_risk", "suppression", "confidence_k", "cross_release_k")
+    names += [name for name in optional if getattr(gate, name) is not None]
+    return [*names, "sticky"] if _is_sticky(policy) else names
+
+
+def _is_sticky(policy: Policy) -> bool:
+    return policy.perturb is not None and policy.perturb.republish == "sticky"
 
 
 def evaluate(
@@ -56,6 +65,7 @@ def evaluate(
     *,
     originals: pd.DataFrame | None = None,
     hierarchies: Path = Path(),
+    memory: Memory | None = None,
 ) -> GateReport:
     """Judge a release by the limits of its policy.
 
@@ -65,6 +75,7 @@ def evaluate(
         facts: of the stages; None for a file alone.
         originals: (n, columns) the recoded table of the vault; None for a file alone.
         hierarchies: folder of the hierarchy tables.
+        memory: what was published before; needed with ``record_key``.
     Returns:
         A verdict for each limit. What could not be measured is unmeasured (a file alone) or refused
         (anything that went wrong): the report then has not passed.
@@ -76,7 +87,8 @@ def evaluate(
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest)
-    verdicts = (_judged(name, judge) for name, judge in _judges(evidence, policy, release, facts))
+    judges = _judges(evidence, policy, release, facts)
+    verdicts = [_judged(name, judge) for name, judge in (*judges, *_composed(evidence, policy, memory))]
     return GateReport(tuple(verdicts), digest, policy.digest)
 
 
@@ -115,6 +127,17 @@ def _judges(
         yield _needing(evidence, "suppression", share, partial(_suppression, evidence, share))
     if (k := gate.confidence_k) is not None:
         yield _needing(evidence, "confidence_k", k, partial(_confidence, evidence, policy, k), "at least")
+
+
+def _composed(
+    evidence: Evidence, policy: Policy, memory: Memory | None
+) -> Iterator[tuple[str, Callable[[], Verdict]]]:
+    """Yield the limits on all releases together."""
+    if (k := policy.gate.cross_release_k) is not None:
+        judge = partial(_intersection, evidence, policy, memory, k)
+        yield _needing(evidence, "cross_release_k", k, judge, "at least")
+    if _is_sticky(policy):
+        yield _needing(evidence, "sticky", 0, partial(_sticky, evidence, policy, memory))
 
 
 def _needing(
@@ -187,3 +210,35 @@ def _confidence(evidence: Evidence, policy: Policy, bound: int) -> Verdict:
     within = counts[counts > 0]
     fewest = int(within.min()) if len(within) else bound
     return _bounded("confidence_k", fewest, bound, "at least")
+
+
+def _persons(evidence: Evidence) -> pd.DataFrame:
+    """Return the originals of the released records, record by record, with the persons."""
+    behind = evidence.originals
+    if behind is None or PERSON not in behind.frame:
+        raise InputError("the vault must have the persons of its records: materialize deidentified again")
+    return behind.frame.iloc[behind.own].reset_index(drop=True)
+
+
+def _forgotten(name: str, bound: float, sense: str) -> Verdict:
+    return Verdict(name, Status.REFUSED, None, bound, sense, reason="needs the memory of what was published")
+
+
+def _intersection(evidence: Evidence, policy: Policy, memory: Memory | None, bound: int) -> Verdict:
+    """Judge the fewest persons who fit all classes that one of this release was published in."""
+    if memory is None:
+        return _forgotten("cross_release_k", bound, "at least")
+    classes = class_texts(evidence.released, policy)
+    fewest = fewest_compatible(history(memory, _persons(evidence)[PERSON], classes))
+    if fewest is None:  # nobody of this release was published before: k is all there is to keep
+        fewest = evidence.classes.k
+    return _bounded("cross_release_k", fewest, bound, "at least")
+
+
+def _sticky(evidence: Evidence, policy: Policy, memory: Memory | None) -> Verdict:
+    """Judge whether all noise stayed that had to; another run may have published since it was drawn."""
+    if memory is None:
+        return _forgotten("sticky", 0, "at most")
+    anew = redrawn(memory, policy, evidence.released, _persons(evidence))
+    verdict = _bounded("sticky", anew, 0, "at most")
+    return replace(verdict, reason="materialize perturbed again") if anew else verdict

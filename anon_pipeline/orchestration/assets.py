@@ -18,6 +18,7 @@ from anon_pipeline.errors import private_stage
 from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
+from anon_pipeline.orchestration.memory import VaultArchive, published_before
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
@@ -85,10 +86,13 @@ def _k_anonymized(at: _At, before: Staged) -> Staged:
 
 
 def _perturbed(at: _At, before: Staged) -> Staged:
+    memory = published_before(at.policy, at.folders, partition=at.partition)
     booked = at.booking()
     release_id = booked.open()
     with booked.failing(release_id):
-        return pipeline.perturbed(at.policy, before, entropy=system_entropy(), release_id=release_id)
+        return pipeline.perturbed(
+            at.policy, before, entropy=system_entropy(), memory=memory, release_id=release_id
+        )
 
 
 def _shuffled(at: _At, before: Staged) -> Staged:
@@ -154,13 +158,15 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
             partition = partition_of_run(context, partitions)
             check_retainable(anon_vault, policy)
             lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
+            folders = anon_folders.locations()
             written = publish(
                 released,
                 originals.frame,
                 policy,
-                locations=anon_folders.locations(),
+                locations=folders,
                 partition=partition,
                 second_lock=lock,
+                archive=None if policy.record_key is None else VaultArchive(policy, folders),
             )
             retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
             return dg.MaterializeResult(metadata=_published_metadata(written))

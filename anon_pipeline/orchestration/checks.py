@@ -22,6 +22,7 @@ from anon_pipeline.gate.contracts import (
 )
 from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
+from anon_pipeline.orchestration.memory import published_before
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run
@@ -45,6 +46,8 @@ _SAYS = {
     "linking_risk": "At most this share of the records is nearest to its own original.",
     "suppression": "At most this share of the input is missing from the release.",
     "confidence_k": "No record has fewer, but at least one, originals in its confidence interval.",
+    "cross_release_k": "So many persons fit all classes, over all releases, that any one was published in.",
+    "sticky": "What was published before and has not changed has the same noise.",
 }
 
 
@@ -161,7 +164,12 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
             locations.confine(policy)
             key = partition_of_run(context, partitions)
             report = evaluate(
-                released.frame, policy, released.facts, originals=originals.frame, hierarchies=folder
+                released.frame,
+                policy,
+                released.facts,
+                originals=originals.frame,
+                hierarchies=folder,
+                memory=published_before(policy, locations, partition=key),
             )
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))

@@ -39,6 +39,11 @@ class Policy(Strict):
     source: Source
     columns: dict[str, Column] = Field(min_length=1, description="Every column of the input, by name.")
     deidentify: Deidentify | None = None
+    record_key: str | None = Field(
+        None,
+        description="Identifier column that tells whose record it is, over releases. Only its keyed hash is "
+        "kept, in the vault.",
+    )
     anonymize: Anonymize
     perturb: PerturbSection | None = None
     suppress: SuppressSection = SuppressSection()
@@ -80,7 +85,7 @@ class Policy(Strict):
         Every stage records it, and the gate refuses tables that were made by another policy.
         """
         sections = {"name", "source", "columns", "deidentify", "anonymize", "perturb", "suppress"}
-        return _digest(self.model_dump(mode="json", include=sections))
+        return _digest(self.model_dump(mode="json", include=sections | {"record_key"}))
 
     @property
     def identifiers(self) -> dict[str, Identifier]:

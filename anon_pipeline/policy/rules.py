@@ -30,6 +30,8 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _perturb(columns, sections)
         found += _gate(columns, sections)
         found += _key(columns, sections)
+        found += _record_key(columns, sections)
+    found += _composed(sections)
     found += _schedule(sections)
     found += _budget(sections)
     return found
@@ -92,6 +94,31 @@ def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[st
     hashed = [name for name in _of(columns, Identifier) if columns[name].action == "hash"]
     if hashed and "deidentify" in sections and sections["deidentify"] is None:
         yield f"deidentify: must be given (key_env or key_file) for action: hash in {', '.join(hashed)}"
+
+
+def _record_key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    name = sections.get("record_key")
+    if name is None:
+        return
+    if name not in columns or not isinstance(columns[name], (Identifier, type(None))):
+        yield f"record_key: must name a column with the role identifier, got {name}"
+    if "deidentify" in sections and sections["deidentify"] is None:
+        yield "deidentify: must be given (key_env or key_file) for record_key"
+
+
+def _composed(sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the sections that judge releases together."""
+    gate, keyed = sections.get("gate"), sections.get("record_key") is not None
+    if getattr(sections.get("perturb"), "republish", "fresh") == "sticky" and not keyed:
+        yield "perturb.republish: sticky needs record_key"
+    wanted = getattr(gate, "cross_release_k", None)
+    if wanted is None:
+        return
+    if not keyed:
+        yield "gate.cross_release_k: needs record_key"
+    k = gate.k if gate is not None and gate.k is not None else getattr(sections.get("anonymize"), "k", None)
+    if k is not None and wanted > k:
+        yield f"gate.cross_release_k: must be at most the gate's k of {k}, got {wanted}"
 
 
 def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:

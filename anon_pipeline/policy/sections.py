@@ -112,6 +112,11 @@ class PerturbSection(Strict):
 
     epsilon: Real = Field(gt=0, description="ε of one record, for all of its perturb columns together.")
     mechanism: Literal["discrete_laplace"] = Field("discrete_laplace", description="Kind of noise.")
+    republish: Literal["fresh", "sticky"] = Field(
+        "fresh",
+        description="fresh: new noise in each release; sticky: a published noisy value stays while its "
+        "original value and class do. Needs record_key.",
+    )
 
 
 class Budget(Strict):
@@ -174,6 +179,12 @@ class Gate(Strict):
     )
     confidence_k: Whole | None = Field(
         None, ge=2, description="Fewest originals within suppress.confidence's interval."
+    )
+    cross_release_k: Whole | None = Field(
+        None,
+        ge=2,
+        description="Fewest persons who fit all classes that a person was published in, over all releases. "
+        "Needs record_key.",
     )
 
 

@@ -42,7 +42,14 @@ def _noisy(policy: Policy) -> Iterator[str]:
         "The scale of the noise comes from the values in the class, and suppression looks at the original "
         "values: this is not end-to-end differential privacy."
     )
-    yield "Two releases of the same person add up: their ε is the sum."
+    if policy.perturb.republish == "sticky":
+        yield (
+            "A noisy value that was published stays as long as the original value and the class do; what "
+            "changes is drawn anew, and its ε adds up. That a value has stayed can be seen, and by it "
+            "records can be followed from release to release."
+        )
+    else:
+        yield "Two releases of the same person add up: their ε is the sum."
     if policy.suppress.confidence is not None:
         yield (
             f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
@@ -52,7 +59,12 @@ def _noisy(policy: Policy) -> Iterator[str]:
 
 
 def _limited(policy: Policy) -> Iterator[str]:
-    """Say what is promised of sensitive columns."""
+    """Say what is promised of sensitive columns, and of all releases together."""
+    if policy.gate.cross_release_k is not None:
+        yield (
+            f"For each person, at least {policy.gate.cross_release_k} persons, that one included, were in "
+            f"the same class in every release made with a record key that the person was in."
+        )
     for name, t in policy.gate.t_closeness.items():
         yield f"In each class {name} is distributed as in the whole input, to within {t:g} (t-closeness)."
     for name, limit in policy.gate.l_diversity.items():

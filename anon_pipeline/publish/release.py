@@ -5,7 +5,8 @@ Belongs here: `publish`, the one way out. Does not belong here: measuring (`gate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +14,11 @@ from typing import Any
 
 import pandas as pd
 
+from anon_pipeline.compose.archive import Archive
+from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import GateRefused, PublishError
-from anon_pipeline.facts import Facts
+from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.locations import Locations
 from anon_pipeline.pipeline import Staged
@@ -57,27 +59,34 @@ class Published:
 
 
 def judge(
-    released: pd.DataFrame, originals: pd.DataFrame, policy: Policy, facts: Facts, *, hierarchies: Path
+    released: Staged,
+    originals: pd.DataFrame,
+    policy: Policy,
+    *,
+    hierarchies: Path,
+    memory: Memory | None = None,
 ) -> Judged:
     """Turn a table into bytes, read them back, and let the gate judge what was read.
 
     Args:
-        released: (r, columns) the suppressed table, with private columns.
+        released: the suppressed table, with private columns, and the facts of every stage.
         originals: (n, columns) the table of `k_anonymized`.
         policy: its limits and its format.
-        facts: of every stage.
         hierarchies: folder of the hierarchy tables.
+        memory: what was published before; None without ``record_key``.
     Raises:
         PublishError: the bytes do not read back as the table that was written.
     """
-    table = released[policy.released]
+    table = released.frame[policy.released]
     formulas = policy.publish.formulas
     data = to_bytes(table, policy.publish.format, formulas=formulas)
     back = from_bytes(data, policy.publish.format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
         raise PublishError(f"the {policy.publish.format} file must read back as it was written; it does not")
-    with_ids = back.assign(**{RECORD: released[RECORD].to_numpy()})
-    report = evaluate(with_ids, policy, facts, originals=originals, hierarchies=hierarchies)
+    with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
+    report = evaluate(
+        with_ids, policy, released.facts, originals=originals, hierarchies=hierarchies, memory=memory
+    )
     return Judged(back, data, data_file(policy.name, policy.publish.format, data, len(back)), report)
 
 
@@ -93,7 +102,23 @@ def refuse_unless_passed(report: GateReport) -> None:
     raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report)
 
 
-def publish(
+@contextmanager
+def _held(archive: Archive | None, policy: Policy) -> Iterator[None]:
+    """Hold the memory from before it is judged by until it is written.
+
+    Raises:
+        InputError: ``record_key`` without an archive, or an archive without it.
+    """
+    if (policy.record_key is None) != (archive is None):
+        raise InputError("an archive for the memory must be given with record_key, and only with it")
+    if archive is None:
+        yield
+        return
+    with archive.alone():
+        yield
+
+
+def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under which locks
     released: Staged,
     originals: pd.DataFrame,
     policy: Policy,
@@ -101,6 +126,7 @@ def publish(
     locations: Locations,
     partition: str | None = None,
     second_lock: Callable[[GateReport], None] = lambda report: None,
+    archive: Archive | None = None,
 ) -> Published:
     """Judge a table and write it if the gate passes it; there is no way to hand in a verdict.
 
@@ -111,6 +137,8 @@ def publish(
         locations: folders of hierarchies and releases.
         partition: of a partitioned release.
         second_lock: called with a report that has passed; raises to refuse all the same.
+        archive: keeps the memory of what was published; needed with ``record_key``. It learns of this release
+            when, and only when, it is published.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
         InputError: the ledger cannot be written, or the policy signs and there is no usable key.
@@ -120,9 +148,12 @@ def publish(
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(released.facts, ledger=booked.ledger)
+    named = Staged(released.frame, facts)
     with booked.failing(release_id):
         prepare(booked.folder, policy.name)
-        judged = judge(released.frame, originals, policy, facts, hierarchies=locations.hierarchies)
+    with booked.failing(release_id), _held(archive, policy):
+        memory = None if archive is None else archive.read(partition)
+        judged = judge(named, originals, policy, hierarchies=locations.hierarchies, memory=memory)
         refuse_unless_passed(judged.report)
         second_lock(judged.report)
         document = manifest(
@@ -133,8 +164,14 @@ def publish(
             hierarchies=locations.hierarchies,
             made=(datetime.now(UTC), partition),
         )
+        if archive is not None and memory is not None:
+            table = judged.frame.assign(**{RECORD: released.frame[RECORD].to_numpy()})
+            past = Past(judged.report.data_digest, partition)
+            archive.stage(remember(memory, policy, table, originals, past=past))
         with booked.writing(release_id, judged.report.data_digest):
             written = write_release(
                 booked.folder, judged.file, judged.data, document, wait=policy.publish.wait, key=key
             )
+        if archive is not None:
+            archive.commit()
     return Published(booked.folder / judged.file.name, booked.folder / MANIFEST, written, judged.report)

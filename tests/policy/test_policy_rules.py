@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from anon_pipeline.errors import PolicyError
+from anon_pipeline.policy import Policy
 from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive, Suppress
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
@@ -130,3 +133,38 @@ def test_a_budget_needs_noise_that_fits_into_it(
 
 def test_a_budget_is_not_judged_where_the_noise_did_not_parse() -> None:
     assert broken_rules({"budget": Budget(epsilon=1)}) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"record_key": "age", "deidentify": {"key_env": "K"}},
+            "record_key: must name a column with the role identifier, got age",
+        ),
+        (
+            {"record_key": "nobody", "deidentify": {"key_env": "K"}},
+            "record_key: must name a column with the role identifier, got nobody",
+        ),
+        (
+            {"record_key": "person"},
+            "deidentify: must be given (key_env or key_file) for record_key",
+        ),
+        ({"perturb": {"republish": "sticky"}}, "perturb.republish: sticky needs record_key"),
+        ({"gate": {"cross_release_k": 3}}, "gate.cross_release_k: needs record_key"),
+        (
+            {
+                "gate": {"cross_release_k": 4},
+                "record_key": "person",
+                "deidentify": {"key_env": "K"},
+            },
+            "gate.cross_release_k: must be at most the gate's k of 3, got 4",
+        ),
+    ],
+)
+def test_releases_are_composed_by_a_record_key(
+    small_policy: Callable[..., Policy], changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(PolicyError) as raised:
+        small_policy(**changes)
+    assert raised.value.problems == (message,)

@@ -149,10 +149,10 @@ def test_writing_that_fails_before_the_manifest_gives_its_epsilon_back(
 ) -> None:
     first = make_release(small_policy(), places)
 
-    def full(path: Path, data: bytes) -> None:
+    def full(path: Path, data: bytes, *, mode: int, what: str) -> None:
         raise OSError(28, "full")
 
-    monkeypatch.setattr(writer, "_replace", full)
+    monkeypatch.setattr(writer, "replace_file", full)
     with pytest.raises(PublishError):
         make_release(small_policy(), places)
     assert entered(places)[3:] == ["opened", "opened", "failed"]

@@ -1,0 +1,37 @@
+"""What keeps the memory between releases, as publishing sees it.
+
+Belongs here: the interface. Does not belong here: files (`orchestration.memory`).
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from anon_pipeline.compose.memory import Memory
+
+__all__ = ["Archive"]
+
+
+class Archive(Protocol):
+    """Keeps one release's memory. The order is: `stage`, publish, `commit`, all of it `alone`.
+
+    A crash in between leaves the staged memory; the next `read` finds out by the manifest whether the release
+    was published, and commits it or drops it.
+    """
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Hold the memory against other runs on this machine; not to be entered twice."""
+
+    def read(self, partition: str | None) -> Memory:
+        """Return what was published, after clearing up a crash; empty if nothing was.
+
+        Raises:
+            InputError: it does not know what is published at the partition's place: it was lost or replaced.
+        """
+
+    def stage(self, memory: Memory) -> None:
+        """Write the memory beside the one before, where a crash leaves it."""
+
+    def commit(self) -> None:
+        """Make the staged memory the memory; the release is published."""

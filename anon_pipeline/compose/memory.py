@@ -1,0 +1,185 @@
+"""What was published before: who was in which class, and which noisy value a record got. Private.
+
+Belongs here: the memory, adding a release to it, the one table that it is stored as. Does not belong here:
+where it is stored (`orchestration`), what follows from it (`sticky`, `intersection`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.encode import PERSON, RECORD
+from anon_pipeline.errors import InputError
+from anon_pipeline.measure.evidence import epsilon_shares, quantized, value_classes
+from anon_pipeline.measure.noise import output_bounds
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["Memory", "Past", "class_texts", "from_table", "remember", "terms", "to_table"]
+
+_VERSION = 1
+_MEMBERS = {"release": "int64", "person": "str", "class": "str"}
+_VALUES = {
+    "person": "str",
+    "column": "str",
+    "class": "str",
+    "original": "int64",
+    "terms": "str",
+    "noisy": "int64",
+}
+_KEY = ["person", "column", "class", "original", "terms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A release that was published: the digest of its table, its partition."""
+
+    digest: str
+    partition: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Memory:
+    """All that was published of a release, over time and partitions.
+
+    releases: in the order of their publication.
+    members: a row per release and person: ``release`` (position in ``releases``), ``person`` (keyed hash),
+        ``class`` (the generalized tuple, as text).
+    values: a row per noisy value that was published: ``person``, ``column``, ``class``, ``original`` (grid
+        units), ``terms`` (what the noise was drawn under), ``noisy`` (grid units).
+    key: under which column and key the persons are hashed, see `deidentify.memory_key`; None if nobody is.
+    """
+
+    releases: tuple[Past, ...]
+    members: pd.DataFrame
+    values: pd.DataFrame
+    key: str | None = None
+
+    def __repr__(self) -> str:
+        """Say how much it holds; a notebook must not show the rest."""
+        return f"Memory({len(self.releases)} releases, {len(self.values)} values)"
+
+    @classmethod
+    def empty(cls) -> Memory:
+        """Return the memory of a release that was never published."""
+        return cls((), _typed({}, _MEMBERS), _typed({}, _VALUES))
+
+    def knows(self, digest: str, partition: str | None) -> bool:
+        """Tell whether a table was published as that partition."""
+        return Past(digest, partition) in self.releases
+
+    def under(self, key: str) -> Memory:
+        """Return the memory for persons that are hashed under a column and key.
+
+        Raises:
+            InputError: its own were hashed under others: everybody would be a stranger.
+        """
+        if self.key not in (None, key):
+            raise InputError(
+                "the memory must be of persons hashed by the same record_key and key as now, it is not. "
+                "Restore the key; a new memory would not know what was published."
+            )
+        return replace(self, key=key)
+
+
+def _typed(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(columns.get(name, []), dtype=kind) for name, kind in types.items()})
+
+
+def _listed(releases: tuple[Past, ...]) -> list[list[str | None]]:
+    return [[past.digest, past.partition] for past in releases]
+
+
+def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
+    """Return each record's class as text, (n,): the JSON list of its generalized values, in column order.
+
+    Args:
+        frame: (n, columns) generalized.
+        policy: names the generalize columns.
+    """
+    names = list(policy.generalized)
+    labels = value_classes(frame, names).labels
+    _, first = np.unique(labels, return_index=True)
+    rows = frame[names].iloc[first].itertuples(index=False, name=None)
+    written = [json.dumps([None if pd.isna(v) else str(v) for v in row], ensure_ascii=False) for row in rows]
+    return pd.Series(pd.array(np.array(written, dtype=object)[labels], dtype="str"), index=frame.index)
+
+
+def terms(policy: Policy) -> dict[str, str]:
+    """Say for each perturb column what its noise is drawn under: ε share, resolution, bounds, mechanism.
+
+    A noisy value is re-used only under the terms that it was drawn under.
+    """
+    mechanism = None if policy.perturb is None else policy.perturb.mechanism
+    shares, bounds = epsilon_shares(policy), output_bounds(policy)
+    return {
+        name: json.dumps([str(shares[j]), column.resolution, bounds[j], mechanism])
+        for j, (name, column) in enumerate(policy.perturbed.items())
+    }
+
+
+def remember(
+    memory: Memory, policy: Policy, released: pd.DataFrame, originals: pd.DataFrame, *, past: Past
+) -> Memory:
+    """Add a release to what was published; call it when the release is, never before.
+
+    Args:
+        memory: of the releases before; is not changed.
+        policy: what the release was made by.
+        released: (r, columns) the published table, with record ids.
+        originals: (n, columns) the table of `k_anonymized`.
+        past: the release.
+    Returns:
+        The new memory; the same one if the release is in it. Of equal keys the value published last stays.
+    """
+    if past in memory.releases:
+        return memory
+    behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
+    persons, classes = behind[PERSON], class_texts(behind, policy)
+    joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
+    members = joined.assign(release=np.int64(len(memory.releases)))[list(_MEMBERS)]
+    before, after, under = quantized(behind, policy), quantized(released, policy), terms(policy)
+    added = [
+        joined.assign(column=name, original=before[:, j], terms=under[name], noisy=after[:, j])
+        for j, name in enumerate(policy.perturbed)
+    ]
+    values = pd.concat([memory.values, *added], ignore_index=True).drop_duplicates(_KEY, keep="last")
+    return Memory(
+        (*memory.releases, past),
+        pd.concat([memory.members, members], ignore_index=True).astype(_MEMBERS),
+        values[list(_VALUES)].astype(_VALUES).reset_index(drop=True),
+        memory.key,
+    )
+
+
+def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
+    """Put a memory into one table and its facts, as the vault stores them."""
+    members = memory.members.assign(column="", original=0, terms="", noisy=0)
+    values = memory.values.assign(release=-1)
+    columns = ["release", *_VALUES]
+    table = pd.concat([members[columns], values[columns]], ignore_index=True)
+    releases = _listed(memory.releases)
+    return table, {"memory": {"version": _VERSION, "releases": releases, "key": memory.key}}
+
+
+def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> Memory:
+    """Read a memory back.
+
+    Raises:
+        InputError: it is none, or of a version that this program does not know.
+    """
+    document = facts.get("memory", {})
+    if document.get("version") != _VERSION or not {"release", *_VALUES} <= set(frame.columns):
+        raise InputError("the memory of a release must be one that this version wrote, got another table")
+    member = (frame["release"] >= 0).to_numpy()
+    return Memory(
+        tuple(Past(digest, partition) for digest, partition in document["releases"]),
+        frame.loc[member, list(_MEMBERS)].astype(_MEMBERS).reset_index(drop=True),
+        frame.loc[~member, list(_VALUES)].astype(_VALUES).reset_index(drop=True),
+        document["key"],
+    )

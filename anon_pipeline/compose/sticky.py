@@ -1,0 +1,120 @@
+"""Noise that is not drawn twice: which noisy values were published already and stay.
+
+Belongs here: looking them up, what the rest spends. Does not belong here: drawing noise (`perturb`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.compose.memory import Memory, class_texts, terms
+from anon_pipeline.encode import PERSON
+from anon_pipeline.errors import InputError
+from anon_pipeline.measure.evidence import epsilon_shares, quantized
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["Recalled", "composition", "largest_spent", "recall", "recalled", "redrawn"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recalled:
+    """Noisy values that were published before.
+
+    noisy: (n, p) grid units; without meaning where ``known`` is False.
+    known: (n, p) whether the record's value was published under equal class, original value and terms.
+    """
+
+    noisy: NDArray[np.int64] = field(repr=False)
+    known: NDArray[np.bool_] = field(repr=False)
+
+
+def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64]) -> Recalled:
+    """Look up what was published of each record's value, in the class that it has now.
+
+    Args:
+        memory: what was published.
+        policy: names the columns; its ε shares, resolutions and bounds must be those of then.
+        frame: (n, columns) generalized, with the persons.
+        originals: (n, p) original values in grid units.
+    """
+    noisy, known = np.zeros(originals.shape, np.int64), np.zeros(originals.shape, np.bool_)
+    wanted = pd.DataFrame({"person": frame[PERSON], "class": class_texts(frame, policy)})
+    for j, (name, under) in enumerate(terms(policy).items()):
+        rows = (memory.values["column"] == name) & (memory.values["terms"] == under)
+        stored = memory.values.loc[rows, [*wanted.columns, "original", "noisy"]].reset_index(drop=True)
+        place = wanted.assign(original=originals[:, j]).merge(
+            stored.drop(columns="noisy").assign(place=np.arange(len(stored))), how="left", validate="1:1"
+        )["place"]
+        known[:, j] = place.notna()
+        noisy[known[:, j], j] = stored["noisy"].to_numpy(np.int64)[place.dropna().to_numpy(np.int64)]
+    return Recalled(noisy, known)
+
+
+def largest_spent(drawn: NDArray[np.bool_], shares: Sequence[Fraction]) -> Fraction:
+    """Return the largest ε that any record spends, when only some of its columns get fresh noise.
+
+    Args:
+        drawn: (n, p) whether the value's noise is fresh.
+        shares: (p,) the columns' shares of a record's ε.
+    """
+    patterns = np.unique(drawn, axis=0) if drawn.size else np.empty((0, len(shares)), np.bool_)
+    spent = [sum((s for s, d in zip(shares, row, strict=True) if d), Fraction(0)) for row in patterns]
+    return max(spent, default=Fraction(0))
+
+
+def recalled(
+    policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64], *, memory: Memory | None
+) -> Recalled:
+    """Return the noise that stays: what `recall` finds if the policy is sticky, else none.
+
+    Args:
+        policy: its ``perturb.republish``.
+        frame: (n, columns) generalized, with the persons.
+        originals: (n, p) original values in grid units.
+        memory: what was published; None without ``record_key``.
+    Raises:
+        InputError: ``record_key`` without a memory, or a memory without it.
+    """
+    if (policy.record_key is None) != (memory is None):
+        raise InputError("the memory of what was published must be given with record_key, and only with it")
+    if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
+        return Recalled(np.zeros_like(originals), np.zeros(originals.shape, np.bool_))
+    return recall(memory, policy, frame, originals)
+
+
+def composition(policy: Policy, known: NDArray[np.bool_], *, memory: Memory | None) -> dict[str, Any] | None:
+    """Say what a release's noise adds to the releases before it: counts and ε; None without ``record_key``.
+
+    Args:
+        policy: its ε shares.
+        known: (n, p) values whose noise stays.
+        memory: what was published before.
+    """
+    if memory is None:
+        return None
+    return {
+        "releases_before": len(memory.releases),
+        "values_reused": int(known.sum()),
+        "values_drawn": int((~known).sum()),
+        "epsilon_spent": str(largest_spent(~known, epsilon_shares(policy))),
+    }
+
+
+def redrawn(memory: Memory, policy: Policy, released: pd.DataFrame, behind: pd.DataFrame) -> int:
+    """Count the values whose noise should have stayed and did not.
+
+    Args:
+        memory: what was published, perhaps by another run since the noise was drawn.
+        policy: names the columns.
+        released: (r, columns) the release.
+        behind: (r, columns) its originals, record by record, with the persons.
+    """
+    found = recall(memory, policy, behind, quantized(behind, policy))
+    return int((found.known & (found.noisy != quantized(released, policy))).sum())

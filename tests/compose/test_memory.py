@@ -1,0 +1,88 @@
+"""The memory grows by what is published, comes back from its table, and tells nothing of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import anonymize
+from anon_pipeline.compose.memory import Memory, class_texts, from_table, to_table
+from anon_pipeline.encode import PRIVATE
+from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.policy import Policy
+
+Keeping = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+def test_a_release_is_remembered_with_its_persons_and_values(keeping: Keeping, labelled: People) -> None:
+    release = anonymize(keeping(), labelled())
+    memory = release.memory
+    assert memory is not None
+    assert memory.knows(release.report.data_digest, None)
+    assert len(memory.members) == len(release.frame) == memory.members["person"].nunique()
+    assert memory.members["person"].str.fullmatch("[0-9a-f]{64}").all()
+    assert sorted(memory.values["noisy"]) == sorted(release.frame["height"].astype(int))
+    assert not set(PRIVATE) & set(release.frame.columns)
+
+
+def test_it_comes_back_from_its_table(keeping: Keeping, labelled: People) -> None:
+    policy, people = keeping(), labelled()
+    memory = anonymize(policy, people, memory=anonymize(policy, people).memory).memory
+    assert memory is not None
+    back = from_table(*to_table(memory))
+    assert (back.releases, back.key) == (memory.releases, memory.key)
+    pd.testing.assert_frame_equal(back.members, memory.members)
+    pd.testing.assert_frame_equal(back.values, memory.values)
+    assert len(back.members) == 2 * len(people)
+    assert len(back.values) == len(people)  # fresh noise: the last one stays
+
+
+def test_an_empty_one_comes_back() -> None:
+    back = from_table(*to_table(Memory.empty()))
+    assert back.releases == ()
+    assert len(back.members) == len(back.values) == 0
+
+
+def test_another_table_is_refused(keeping: Keeping, labelled: People) -> None:
+    frame, facts = to_table(Memory.empty())
+    with pytest.raises(InputError, match="another table"):
+        from_table(frame, {"memory": {**facts["memory"], "version": 2}})
+    with pytest.raises(InputError, match="another table"):
+        from_table(frame, {})
+    with pytest.raises(InputError, match="another table"):
+        from_table(frame.drop(columns="terms"), facts)
+
+
+def test_it_shows_counts_and_nothing_else(keeping: Keeping, labelled: People) -> None:
+    memory = anonymize(keeping(), labelled()).memory
+    assert repr(memory) == "Memory(1 releases, 240 values)"
+
+
+def test_a_refused_release_is_not_remembered(keeping: Keeping, labelled: People) -> None:
+    refused = anonymize(keeping(), labelled().assign(note="mail a@example.org"))
+    with pytest.raises(GateRefused):
+        _ = refused.memory
+
+
+def test_a_memory_of_another_key_is_refused(
+    keeping: Keeping, labelled: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, people = keeping(), labelled()
+    memory = anonymize(policy, people).memory
+    monkeypatch.setenv("ANON_TEST_KEY", "another key of 22 bytes")
+    with pytest.raises(InputError, match="same record_key and key"):
+        anonymize(policy, people, memory=memory)
+
+
+def test_a_memory_needs_a_record_key(keeping: Keeping, labelled: People) -> None:
+    memory = anonymize(keeping(), labelled()).memory
+    with pytest.raises(InputError, match="with record_key, and only with it"):
+        anonymize(keeping(record_key=None), labelled(), memory=memory)
+
+
+def test_class_texts_tell_missing_values_from_texts(keeping: Keeping) -> None:
+    frame = pd.DataFrame({"age": ["a", "a", None], "city": ["null", None, "x"]}, dtype="str")
+    assert class_texts(frame, keeping()).tolist() == ['["a", "null"]', '["a", null]', '[null, "x"]']
