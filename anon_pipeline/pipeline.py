@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.compose.memory import Memory
@@ -35,7 +34,7 @@ from anon_pipeline.measure.evidence import epsilon_shares, evidence_from, quanti
 from anon_pipeline.measure.measures import class_limits, confident_originals
 from anon_pipeline.measure.noise import noise_facts, output_bounds
 from anon_pipeline.measure.origin import hierarchy_digests
-from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.noise import perturb
 from anon_pipeline.policy.model import Policy
@@ -76,17 +75,9 @@ def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy) -> Staged:
         InputError: the data does not fit the policy.
     """
     accepted = accept(frame, policy)
-    accepted.insert(0, RECORD, _record_ids(len(accepted), entropy))
+    accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
     facts = RawFacts(len(accepted), len(policy.columns), int(incomplete(accepted, policy).sum()))
     return Staged(accepted, with_facts({}, facts, made_by=policy.making))
-
-
-def _record_ids(n: int, entropy: Entropy) -> NDArray[np.int64]:
-    """Draw n different random numbers, so that an id says nothing about a record's place in the input."""
-    while True:
-        ids = (entropy.words(n) >> np.uint64(1)).astype(np.int64)
-        if (np.diff(np.sort(ids)) > 0).all():
-            return ids
 
 
 @private_stage("deidentified")

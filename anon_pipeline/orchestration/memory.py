@@ -23,7 +23,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.keys import keys_from
-from anon_pipeline.vault.store import store_at
+from anon_pipeline.vault.store import private_folder, store_at
 
 __all__ = ["VaultArchive", "published_before"]
 
@@ -56,7 +56,7 @@ class VaultArchive:
     def alone(self) -> Iterator[None]:
         """Hold the release's folder in the vault; the lock ends with the process."""
         folder = self.locations.vault / self.policy.name
-        _private(folder)
+        private_folder(folder)
         handle = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -142,11 +142,3 @@ def published_before(policy: Policy, folders: Locations, *, partition: str | Non
 
 def _memory(staged: Staged) -> Memory:
     return from_table(staged.frame, staged.facts)
-
-
-def _private(folder: Path) -> None:
-    """Make a folder and those above it that are not there yet, each 0700 whatever the umask."""
-    if not folder.is_dir():
-        _private(folder.parent)
-        folder.mkdir(exist_ok=True)
-        folder.chmod(0o700)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-__all__ = ["Entropy", "integers_below", "seeded_entropy", "system_entropy"]
+__all__ = ["Entropy", "distinct_ids", "integers_below", "seeded_entropy", "system_entropy"]
 
 # ChaCha20 counts 64-byte blocks in 32 bits: one key and nonce is good for 2^35 words. Stop at an eighth.
 _WORDS_PER_KEY = 2**32
@@ -114,3 +114,18 @@ def integers_below(bounds: NDArray[np.int64], *, entropy: Entropy) -> NDArray[np
         drawn[waiting] = words
         waiting = waiting[words >= bounds[waiting]]
     return drawn
+
+
+def distinct_ids(n: int, *, entropy: Entropy) -> NDArray[np.int64]:
+    """Draw n different random numbers in [0, 2^63), so that an id says nothing about a record's place.
+
+    Args:
+        n: ids, ≥ 0.
+        entropy: source of the words.
+    Returns:
+        (n,) all different.
+    """
+    while True:
+        ids = (entropy.words(n) >> np.uint64(1)).astype(np.int64)
+        if (np.diff(np.sort(ids)) > 0).all():
+            return ids

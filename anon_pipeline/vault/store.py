@@ -23,7 +23,7 @@ from anon_pipeline.disk import disk
 from anon_pipeline.errors import InputError
 from anon_pipeline.locations import is_url
 
-__all__ = ["LocalStore", "RemoteStore", "Store", "is_unfinished", "store_at"]
+__all__ = ["LocalStore", "RemoteStore", "Store", "is_unfinished", "private_folder", "store_at"]
 
 _PART = ".part"
 
@@ -133,7 +133,7 @@ class LocalStore:
     @contextmanager
     def _beside(self, path: Path, lock: AbstractContextManager[None]) -> Iterator[BinaryIO]:
         """Write beside, fsync, rename; every step is a point of `disk`. What dead writers left is removed."""
-        _private_folder(path.parent)
+        private_folder(path.parent)
         _clear_parts(path.parent)
         with disk().point("create private table"):
             handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent)
@@ -168,11 +168,11 @@ def _clear_parts(folder: Path) -> None:
             path.unlink()
 
 
-def _private_folder(folder: Path) -> None:
+def private_folder(folder: Path) -> None:
     """Make a folder and those above it that are not there yet, each 0700 whatever the umask."""
     if folder.is_dir():
         return
-    _private_folder(folder.parent)
+    private_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
     folder.chmod(0o700)
 

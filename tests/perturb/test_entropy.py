@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from anon_pipeline.perturb import entropy as module
-from anon_pipeline.perturb.entropy import Entropy, integers_below, seeded_entropy, system_entropy
+from anon_pipeline.perturb.entropy import (
+    Entropy,
+    distinct_ids,
+    integers_below,
+    seeded_entropy,
+    system_entropy,
+)
 
 
 def words_in_child(entropy: Entropy, count: int) -> list[int]:
@@ -122,3 +128,23 @@ def test_integers_below_leave_the_bounds_alone():
 def test_bound_below_one():
     with pytest.raises(ValueError, match="bounds must be >= 1, got 0"):
         integers_below(np.array([3, 0]), entropy=seeded_entropy(0))
+
+
+def test_ids_are_drawn_again_until_all_differ():
+    class Colliding:
+        """Two equal words first, then different ones that only the sign bit would tell from negative."""
+
+        def __init__(self):
+            self.left = [[6, 6], [2**64 - 1, 4]]
+
+        def words(self, count):
+            assert count == 2
+            return np.array(self.left.pop(0), np.uint64)
+
+    assert distinct_ids(2, entropy=Colliding()).tolist() == [2**63 - 1, 2]
+
+
+def test_ids_of_many_records_are_different_and_not_negative():
+    ids = distinct_ids(100_000, entropy=system_entropy())
+    assert len(set(ids.tolist())) == 100_000
+    assert ids.min() >= 0
