@@ -76,7 +76,7 @@ class InfeasibleError(AnonPipelineError):
         message: the rule that could not be kept.
         k: class size that was asked for, in records.
         reached_k: largest smallest-class size that the suppression limit allows; 0 if none.
-        suppressed: share of the records that reaching ``k`` would have suppressed, in [0, 1].
+        suppressed: share of the records that keeping all limits would have suppressed, in [0, 1].
     """
 
     exit_code = 3
@@ -85,7 +85,7 @@ class InfeasibleError(AnonPipelineError):
         self.k, self.reached_k, self.suppressed = k, reached_k, suppressed
         super().__init__(
             f"{message} Reached: k = {reached_k} within the suppression limit; "
-            f"k = {k} would suppress {suppressed:.2%} of the records."
+            f"keeping all limits would suppress {suppressed:.2%} of the records."
         )
 
 

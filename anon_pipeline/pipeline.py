@@ -6,7 +6,6 @@ Belongs here: the stages. Does not belong here: Dagster, files, limits, or how a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +33,7 @@ from anon_pipeline.measure.evidence import epsilon_shares, evidence_from, quanti
 from anon_pipeline.measure.measures import class_limits, confident_originals
 from anon_pipeline.measure.noise import noise_facts, output_bounds
 from anon_pipeline.measure.origin import hierarchy_digests
+from anon_pipeline.measure.recoding import recoding_task
 from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.noise import perturb
@@ -107,7 +107,7 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
     wanted, frame = policy.anonymize, before.frame
     n, gone = len(frame), incomplete(frame, policy)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
-    allowed = math.floor(wanted.suppression_limit * n + 1e-9)
+    allowed = policy.suppressible(n)
     if int(gone.sum()) > allowed or gone.all():
         raise InfeasibleError(
             f"{int(gone.sum())} of {n} records lack a value and must be suppressed, the limit is {allowed}.",
@@ -115,14 +115,7 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
             reached_k=0,
             suppressed=float(gone.mean()),
         )
-    recoding = recode(
-        coded.codes[~gone],
-        coded.hierarchies,
-        k=wanted.k,
-        max_suppressed=allowed - int(gone.sum()),
-        recoder=wanted.recoder,
-        loss=wanted.loss,
-    )
+    recoding = recode(recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies))
     codes = np.full(coded.codes.shape, -1, np.int64)
     codes[~gone] = recoding.codes
     classes = equivalence_classes(codes)
@@ -138,7 +131,7 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
         levels=None if recoding.levels is None else dict(zip(names, recoding.levels, strict=True)),
         hierarchies=hierarchy_digests(policy, hierarchies),
         loss=wanted.loss,
-        information_loss=(recoding.loss * (n - int(gone.sum())) + int(gone.sum())) / n,
+        information_loss=recoding.loss,
         suppressed_incomplete=int(gone.sum()),
         suppressed_by_recoding=recoding.suppressed,
         suppression_limit=wanted.suppression_limit,

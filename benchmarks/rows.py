@@ -24,7 +24,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Means, perturbed, run, shuffled, suppressed
 from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.load import policy_from
-from anon_pipeline.recode import recode
+from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.release import anonymize
 from anon_pipeline.sources.patients import patients
 from anon_pipeline.templates import template
@@ -100,7 +100,7 @@ def _optimal(loss: Any, *, encoded: bool) -> Work:
 
     def call() -> None:
         coded = before if encoded else code_quasi_identifiers(table, policy, folder=folder)
-        recode(coded.codes, coded.hierarchies, k=5, max_suppressed=limit, recoder="optimal", loss=loss)
+        recode(Task(coded.codes, coded.hierarchies, Constraints(5, limit), "optimal", loss))
 
     return Work(call)
 
@@ -120,7 +120,7 @@ def _mondrian() -> Work:
     coded = _mixed()
 
     def call() -> None:
-        recode(coded.codes, coded.hierarchies, k=10, max_suppressed=0, recoder="mondrian", loss="granularity")
+        recode(Task(coded.codes, coded.hierarchies, Constraints(10, 0), "mondrian", "granularity"))
 
     return Work(call)
 

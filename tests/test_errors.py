@@ -170,7 +170,7 @@ def test_an_infeasible_policy_says_what_could_be_reached() -> None:
     assert (error.k, error.reached_k, error.suppressed) == (5, 3, 0.1234)
     assert str(error) == (
         "No node is 5-anonymous. Reached: k = 3 within the suppression limit; "
-        "k = 5 would suppress 12.34% of the records."
+        "keeping all limits would suppress 12.34% of the records."
     )
 
 

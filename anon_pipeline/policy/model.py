@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field, field_validator, model_validator
@@ -19,6 +21,7 @@ from anon_pipeline.policy.sections import (
     Budget,
     Deidentify,
     Gate,
+    LDiversity,
     PerturbSection,
     Publish,
     Schedule,
@@ -80,12 +83,31 @@ class Policy(Strict):
     @property
     def making(self) -> str:
         """SHA-256 of the sections that decide what the private tables are: all but gate, publish, vault,
-        schedule.
+        schedule; of the gate, the limits that the recoder keeps.
 
         Every stage records it, and the gate refuses tables that were made by another policy.
         """
         sections = {"name", "source", "columns", "deidentify", "anonymize", "perturb", "suppress"}
-        return _digest(self.model_dump(mode="json", include=sections | {"record_key"}))
+        document = self.model_dump(mode="json", include=sections | {"record_key"})
+        limits = {name: limit.model_dump(mode="json") for name, limit in self.recoding_l_diversity.items()}
+        document["anonymize"] |= {"t_closeness": dict(self.recoding_t_closeness), "l_diversity": limits}
+        return _digest(document)
+
+    @property
+    def recoding_t_closeness(self) -> Mapping[str, float]:
+        """Largest distances that the recoder keeps, by sensitive column; the gate's, if none are set."""
+        own = self.anonymize.t_closeness
+        return self.gate.t_closeness if own is None else own
+
+    @property
+    def recoding_l_diversity(self) -> Mapping[str, LDiversity]:
+        """Diversities that the recoder keeps, by sensitive column; the gate's, if none are set."""
+        own = self.anonymize.l_diversity
+        return self.gate.l_diversity if own is None else own
+
+    def suppressible(self, records: int) -> int:
+        """Records that may be suppressed of so many (METHODS 3: floor(L·n))."""
+        return math.floor(self.anonymize.suppression_limit * records + 1e-9)
 
     @property
     def identifiers(self) -> dict[str, Identifier]:

@@ -5,6 +5,7 @@ Belongs here: what no single section can know. Does not belong here: what one mo
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -75,14 +76,14 @@ def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
 
 
 def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
+    for section, limit in itertools.product(("gate", "anonymize"), ("t_closeness", "l_diversity")):
+        wrong = sorted(set(getattr(sections.get(section), limit, None) or ()) - fitting)
+        if wrong:
+            yield f"{section}.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
     gate = sections.get("gate")
     if gate is None:
         return
-    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
-    for limit in ("t_closeness", "l_diversity"):
-        wrong = sorted(set(getattr(gate, limit)) - fitting)
-        if wrong:
-            yield f"gate.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
     suppress = sections.get("suppress")
     if gate.confidence_k is not None and suppress is not None and suppress.confidence is None:
         yield "gate.confidence_k: needs suppress.confidence"

@@ -90,6 +90,24 @@ class Deidentify(Strict):
         return self
 
 
+class LDiversity(Strict):
+    """One of three kinds of l-diversity; recursive is (c, l)."""
+
+    kind: Literal["distinct", "entropy", "recursive"] = Field(
+        "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
+    )
+    l: Real = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
+    c: Real | None = Field(None, gt=0, description="For recursive.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> LDiversity:
+        if (self.kind == "recursive") != (self.c is not None):
+            raise ValueError("c must be given with kind: recursive, and only with it")
+        if self.kind != "entropy" and self.l != int(self.l):
+            raise ValueError(f"l must be a whole number for kind: {self.kind}, got {self.l:g}")
+        return self
+
+
 class Anonymize(Strict):
     """How quasi-identifiers are generalized."""
 
@@ -103,7 +121,15 @@ class Anonymize(Strict):
         description="Information loss to minimize: by levels, or by how many leaves a value covers.",
     )
     suppression_limit: Real = Field(
-        0.05, ge=0, lt=1, description="Share of the records that may be suppressed to reach k."
+        0.05, ge=0, lt=1, description="Share of the records that may be suppressed to keep the limits."
+    )
+    t_closeness: dict[str, Share] | None = Field(
+        None,
+        description="Sensitive column → largest distance that the recoder leaves between a class and the "
+        "whole input. Default: the gate's.",
+    )
+    l_diversity: dict[str, LDiversity] | None = Field(
+        None, description="Sensitive column → how diverse the recoder makes each class. Default: the gate's."
     )
 
 
@@ -141,24 +167,6 @@ class SuppressSection(Strict):
         lt=1,
         description="Of the interval that must not single a record out; none: no such step.",
     )
-
-
-class LDiversity(Strict):
-    """One of three kinds of l-diversity; recursive is (c, l)."""
-
-    kind: Literal["distinct", "entropy", "recursive"] = Field(
-        "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
-    )
-    l: Real = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
-    c: Real | None = Field(None, gt=0, description="For recursive.")
-
-    @model_validator(mode="after")
-    def _fits(self) -> LDiversity:
-        if (self.kind == "recursive") != (self.c is not None):
-            raise ValueError("c must be given with kind: recursive, and only with it")
-        if self.kind != "entropy" and self.l != int(self.l):
-            raise ValueError(f"l must be a whole number for kind: {self.kind}, got {self.l:g}")
-        return self
 
 
 class Gate(Strict):

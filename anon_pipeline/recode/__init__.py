@@ -1,71 +1,75 @@
-"""Recoders: choose how the quasi-identifiers are generalized so that every class has at least k records.
+"""Recoders: choose how the quasi-identifiers are generalized so that every class keeps its constraints.
 
-Belongs here: the one door to all recoders. Does not belong here: any algorithm. The modules with kernels are
-imported by the first call, because numba takes most of a second.
+Belongs here: the one door to all recoders. Does not belong here: any algorithm. The families are imported by
+the first call, because numba takes most of a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
-
 from anon_pipeline.errors import InfeasibleError
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.model import Recoding
+from anon_pipeline.recode.model import Constraints, Diversity, Recoding, SensitiveLimit, Task
 
-__all__ = ["RECODERS", "RecoderName", "Recoding", "recode"]
+__all__ = [
+    "FULL_DOMAIN",
+    "LOSSES",
+    "MICROAGGREGATION",
+    "MONDRIAN",
+    "RECODERS",
+    "Constraints",
+    "Diversity",
+    "Recoding",
+    "SensitiveLimit",
+    "Task",
+    "recode",
+]
 
-RecoderName = Literal["ola", "optimal", "mondrian", "mondrian_relaxed"]
-RECODERS: tuple[RecoderName, ...] = ("ola", "optimal", "mondrian", "mondrian_relaxed")
-_LOSSES = ("precision", "granularity")
+FULL_DOMAIN = ("ola", "optimal")
+MONDRIAN = ("mondrian", "mondrian_relaxed")
+MICROAGGREGATION = ()
+RECODERS = (*FULL_DOMAIN, *MONDRIAN, *MICROAGGREGATION)
+LOSSES = ("precision", "granularity")
 
 
-def _require_feasible(records: int, k: int, max_suppressed: int) -> None:
-    """Raise where no recoding can be found; otherwise generalizing everything is one.
+def _require_feasible(task: Task) -> None:
+    """Raise where no recoding can be found, whatever is searched.
 
     Raises:
-        InfeasibleError: fewer than k records, or more suppressed already than may be.
+        InfeasibleError: fewer than k records, more suppressed already than may be, or fewer distinct values
+            than l in the whole table.
     """
-    if records < k:
+    records, limits = len(task.codes), task.constraints
+    if records < limits.k:
         raise InfeasibleError(
-            f"k must be at most the number of records ({records:,}), got {k:,}.",
-            k=k,
-            reached_k=records if max_suppressed >= 0 else 0,
+            f"k must be at most the number of records ({records:,}), got {limits.k:,}.",
+            k=limits.k,
+            reached_k=records if limits.max_suppressed >= 0 else 0,
             suppressed=1.0,
         )
-    if max_suppressed < 0:
+    if limits.max_suppressed < 0:
         raise InfeasibleError(
-            f"The suppression limit must not be used up before recoding, got {-max_suppressed:,} over.",
-            k=k,
+            f"The suppression limit must not be used up before recoding, "
+            f"got {-limits.max_suppressed:,} over.",
+            k=limits.k,
             reached_k=0,
             suppressed=0.0,
         )
+    for limit in limits.sensitive:
+        wanted, distinct = limit.diversity, len(set(limit.codes.tolist()))
+        if wanted is not None and distinct < wanted.l:
+            raise InfeasibleError(
+                f"l_diversity.{limit.column}: l must be at most the number of distinct values "
+                f"({distinct:,}), got {wanted.l:g}. Lower l.",
+                k=limits.k,
+                reached_k=records,
+                suppressed=1.0,
+            )
 
 
-def recode(
-    codes: NDArray[np.integer],
-    hierarchies: Sequence[Hierarchy],
-    *,
-    k: int,
-    max_suppressed: int,
-    recoder: RecoderName,
-    loss: Literal["precision", "granularity"],
-) -> Recoding:
-    """Generalize and suppress until every class has at least k records.
+def recode(task: Task) -> Recoding:
+    """Generalize and suppress until every class keeps all constraints.
 
     Deterministic and independent of the row order.
 
-    Args:
-        codes: (n, q) leaf codes; a missing value is a leaf as any other.
-        hierarchies: q hierarchies, one for each column.
-        k: records in the smallest class, ≥ 1.
-        max_suppressed: records that may be suppressed; Mondrian suppresses none.
-        recoder: ``ola``, the best k-minimal node; ``optimal``, the best of all nodes; ``mondrian``, strict;
-            ``mondrian_relaxed``.
-        loss: what to minimize (Mondrian: to measure).
     Raises:
         InfeasibleError: no recoding keeps the limits.
         InputError: the lattice is too large to search.
@@ -73,17 +77,15 @@ def recode(
     Source:
         METHODS 4.
     """
-    if recoder not in RECODERS or loss not in _LOSSES or k < 1:
-        raise ValueError(f"recode must get a known recoder and loss and k ≥ 1, got {recoder}, {loss}, {k}.")
-    from anon_pipeline.recode.fulldomain import full_domain_recoding  # noqa: PLC0415
-    from anon_pipeline.recode.mondrian import mondrian  # noqa: PLC0415
-    from anon_pipeline.recode.search import ola, optimal, prepare_search  # noqa: PLC0415
+    if task.recoder not in RECODERS or task.loss not in LOSSES or task.constraints.k < 1:
+        raise ValueError(
+            f"recode must get a known recoder and loss and k ≥ 1, got {task.recoder}, {task.loss}, "
+            f"{task.constraints.k}."
+        )
+    from anon_pipeline.recode.fulldomain.release import full_domain  # noqa: PLC0415
+    from anon_pipeline.recode.mondrian.classes import mondrian  # noqa: PLC0415
     from anon_pipeline.recode.table import distinct_tuples  # noqa: PLC0415
 
-    _require_feasible(len(codes), k, max_suppressed)
-    table = distinct_tuples(codes, hierarchies)
-    if recoder in ("mondrian", "mondrian_relaxed"):
-        return mondrian(table, hierarchies, k=k, loss=loss, relaxed=recoder == "mondrian_relaxed")
-    search = prepare_search(table, hierarchies, k=k, max_suppressed=max_suppressed, loss=loss)
-    best = optimal(search) if recoder == "optimal" else ola(search)
-    return full_domain_recoding(search, best, table, hierarchies)
+    _require_feasible(task)
+    table = distinct_tuples(task.codes, task.hierarchies)
+    return full_domain(task, table) if task.recoder in FULL_DOMAIN else mondrian(task, table)

@@ -15,18 +15,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.lattice import Lattice, along
+from anon_pipeline.recode.fulldomain.lattice import Lattice, along
+from anon_pipeline.recode.model import LossName
 from anon_pipeline.recode.table import DistinctTuples
 
-__all__ = ["LossName", "LossUnits", "cell_costs", "loss_units", "lower_bounds", "suppressed_cost"]
+__all__ = ["LossUnits", "cell_costs", "loss_units", "lower_bounds", "suppressed_cost"]
 
-LossName = Literal["precision", "granularity"]
 _LARGEST = 2**62
 
 

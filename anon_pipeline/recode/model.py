@@ -1,16 +1,103 @@
-"""What every recoder returns: the generalized table as codes, whatever algorithm chose it.
+"""What every recoder is asked, and what it returns, whatever algorithm answers.
 
-Belongs here: the result type. Does not belong here: any search.
+Belongs here: the task, its constraints, the result. Does not belong here: any search, asking a constraint
+(`constraints`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Recoding"]
+from anon_pipeline.hierarchy.model import Hierarchy
+
+if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
+    from anon_pipeline.risk.closeness import Distance
+
+__all__ = ["MOST_NODES", "Constraints", "Diversity", "LossName", "Recoding", "SensitiveLimit", "Task"]
+
+LossName = Literal["precision", "granularity"]
+
+MOST_NODES = 10_000_000
+"""Nodes of the largest lattice that is searched, if the policy sets no other limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diversity:
+    """l-diversity of one of three kinds; c with ``recursive`` alone."""
+
+    kind: Literal["distinct", "entropy", "recursive"]
+    l: float  # noqa: E741 - the field's own letter
+    c: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensitiveLimit:
+    """One sensitive column with what its classes must keep.
+
+    column: its name.
+    codes: (n,) value of each record, 0 … v−1; in order, or in hierarchy order, where the distance needs it.
+    whole: (v,) records of the whole input with each value, records suppressed before recoding included.
+    distance: ground distance of the earth mover's distance.
+    lookups: for ``hierarchical``, as `risk.closeness` takes them.
+    t: largest distance of a class to the whole; None: not limited.
+    diversity: None: not limited.
+    """
+
+    column: str
+    codes: NDArray[np.int64] = field(repr=False)
+    whole: NDArray[np.int64] = field(repr=False)
+    distance: Distance = "equal"
+    lookups: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
+    t: float | None = None
+    diversity: Diversity | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """What a recoding must keep.
+
+    k: records in the smallest class, ≥ 1.
+    max_suppressed: records that may be suppressed.
+    sensitive: columns with limits; none: k alone.
+    """
+
+    k: int
+    max_suppressed: int
+    sensitive: tuple[SensitiveLimit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """One question to a recoder.
+
+    codes: (n, q) leaf codes; a missing value is a leaf as any other.
+    hierarchies: q hierarchies, one for each column of ``codes``.
+    constraints: what every class must keep.
+    recoder: who is asked.
+    loss: what to minimize; recoders that minimize something of their own measure it.
+    weights: (q,) of the columns in the loss, > 0; none: all alike.
+    prefer: criterion among k-minimal nodes, for the recoders that know several.
+    target: (n,) class label of each record, for ``loss: classification``; None without.
+    gone: records that were suppressed before recoding; they count in the loss, not in ``codes``.
+    most_nodes: a larger lattice is refused.
+    cells: whether single cells may be suppressed before whole records are (full-domain recoders).
+    """
+
+    codes: NDArray[np.int64] = field(repr=False)
+    hierarchies: tuple[Hierarchy, ...]
+    constraints: Constraints
+    recoder: str
+    loss: LossName = "precision"
+    weights: tuple[float, ...] = ()
+    prefer: str = "loss"
+    target: NDArray[np.int64] | None = field(default=None, repr=False)
+    gone: int = 0
+    most_nodes: int = MOST_NODES
+    cells: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,9 +107,10 @@ class Recoding:
     codes: (n, q); column j indexes ``values[j]``; a suppressed record is −1 in every column.
     values: q object arrays; the released value of each code; None is a missing value.
     levels: level of each quasi-identifier, for full-domain recodings; None for local ones.
-    loss: information loss in [0, 1] by the loss that was asked for.
-    suppressed: records suppressed, s.
+    loss: information loss in [0, 1] by the loss that was asked for, records gone before included.
+    suppressed: records suppressed, s, those gone before not included.
     checked: lattice nodes whose class sizes were counted; 0 where there is no lattice.
+    cells: cells suppressed one by one, in records that are released.
     """
 
     codes: NDArray[np.int64] = field(repr=False)
@@ -31,3 +119,4 @@ class Recoding:
     loss: float
     suppressed: int
     checked: int
+    cells: int = 0

@@ -77,7 +77,7 @@ def _ordered(found: ClassHistograms, whole: NDArray[np.int64]) -> NDArray[np.flo
 
 
 @njit(cache=True)
-def _flat_part(begin, end, level, size, prefixes):  # type: ignore[no-untyped-def]
+def flat_part(begin, end, level, size, prefixes):  # type: ignore[no-untyped-def]
     """Return Σ|level/size − Q_j| over begin ≤ j < end, Q_j the whole table's share at or below value j.
 
     Q grows, so the difference changes its sign once: bisect for it with exact integers, and take both
@@ -108,10 +108,10 @@ def _cumulative_differences(starts, ranks, counts, sizes, prefixes):  # type: ig
     for label in range(len(sizes)):
         begin, level = 0, 0
         for pair in range(starts[label], starts[label + 1]):
-            sums[label] += _flat_part(begin, ranks[pair], level, sizes[label], prefixes)
+            sums[label] += flat_part(begin, ranks[pair], level, sizes[label], prefixes)
             begin = ranks[pair]
             level += counts[pair]
-        sums[label] += _flat_part(begin, len(prefixes[0]), level, sizes[label], prefixes)
+        sums[label] += flat_part(begin, len(prefixes[0]), level, sizes[label], prefixes)
     return sums
 
 

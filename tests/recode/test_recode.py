@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,15 @@ from hypothesis import strategies as st
 
 from anon_pipeline.classes import equivalence_classes
 from anon_pipeline.errors import InfeasibleError, InputError
-from anon_pipeline.recode import RECODERS, recode
+from anon_pipeline.recode import RECODERS, Constraints, Recoding, Task, recode
+
+
+def asked(
+    codes: np.ndarray, hierarchies: Sequence[Any], *, k: int, max_suppressed: int, **how: Any
+) -> Recoding:
+    """Ask the door for k-anonymity alone."""
+    return recode(Task(codes, tuple(hierarchies), Constraints(k, max_suppressed), **how))
+
 
 LOSSES = ["precision", "granularity"]
 FULL_DOMAIN = ["ola", "optimal"]
@@ -43,9 +52,9 @@ def test_a_release_keeps_k_and_the_limit_or_there_is_none(
     k, limit = options["k"], options["max_suppressed"]
     if len(codes) < k or limit < 0:
         with pytest.raises(InfeasibleError):
-            recode(codes, hierarchies, recoder=recoder, **options)
+            asked(codes, hierarchies, recoder=recoder, **options)
         return
-    recoding = recode(codes, hierarchies, recoder=recoder, **options)
+    recoding = asked(codes, hierarchies, recoder=recoder, **options)
     classes = equivalence_classes(recoding.codes)
     assert classes.k >= k
     assert recoding.suppressed == int((recoding.codes < 0).all(axis=1).sum()) <= limit
@@ -64,7 +73,7 @@ def test_each_record_is_released_alike_in_any_row_order(
     k = data.draw(st.integers(1, len(codes)))
     order = np.array(data.draw(st.permutations(range(len(codes)))))
     options: dict[str, Any] = {"k": k, "max_suppressed": 2, "recoder": recoder, "loss": "granularity"}
-    one, two = recode(codes, hierarchies, **options), recode(codes[order], hierarchies, **options)
+    one, two = asked(codes, hierarchies, **options), asked(codes[order], hierarchies, **options)
     assert [brute.released(one)[record] for record in order] == brute.released(two)
     assert (one.loss, one.levels, one.suppressed, one.checked) == (
         two.loss,
@@ -90,7 +99,7 @@ def test_relaxed_releases_equal_records_alike_in_number(
     }
     seen = []
     for rows in (codes, codes[order]):
-        recoding = recode(rows, hierarchies, **options)
+        recoding = asked(rows, hierarchies, **options)
         seen.append(
             (Counter(zip(map(tuple, rows.tolist()), brute.released(recoding), strict=True)), recoding.loss)
         )
@@ -101,20 +110,20 @@ def test_relaxed_releases_equal_records_alike_in_number(
 def test_more_than_all_records_is_infeasible_and_says_what_could_be_reached(recoder: Any, from_rows) -> None:
     hierarchy = from_rows("x", [("a", "*"), ("b", "*")])
     with pytest.raises(InfeasibleError) as caught:
-        recode(
+        asked(
             np.array([[0], [1], [1]]), [hierarchy], k=4, max_suppressed=1, recoder=recoder, loss="precision"
         )
     assert (caught.value.k, caught.value.reached_k, caught.value.suppressed) == (4, 3, 1.0)
     assert str(caught.value) == (
         "k must be at most the number of records (3), got 4. Reached: k = 3 within the suppression limit; "
-        "k = 4 would suppress 100.00% of the records."
+        "keeping all limits would suppress 100.00% of the records."
     )
 
 
 @pytest.mark.parametrize("recoder", RECODERS)
 def test_no_records_is_infeasible(recoder: Any, from_rows) -> None:
     with pytest.raises(InfeasibleError) as caught:
-        recode(
+        asked(
             np.zeros((0, 1), np.int64),
             [from_rows("x", [("a", "*")])],
             k=2,
@@ -128,7 +137,7 @@ def test_no_records_is_infeasible(recoder: Any, from_rows) -> None:
 @pytest.mark.parametrize("recoder", RECODERS)
 def test_a_limit_already_used_up_is_infeasible(recoder: Any, from_rows) -> None:
     with pytest.raises(InfeasibleError, match="used up before recoding, got 3 over") as caught:
-        recode(
+        asked(
             np.zeros((9, 1), np.int64),
             [from_rows("x", [("a", "*"), ("b", "*")])],
             k=2,
@@ -149,15 +158,15 @@ def test_a_lattice_too_large_is_refused(recoder: Any, from_rows) -> None:
     with pytest.raises(
         InputError, match="Use fewer levels, fewer columns to generalize, or a Mondrian recoder"
     ):
-        recode(codes, hierarchies, recoder=recoder, **options)
-    assert recode(codes, hierarchies, recoder="mondrian", **options).loss == 0
+        asked(codes, hierarchies, recoder=recoder, **options)
+    assert asked(codes, hierarchies, recoder="mondrian", **options).loss == 0
 
 
 @pytest.mark.parametrize("wrong", [{"recoder": "best"}, {"loss": "entropy"}, {"k": 0}])
 def test_wrong_options_are_refused(wrong: dict[str, Any], from_rows) -> None:
     options: dict[str, Any] = {"k": 2, "max_suppressed": 0, "recoder": "ola", "loss": "precision"} | wrong
     with pytest.raises(ValueError, match="must get a known recoder and loss and k ≥ 1"):
-        recode(np.zeros((3, 1), np.int64), [from_rows("x", [("a", "*")])], **options)
+        asked(np.zeros((3, 1), np.int64), [from_rows("x", [("a", "*")])], **options)
 
 
 @pytest.mark.parametrize("recoder", RECODERS)
@@ -168,11 +177,11 @@ def test_missing_values_count(recoder: Any, brute: SimpleNamespace) -> None:
     values = np.array(["a", "b", None], object), np.array(["*"], object)
     hierarchy = Hierarchy("x", (np.arange(3), np.zeros(3, np.int64)), values)
     codes = np.array([[0], [0], [1], [1], [2]])
-    recoding = recode(codes, [hierarchy], k=2, max_suppressed=0, recoder=recoder, loss="precision")
+    recoding = asked(codes, [hierarchy], k=2, max_suppressed=0, recoder=recoder, loss="precision")
     got = brute.released(recoding)
     assert got[4] == ("*",)
     assert equivalence_classes(recoding.codes).k >= 2
-    pair = recode(
+    pair = asked(
         np.array([[0], [0], [2], [2]]), [hierarchy], k=2, max_suppressed=0, recoder=recoder, loss="precision"
     )
     assert brute.released(pair) == [("a",), ("a",), (None,), (None,)]
@@ -185,8 +194,8 @@ def test_the_package_imports_without_numba() -> None:
 
 def test_kernels_are_compiled_once_whatever_the_layout(from_rows) -> None:
     """A second signature would cost a compilation in the middle of a run."""
-    from anon_pipeline.recode.kernels import group_keys, pack_keys, price_classes
-    from anon_pipeline.recode.mondrian_kernels import partition
+    from anon_pipeline.recode.fulldomain.kernels import group_keys, pack_keys, price_classes
+    from anon_pipeline.recode.mondrian.kernels import partition
 
     hierarchies = [
         from_rows(name, [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")]) for name in ("x", "y")
@@ -195,7 +204,7 @@ def test_kernels_are_compiled_once_whatever_the_layout(from_rows) -> None:
     counts = []
     for codes in (rows, np.asfortranarray(rows), rows[:, ::-1], rows.astype(np.int32), rows[:5], rows[:1]):
         for recoder in RECODERS:
-            recode(codes, hierarchies, k=1, max_suppressed=1, recoder=recoder, loss="granularity")
+            asked(codes, hierarchies, k=1, max_suppressed=1, recoder=recoder, loss="granularity")
         counts.append(
             [len(kernel.signatures) for kernel in (pack_keys, group_keys, price_classes, partition)]
         )

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.lattice import lattice
+from anon_pipeline.recode.fulldomain.lattice import lattice
+from anon_pipeline.recode.fulldomain.nodes import count_node, node_tables
 from anon_pipeline.recode.loss import cell_costs, loss_units, lower_bounds, suppressed_cost
-from anon_pipeline.recode.nodes import count_node, node_tables
 from anon_pipeline.recode.table import distinct_tuples
 
 

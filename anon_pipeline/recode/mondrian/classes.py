@@ -12,11 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.loss import LossName
-from anon_pipeline.recode.model import Recoding
-from anon_pipeline.recode.mondrian_kernels import Axes, Entries, partition
-from anon_pipeline.recode.ranges import Axis, make_axis, range_costs, release_ranges
+from anon_pipeline.recode.model import Recoding, Task
+from anon_pipeline.recode.mondrian.kernels import Axes, Entries, partition
+from anon_pipeline.recode.mondrian.ranges import Axis, make_axis, range_costs, release_ranges
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["mondrian", "mondrian_classes"]
@@ -67,22 +65,19 @@ def _ranges(
     return np.minimum.reduceat(positions, starts), np.maximum.reduceat(positions, starts)
 
 
-def mondrian(
-    table: DistinctTuples, hierarchies: Sequence[Hierarchy], *, k: int, loss: LossName, relaxed: bool = False
-) -> Recoding:
+def mondrian(task: Task, table: DistinctTuples) -> Recoding:
     """Recode by Mondrian; nothing is suppressed.
 
     Args:
-        table: n ≥ k records.
-        hierarchies: q hierarchies.
-        k: records in the smallest class, ≥ 1.
-        loss: what to measure; the cuts do not depend on it.
-        relaxed: see `mondrian_classes`.
+        task: with ``mondrian`` or ``mondrian_relaxed``; the cuts do not depend on its loss.
+        table: its n ≥ k records.
     Source:
         LeFevre et al. (2006); [UT Alg. 3]; METHODS 4, 9.
     """
-    axes = [make_axis(hierarchy, table.tuples[:, column]) for column, hierarchy in enumerate(hierarchies)]
-    labels = mondrian_classes(table, axes, k=k, relaxed=relaxed)
+    axes = [
+        make_axis(hierarchy, table.tuples[:, column]) for column, hierarchy in enumerate(task.hierarchies)
+    ]
+    labels = mondrian_classes(table, axes, k=task.constraints.k, relaxed=task.recoder == "mondrian_relaxed")
     sizes = np.bincount(labels)
     order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
     codes, values, losses = np.empty((table.records, len(axes)), np.int64), [], []
@@ -91,13 +86,14 @@ def mondrian(
         released = release_ranges(axis, low, high)
         codes[:, column] = released.codes[labels]
         values.append(released.values)
-        costs, full = range_costs(axis, low, high, loss)
+        costs, full = range_costs(axis, low, high, task.loss)
         losses.append(math.fsum(costs * sizes) / (full * table.records) if full else 0.0)
     return Recoding(
         codes=codes,
         values=tuple(values),
         levels=None,
-        loss=math.fsum(losses) / max(1, len(losses)),
+        loss=(math.fsum(losses) / max(1, len(losses)) * table.records + task.gone)
+        / (table.records + task.gone),
         suppressed=0,
         checked=0,
     )

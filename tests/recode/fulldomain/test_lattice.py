@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from anon_pipeline.errors import InputError
-from anon_pipeline.recode.lattice import MOST_NODES, along, lattice
+from anon_pipeline.recode.fulldomain.lattice import along, lattice
+from anon_pipeline.recode.model import MOST_NODES
 
 SHAPES = [(2, 3, 2), (1,), (4, 1, 3), ()]
 

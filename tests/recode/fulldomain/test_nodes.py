@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode.fulldomain.nodes import _strides, count_node, node_tables
 from anon_pipeline.recode.loss import cell_costs
-from anon_pipeline.recode.nodes import _strides, count_node, node_tables
 from anon_pipeline.recode.table import distinct_tuples
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.fulldomain import full_domain_recoding, generalized_tuples
-from anon_pipeline.recode.search import optimal, prepare_search
+from anon_pipeline.recode.fulldomain.release import full_domain_recoding, generalized_tuples
+from anon_pipeline.recode.fulldomain.search import optimal, prepare_search
 from anon_pipeline.recode.table import distinct_tuples
 
 

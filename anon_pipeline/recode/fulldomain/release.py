@@ -7,17 +7,18 @@ belong here: choosing the node (`search`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import group_rows
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.model import Recoding
-from anon_pipeline.recode.search import NodeScore, Search
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, ola, optimal, prepare_search
+from anon_pipeline.recode.model import Recoding, Task
 from anon_pipeline.recode.table import DistinctTuples
 
-__all__ = ["full_domain_recoding", "generalized_tuples"]
+__all__ = ["full_domain", "full_domain_recoding", "generalized_tuples"]
 
 
 def generalized_tuples(
@@ -41,6 +42,28 @@ def generalized_tuples(
     np.add.at(records, labels, table.counts)
     codes[(records < k)[labels]] = -1
     return codes
+
+
+def full_domain(task: Task, table: DistinctTuples) -> Recoding:
+    """Search the lattice by the task's recoder, and release the table at the node that it chose.
+
+    Args:
+        task: with one of the full-domain recoders.
+        table: its records.
+    Raises:
+        InfeasibleError: no node keeps the constraints.
+        InputError: the lattice is too large.
+    """
+    search = prepare_search(
+        table,
+        task.hierarchies,
+        k=task.constraints.k,
+        max_suppressed=task.constraints.max_suppressed,
+        loss=task.loss,
+    )
+    best = optimal(search) if task.recoder == "optimal" else ola(search)
+    found = full_domain_recoding(search, best, table, task.hierarchies)
+    return replace(found, loss=(found.loss * table.records + task.gone) / (table.records + task.gone))
 
 
 def full_domain_recoding(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.kernels import group_keys, pack_keys, price_classes
+from anon_pipeline.recode.fulldomain.kernels import group_keys, pack_keys, price_classes
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["NodeCount", "NodeTables", "count_node", "node_tables"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +14,19 @@ from hypothesis import strategies as st
 
 from anon_pipeline.classes import equivalence_classes
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.mondrian import mondrian, mondrian_classes
-from anon_pipeline.recode.ranges import make_axis
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.model import Constraints, Recoding, Task
+from anon_pipeline.recode.mondrian.classes import mondrian, mondrian_classes
+from anon_pipeline.recode.mondrian.ranges import make_axis
+from anon_pipeline.recode.table import DistinctTuples, distinct_tuples
+
+
+def cut(
+    table: DistinctTuples, hierarchies: Sequence[Any], *, k: int, loss: str, relaxed: bool = False
+) -> Recoding:
+    """Recode a table by Mondrian, k alone."""
+    name = "mondrian_relaxed" if relaxed else "mondrian"
+    codes = table.tuples[table.labels]
+    return mondrian(Task(codes, tuple(hierarchies), Constraints(k, 0), name, loss), table)
 
 
 def slow_cell_loss(hierarchy: Hierarchy, column: np.ndarray, members: np.ndarray, loss: str) -> Fraction:
@@ -52,7 +63,7 @@ def test_loss_and_classes_are_what_the_definitions_say(
     codes, hierarchies = data.draw(drawn.tables(most=25))
     k = data.draw(st.integers(1, len(codes)))
     table = distinct_tuples(codes, hierarchies)
-    recoding = mondrian(table, hierarchies, k=k, loss=loss, relaxed=relaxed)
+    recoding = cut(table, hierarchies, k=k, loss=loss, relaxed=relaxed)
     axes = [make_axis(hierarchy, codes[:, column]) for column, hierarchy in enumerate(hierarchies)]
     labels = mondrian_classes(table, axes, k=k, relaxed=relaxed)
     per_class = [
@@ -90,7 +101,7 @@ def test_a_worked_table(brute: SimpleNamespace) -> None:
     missing.
     """
     codes, hierarchies = people()
-    recoding = mondrian(distinct_tuples(codes, hierarchies), hierarchies, k=2, loss="precision")
+    recoding = cut(distinct_tuples(codes, hierarchies), hierarchies, k=2, loss="precision")
     young, middle, mixed = ("[21, 26]", "F"), (43, "M"), ("any", "M")
     assert brute.released(recoding) == [young, young, young, middle, mixed, middle, mixed, mixed]
     assert recoding.loss == pytest.approx((3 * 5 / 26 + 3 * 1) / 16)
@@ -99,7 +110,7 @@ def test_a_worked_table(brute: SimpleNamespace) -> None:
 def test_missing_values_alone_are_released_as_missing(brute: SimpleNamespace) -> None:
     codes, hierarchies = people()
     rows = codes[[0, 1, 6, 7]] * [1, 0]
-    recoding = mondrian(distinct_tuples(rows, hierarchies), hierarchies, k=2, loss="granularity")
+    recoding = cut(distinct_tuples(rows, hierarchies), hierarchies, k=2, loss="granularity")
     assert brute.released(recoding) == [("[21, 24]", "F")] * 2 + [(None, "F")] * 2
     assert recoding.loss == pytest.approx(2 * (1 / 5) / 4 / 2)
 
@@ -107,11 +118,11 @@ def test_missing_values_alone_are_released_as_missing(brute: SimpleNamespace) ->
 def test_tens_of_thousands_of_equal_records_are_counted() -> None:
     codes, hierarchies = people()
     table = distinct_tuples(np.tile(codes, (10_000, 1)), hierarchies)
-    recoding = mondrian(table, hierarchies, k=5_000, loss="granularity")
+    recoding = cut(table, hierarchies, k=5_000, loss="granularity")
     assert recoding.loss == 0
     assert equivalence_classes(recoding.codes).sizes.sum() == 80_000
 
 
 def test_no_columns_is_one_class() -> None:
-    recoding = mondrian(distinct_tuples(np.zeros((3, 0), np.int64), []), [], k=2, loss="precision")
+    recoding = cut(distinct_tuples(np.zeros((3, 0), np.int64), []), [], k=2, loss="precision")
     assert (recoding.codes.shape, recoding.values, recoding.loss) == ((3, 0), (), 0)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.loss import LossName
+from anon_pipeline.recode.model import LossName
 
 __all__ = ["Axis", "Released", "make_axis", "range_costs", "release_ranges"]
 

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.errors import InputError
+from anon_pipeline.recode.model import MOST_NODES
 
-__all__ = ["MOST_NODES", "Lattice", "lattice"]
-
-MOST_NODES = 10_000_000
+__all__ = ["Lattice", "lattice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +82,20 @@ def along(nodes: Lattice, attribute: int, values: NDArray[Any]) -> NDArray[Any]:
     return values.reshape([-1 if axis == attribute else 1 for axis in range(len(nodes.shape))])
 
 
-def lattice(shape: tuple[int, ...]) -> Lattice:
+def lattice(shape: tuple[int, ...], *, most: int = MOST_NODES) -> Lattice:
     """Make the lattice over attributes with these numbers of levels.
 
     Raises:
-        InputError: more than ``MOST_NODES`` nodes; a search keeps an array over all of them.
+        InputError: more than ``most`` nodes; a search keeps an array over all of them.
 
     >>> nodes = lattice((2, 3))
     >>> nodes.size, nodes.levels(4), nodes.index((1, 1)), nodes.successors(1)
     (6, (1, 1), 4, [4, 2])
     """
     nodes = math.prod(shape)
-    if nodes > MOST_NODES:
+    if nodes > most:
         raise InputError(
-            f"The lattice of the hierarchies must have at most {MOST_NODES:,} nodes, got {nodes:,}. "
+            f"The lattice of the hierarchies must have at most {most:,} nodes, got {nodes:,}. "
             "Use fewer levels, fewer columns to generalize, or a Mondrian recoder."
         )
     return Lattice(shape, tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape))))

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.lattice import Lattice, lattice
-from anon_pipeline.recode.loss import LossName, LossUnits, cell_costs, loss_units, lower_bounds
-from anon_pipeline.recode.nodes import NodeTables, count_node, node_tables
+from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
+from anon_pipeline.recode.fulldomain.nodes import NodeTables, count_node, node_tables
+from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units, lower_bounds
+from anon_pipeline.recode.model import LossName
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["NodeScore", "Search", "minimal_nodes", "ola", "optimal", "prepare_search"]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.nodes import count_node
-from anon_pipeline.recode.search import Search, minimal_nodes, ola, optimal, prepare_search
+from anon_pipeline.recode.fulldomain.nodes import count_node
+from anon_pipeline.recode.fulldomain.search import Search, minimal_nodes, ola, optimal, prepare_search
 from anon_pipeline.recode.table import distinct_tuples
 
 LOSSES = ["precision", "granularity"]

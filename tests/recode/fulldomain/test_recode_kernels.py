@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.kernels import group_keys, pack_keys, price_classes
+from anon_pipeline.recode.fulldomain.kernels import group_keys, pack_keys, price_classes
 
 
 def grouped(keys: np.ndarray, counts: np.ndarray, space: int) -> list[tuple[int, int]]:

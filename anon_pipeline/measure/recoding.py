@@ -1,0 +1,79 @@
+"""What the policy asks of a recoder: its constraints with the sensitive values behind them.
+
+Belongs here: from policy and table to a `recode.Task`. Does not belong here: any search (`recode`), what the
+gate measures afterwards (`measures`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.encode import Coded, code_sensitive
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode import Constraints, Diversity, SensitiveLimit, Task
+
+__all__ = ["recoding_task", "sensitive_limits"]
+
+
+def sensitive_limits(
+    policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_], hierarchies: Path = Path()
+) -> tuple[SensitiveLimit, ...]:
+    """Return what each limited sensitive column must keep in every class.
+
+    Args:
+        policy: its `recoding_limits`.
+        frame: (n, columns) accepted data; all of it is the whole that a class is compared with.
+        rows: (n,) records to be recoded; they have a value in every sensitive column.
+        hierarchies: folder of the hierarchy tables.
+    """
+    t_limits, l_limits = policy.recoding_t_closeness, policy.recoding_l_diversity
+    found = []
+    for name in policy.sensitive:
+        if name not in t_limits and name not in l_limits:
+            continue
+        column, wanted = policy.sensitive[name], l_limits.get(name)
+        codes, hierarchy = code_sensitive(frame[name], column, folder=hierarchies)
+        leaves = int(codes.max(initial=-1)) + 1 if hierarchy is None else hierarchy.leaves
+        found.append(
+            SensitiveLimit(
+                column=name,
+                codes=codes[rows],
+                whole=np.bincount(codes[codes >= 0], minlength=leaves).astype(np.int64),
+                distance=column.distance,
+                lookups=None if hierarchy is None else hierarchy.lookups,
+                t=t_limits.get(name),
+                diversity=None if wanted is None else Diversity(wanted.kind, wanted.l, wanted.c),
+            )
+        )
+    return tuple(found)
+
+
+def recoding_task(
+    policy: Policy, frame: pd.DataFrame, coded: Coded, *, gone: NDArray[np.bool_], hierarchies: Path = Path()
+) -> Task:
+    """Say what the recoder is asked.
+
+    Args:
+        policy: its section ``anonymize``.
+        frame: (n, columns) accepted data.
+        coded: its quasi-identifiers.
+        gone: (n,) records that lack a value and are suppressed before.
+        hierarchies: folder of the hierarchy tables.
+    """
+    wanted = policy.anonymize
+    return Task(
+        codes=coded.codes[~gone],
+        hierarchies=coded.hierarchies,
+        constraints=Constraints(
+            k=wanted.k,
+            max_suppressed=policy.suppressible(len(frame)) - int(gone.sum()),
+            sensitive=sensitive_limits(policy, frame, rows=~gone, hierarchies=hierarchies),
+        ),
+        recoder=wanted.recoder,
+        loss=wanted.loss,
+        gone=int(gone.sum()),
+    )

@@ -1,0 +1,179 @@
+"""What every class of a recoding must keep: k, t-closeness, l-diversity, within a suppression limit.
+
+Belongs here: asking the limits of a whole partition, laying them out for the kernels, and what to say when
+nothing keeps them. Does not belong here: one class inside a search (`rules`), which column has which limit
+(`measure.constraints`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.recode.model import Constraints, SensitiveLimit
+from anon_pipeline.recode.rules import (
+    CLOSE,
+    DISTINCT,
+    ENTROPY,
+    EQUAL,
+    HIERARCHICAL,
+    NONE,
+    ORDERED,
+    RECURSIVE,
+    Rules,
+)
+from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
+
+__all__ = ["breaches", "broken", "infeasible", "rules_of"]
+
+_DISTANCES = {"ordered": ORDERED, "equal": EQUAL, "hierarchical": HIERARCHICAL}
+_KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
+
+
+def _too_far(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArray[np.bool_]:
+    """Tell which classes are not t-close, (m,)."""
+    found = closeness(
+        limit.codes[labels >= 0],
+        labels[labels >= 0],
+        whole=limit.whole,
+        m=m,
+        distance=limit.distance,
+        lookups=limit.lookups,
+    )
+    return found > (1.0 if limit.t is None else limit.t) + CLOSE
+
+
+def _uniform(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArray[np.bool_]:
+    """Tell which classes are not l-diverse, (m,)."""
+    wanted, codes, labels = limit.diversity, limit.codes[labels >= 0], labels[labels >= 0]
+    if wanted is None:
+        return np.zeros(m, np.bool_)
+    if wanted.kind == "recursive":
+        return recursive_ratio(codes, labels, l=int(wanted.l), m=m) >= (wanted.c or 0.0)
+    if wanted.kind == "distinct":
+        return distinct_l(codes, labels, m=m) < wanted.l
+    return entropy_l(codes, labels, m=m) < wanted.l - ENTROPY_TOLERANCE
+
+
+def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
+    """Tell for each constraint which classes break it.
+
+    Args:
+        constraints: of n records.
+        labels: (n,) class of each record, 0 … m−1 without gaps; −1 for a suppressed record.
+    Returns:
+        ``k``, ``t_closeness.<column>``, ``l_diversity.<column>`` → (m,); measured as the gate does.
+    """
+    sizes = np.bincount(labels[labels >= 0])
+    m = len(sizes)
+    found = {"k": sizes < constraints.k}
+    for limit in constraints.sensitive if m else ():
+        if limit.t is not None:
+            found[f"t_closeness.{limit.column}"] = _too_far(limit, labels, m)
+        if limit.diversity is not None:
+            found[f"l_diversity.{limit.column}"] = _uniform(limit, labels, m)
+    return found
+
+
+def broken(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which classes break any constraint, (m,); see `breaches`."""
+    return np.logical_or.reduce(list(breaches(constraints, labels).values()))
+
+
+def infeasible(constraints: Constraints, labels: NDArray[np.int64], *, advice: str) -> InfeasibleError:
+    """Say that no recoding was found, by the constraint that stood most in the way.
+
+    Args:
+        constraints: that were asked for.
+        labels: (n,) classes of the best partition that was found, nothing suppressed.
+        advice: what to relax, a sentence.
+    """
+    sizes = np.bincount(labels[labels >= 0])
+    against = breaches(constraints, labels)
+    records = {name: int(sizes[classes].sum()) for name, classes in against.items()}
+    worst = max(records, key=records.__getitem__)
+    return InfeasibleError(
+        f"No recoding keeps {_in_words(constraints)}: {worst} stands in the way for {records[worst]:,} of "
+        f"{len(labels):,} records, and {max(0, constraints.max_suppressed):,} may be suppressed. {advice}",
+        k=constraints.k,
+        reached_k=_reached(sizes, constraints.max_suppressed),
+        suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, len(labels))),
+    )
+
+
+def _in_words(constraints: Constraints) -> str:
+    """Write all limits, for a message."""
+    said = [f"k = {constraints.k:,}"]
+    for limit in constraints.sensitive:
+        if limit.t is not None:
+            said.append(f"t = {limit.t:g} in {limit.column}")
+        if limit.diversity is not None:
+            said.append(f"{limit.diversity.kind} l = {limit.diversity.l:g} in {limit.column}")
+    return ", ".join(said)
+
+
+def _reached(sizes: Sequence[int] | NDArray[np.int64], max_suppressed: int) -> int:
+    """Smallest class that is left when the smallest ones are suppressed as far as the limit allows."""
+    left = np.sort(np.asarray(sizes))
+    gone = int(np.searchsorted(np.cumsum(left), max_suppressed, side="right"))
+    return int(left[gone]) if gone < len(left) else 0
+
+
+def _flat(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Lay arrays end to end."""
+    return np.concatenate([np.zeros(0, np.int64), *arrays]).astype(np.int64)
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """Return where each of several arrays begins when they are laid end to end, and where the last ends."""
+    return np.cumsum([0, *lengths]).astype(np.int64)
+
+
+def _masses(limit: SensitiveLimit) -> list[NDArray[np.int64]]:
+    """Return for each level of a sensitive column's hierarchy the records below each code, (v,) each."""
+    return [
+        np.bincount(lookup, weights=limit.whole, minlength=len(limit.whole)).astype(np.int64)
+        for lookup in limit.lookups or ()
+    ]
+
+
+def _below(limit: SensitiveLimit) -> NDArray[np.int64]:
+    """Return the records of the whole table up to each value that occurs, filled up with the total, (v,)."""
+    below = np.full(len(limit.whole), limit.whole.sum(), np.int64)
+    occurring = np.cumsum(limit.whole[limit.whole > 0])
+    below[: len(occurring)] = occurring
+    return below
+
+
+def rules_of(constraints: Constraints) -> Rules:
+    """Lay constraints out for the kernels, `rules.Rules`.
+
+    The values of a class that the kernels take are those of ``constraints.sensitive``, in that order.
+    """
+    limits = constraints.sensitive
+    belows = [_below(limit) for limit in limits]
+    levels = [len(limit.lookups or ()) for limit in limits]
+    lookups = [np.asarray(lookup, np.int64) for limit in limits for lookup in limit.lookups or ()]
+    return Rules(
+        k=constraints.k,
+        distances=np.array([NONE if x.t is None else _DISTANCES[x.distance] for x in limits], np.int64),
+        t=np.array([1.0 if x.t is None else x.t for x in limits], np.float64),
+        starts=_starts([len(x.whole) for x in limits]),
+        whole=_flat([x.whole for x in limits]),
+        totals=np.array([x.whole.sum() for x in limits], np.int64),
+        ranks=_flat([np.cumsum(x.whole > 0) - 1 for x in limits]),
+        occurring=np.array([np.count_nonzero(x.whole) for x in limits], np.int64),
+        below=_flat(belows),
+        areas=_flat([np.concatenate(([0], np.cumsum(below))) for below in belows]),
+        heights=np.array(levels, np.int64),
+        trees=_starts([h * len(x.whole) for h, x in zip(levels, limits, strict=True)]),
+        nodes=_flat(lookups),
+        masses=_flat([mass for limit in limits for mass in _masses(limit)]),
+        kinds=np.array([NONE if x.diversity is None else _KINDS[x.diversity.kind] for x in limits], np.int64),
+        l=np.array([0.0 if x.diversity is None else x.diversity.l for x in limits], np.float64),
+        c=np.array([(x.diversity.c if x.diversity else None) or 0.0 for x in limits], np.float64),
+    )
