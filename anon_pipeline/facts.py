@@ -46,7 +46,10 @@ class DeidentifiedFacts:
 
 @dataclass(frozen=True, slots=True)
 class KAnonymizedFacts:
-    """The recoding: what it chose, lost and suppressed."""
+    """The recoding: what it chose, lost and suppressed.
+
+    equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
+    """
 
     stage: ClassVar[str] = "k_anonymized"
     recoder: str
@@ -61,6 +64,7 @@ class KAnonymizedFacts:
     suppressed_by_recoding: int
     suppression_limit: float
     nodes_checked: int
+    equal_distance: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ value. Does not belong here: privacy limits (`evaluate`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -158,14 +159,32 @@ def k_anonymized_contract(
 def _generalized(hierarchy: Hierarchy, levels: dict[str, int] | None) -> pa.Check:
     chosen = hierarchy.values if levels is None else (hierarchy.values[levels[hierarchy.column]],)
     allowed = {str(value) for values in chosen for value in values if value is not None}
-    ranges = r"\[[^\[\]]+, [^\[\]]+\]" if levels is None and hierarchy.coordinates is not None else None
+    is_range = _range_of(hierarchy) if levels is None else None
 
     def holds(column: pd.Series) -> bool:
         found = pd.Series(column.dropna().astype("str").unique(), dtype="str")
         others = found[~found.isin(allowed)]
-        return others.empty or (ranges is not None and bool(others.str.fullmatch(ranges).all()))
+        return others.empty or (is_range is not None and all(map(is_range, others)))
 
     return _one("must be values of the hierarchy at their level", holds)
+
+
+def _range_of(hierarchy: Hierarchy) -> Callable[[str], bool] | None:
+    """Return what tells whether a text is a range of this hierarchy's values; None if it has no ranges."""
+    if hierarchy.coordinates is not None:
+        return lambda text: re.fullmatch(r"\[[^\[\]]+, [^\[\]]+\]", text) is not None
+    if not hierarchy.ordered:
+        return None
+    ranks = {str(value): rank for rank, value in enumerate(hierarchy.values[0]) if value is not None}
+
+    def is_range(text: str) -> bool:
+        commas = [match.start() for match in re.finditer(", ", text)]
+        ends = [(text[1:comma], text[comma + 2 : -1]) for comma in commas]
+        return text[:1] + text[-1:] == "[]" and any(
+            low in ranks and high in ranks and ranks[low] < ranks[high] for low, high in ends
+        )
+
+    return is_range
 
 
 def release_contract(policy: Policy) -> pa.DataFrameSchema:

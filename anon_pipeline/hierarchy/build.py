@@ -6,6 +6,7 @@ other than hierarchy tables, the rules of one kind.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,20 +24,29 @@ from anon_pipeline.hierarchy.computed import (
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.hierarchy.tables import read_table, tree_levels
-from anon_pipeline.policy.columns import Dates, HierarchySpec, Intervals, Mask, Table, Tree
+from anon_pipeline.policy.columns import (
+    Dates,
+    HierarchySpec,
+    Intervals,
+    Mask,
+    Numbers,
+    Order,
+    Table,
+    Tree,
+)
 from anon_pipeline.values import dates, finite_numbers, texts
 
 __all__ = ["code_column"]
 
 
 def code_column(
-    column: pd.Series, spec: HierarchySpec, *, folder: Path = Path()
+    column: pd.Series, spec: HierarchySpec | None, *, folder: Path = Path()
 ) -> tuple[NDArray[np.int64], Hierarchy]:
     """Build the hierarchy of one quasi-identifier and code its values as leaves.
 
     Args:
         column: (n,) values of the data, named; missing values are a leaf of their own.
-        spec: the policy's description of the hierarchy.
+        spec: the policy's description of the hierarchy; None: as ``suppress``, the leaves in text order.
         folder: where hierarchy tables are.
     Returns:
         Leaf code of each record (n,), and the hierarchy.
@@ -47,9 +57,14 @@ def code_column(
     name = str(column.name)
     if isinstance(spec, Intervals):
         return _intervals(name, column, spec)
+    if isinstance(spec, Numbers):
+        return _numbers(name, column)
     if isinstance(spec, Dates):
         return _dates(name, column, spec)
     values = texts(column)
+    if isinstance(spec, Order):
+        codes, hierarchy = _written(name, values, suppress_levels(np.array(spec.order, dtype=object)))
+        return codes, replace(hierarchy, ordered=True)
     if isinstance(spec, (Table, Tree)):
         levels = (
             read_table(folder / spec.table, separator=spec.separator)
@@ -93,6 +108,14 @@ def _written(
             f"{name}: every value must be a leaf of its hierarchy, got {outside} records with others"
         )
     return codes, hierarchy
+
+
+def _numbers(name: str, column: pd.Series) -> tuple[NDArray[np.int64], Hierarchy]:
+    codes, leaves = _distinct(finite_numbers(column))
+    numbers = leaves.to_numpy(np.float64)
+    levels = suppress_levels(np.array([number_text(number) for number in numbers], dtype=object))
+    hierarchy = from_columns(name, levels, missing=bool((codes < 0).any()), coordinates=numbers)
+    return _coded(codes, hierarchy, levels[0])
 
 
 def _intervals(name: str, column: pd.Series, spec: Intervals) -> tuple[NDArray[np.int64], Hierarchy]:

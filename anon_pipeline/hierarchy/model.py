@@ -28,12 +28,14 @@ class Hierarchy:
     values: h object arrays; the released value of each code on that level; None is a missing value.
     coordinates: (D,) position of each leaf on a number line (NaN for missing) where the column is
         numeric (numbers, dates), else None.
+    ordered: whether the leaves of a column without coordinates are in an order that means something.
     """
 
     column: str
     lookups: tuple[NDArray[np.int64], ...] = field(repr=False)
     values: tuple[NDArray[np.object_], ...] = field(repr=False)
     coordinates: NDArray[np.float64] | None = field(default=None, repr=False)
+    ordered: bool = False
 
     @property
     def height(self) -> int:

@@ -31,6 +31,8 @@ __all__ = [
     "Insensitive",
     "Intervals",
     "Mask",
+    "Numbers",
+    "Order",
     "Perturb",
     "Plain",
     "Real",
@@ -149,6 +151,30 @@ def _leaf(name: Any) -> str:
     return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
 
 
+class Numbers(Strict):
+    """The number itself, or ``*``; recoders that need no levels release ranges of numbers."""
+
+    numbers: Literal[True]
+
+
+def _texts(value: Any) -> Any:
+    return [_leaf(name) for name in value] if isinstance(value, (list, tuple)) else value
+
+
+class Order(Strict):
+    """The value itself, or ``*``; recoders that need no levels release ranges in this order."""
+
+    order: Annotated[tuple[Plain, ...], BeforeValidator(_texts)] = Field(
+        min_length=1, description="Every value, lowest first, also those not in the data."
+    )
+
+    @model_validator(mode="after")
+    def _once(self) -> Order:
+        if len(set(self.order)) != len(self.order):
+            raise ValueError("order must name each value once")
+        return self
+
+
 class Tree(Strict):
     """A taxonomy: nested mappings of names, with lists of leaves, all at the same depth; then ``*``."""
 
@@ -167,6 +193,8 @@ _KINDS = {
     "mask": Mask,
     "dates": Dates,
     "tree": Tree,
+    "numbers": Numbers,
+    "order": Order,
     "suppress": Suppress,
 }
 
@@ -183,6 +211,8 @@ HierarchySpec = Annotated[
     | Annotated[Mask, Tag("mask")]
     | Annotated[Dates, Tag("dates")]
     | Annotated[Tree, Tag("tree")]
+    | Annotated[Numbers, Tag("numbers")]
+    | Annotated[Order, Tag("order")]
     | Annotated[Suppress, Tag("suppress")],
     Discriminator(
         _kind,
@@ -207,7 +237,9 @@ class Generalize(Strict):
     """A quasi-identifier that is generalized until classes have k records."""
 
     role: Literal["generalize"]
-    hierarchy: HierarchySpec
+    hierarchy: HierarchySpec | None = Field(
+        None, description="None: all values are equally far apart, for recoders that need no levels."
+    )
 
 
 class Perturb(Strict):

@@ -14,7 +14,16 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from anon_pipeline.policy.columns import Column, Generalize, Identifier, Intervals, Perturb, Sensitive, Strict
+from anon_pipeline.policy.columns import (
+    Column,
+    Generalize,
+    Identifier,
+    Intervals,
+    Numbers,
+    Perturb,
+    Sensitive,
+    Strict,
+)
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Anonymize,
@@ -120,6 +129,11 @@ class Policy(Strict):
         return {name: column for name, column in self.columns.items() if isinstance(column, Generalize)}
 
     @property
+    def equal_distance(self) -> tuple[str, ...]:
+        """Generalize columns without a hierarchy, whose values are equally far apart, in its order."""
+        return tuple(name for name, column in self.generalized.items() if column.hierarchy is None)
+
+    @property
     def perturbed(self) -> dict[str, Perturb]:
         """Columns with the role perturb, in the policy's order."""
         return {name: column for name, column in self.columns.items() if isinstance(column, Perturb)}
@@ -140,12 +154,12 @@ class Policy(Strict):
 
     @property
     def numeric(self) -> list[str]:
-        """Columns that hold numbers: perturb, intervals, ordered without a declared order."""
+        """Columns that hold numbers: perturb, intervals and numbers, ordered without a declared order."""
         return [
             name
             for name, column in self.columns.items()
             if isinstance(column, Perturb)
-            or (isinstance(column, Generalize) and isinstance(column.hierarchy, Intervals))
+            or (isinstance(column, Generalize) and isinstance(column.hierarchy, (Intervals, Numbers)))
             or (isinstance(column, Sensitive) and column.distance == "ordered" and column.order is None)
         ]
 

@@ -14,6 +14,8 @@ from anon_pipeline.policy.names import escaped, look_alikes, plain
 
 __all__ = ["broken_rules"]
 
+_WITHOUT_LEVELS = ("mondrian", "mondrian_relaxed")
+
 
 def broken_rules(sections: Mapping[str, Any]) -> list[str]:
     """List every rule between sections that is broken.
@@ -28,6 +30,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
     found: list[str] = []
     if columns is not None:
         found += _columns(columns)
+        found += _hierarchies(columns, sections)
         found += _perturb(columns, sections)
         found += _gate(columns, sections)
         found += _key(columns, sections)
@@ -58,6 +61,16 @@ def _columns(columns: Mapping[str, Any]) -> Iterator[str]:
         yield (
             "columns: at least one must have the role generalize, got none. "
             "It defines the equivalence classes."
+        )
+
+
+def _hierarchies(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    recoder = getattr(sections.get("anonymize"), "recoder", None)
+    bare = [name for name in _of(columns, Generalize) if columns[name].hierarchy is None]
+    if bare and recoder is not None and recoder not in _WITHOUT_LEVELS:
+        yield (
+            f"columns: a hierarchy must be given for {', '.join(bare)}, because of anonymize.recoder: "
+            f"{recoder}. Without one fit {', '.join(_WITHOUT_LEVELS)}."
         )
 
 

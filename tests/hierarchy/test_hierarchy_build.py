@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.errors import InputError
 from anon_pipeline.hierarchy import code_column
-from anon_pipeline.policy.columns import Dates, Intervals, Mask, Suppress, Table, Tree
+from anon_pipeline.policy.columns import Dates, Intervals, Mask, Numbers, Order, Suppress, Table, Tree
 
 CANARY = "-".join(["CANARY", "7f3a"])
 SUPPRESS = Suppress(suppress=True)
@@ -196,3 +196,38 @@ def test_records_keep_their_values(values: list[int | None]) -> None:
         codes, hierarchy = code_column(numbers, spec)
         assert all((np.diff(lookup) >= 0).all() for lookup in hierarchy.lookups)
         assert set(codes.tolist()) == set(range(hierarchy.leaves))
+
+
+@pytest.mark.parametrize("values", [(30, 4.5, None, 200, 30), ("30", "4.50", None, "2e2", "30.0")])
+def test_numbers_are_themselves_or_anything(values: tuple[Any, ...]) -> None:
+    spec = Numbers(numbers=True)
+    assert released(column(*values), spec) == [["30", "4.5", None, "200", "30"], ["*"] * 5]
+    codes, hierarchy = code_column(column(*values), spec)
+    assert hierarchy.coordinates is not None
+    np.testing.assert_array_equal(hierarchy.coordinates[codes], [30, 4.5, np.nan, 200, 30])
+    assert not hierarchy.ordered
+
+
+def test_numbers_must_be_numbers() -> None:
+    assert "1 records" in refused(column("30", CANARY), Numbers(numbers=True))
+
+
+def test_an_order_is_that_of_the_policy() -> None:
+    spec = Order(order=("low", "middle", "high"))
+    values = column("high", "low", None, "high")
+    assert released(values, spec) == [["high", "low", None, "high"], ["*"] * 4]
+    codes, hierarchy = code_column(values, spec)
+    assert codes.tolist() == [2, 0, 3, 2]
+    assert hierarchy.values[0].tolist() == ["low", "middle", "high", None]
+    assert (hierarchy.ordered, hierarchy.coordinates) == (True, None)
+    assert refused(column("low", CANARY, CANARY), spec) == (
+        "q: every value must be a leaf of its hierarchy, got 2 records with others"
+    )
+
+
+def test_without_a_hierarchy_values_are_in_text_order() -> None:
+    values = column("b", None, "a", "c")
+    codes, hierarchy = code_column(values, None)
+    assert codes.tolist() == [1, 3, 0, 2]
+    assert [level.tolist() for level in hierarchy.values] == [["a", "b", "c", None], ["*"]]
+    assert (hierarchy.ordered, hierarchy.coordinates) == (False, None)

@@ -62,13 +62,24 @@ def test_kinds_of_hierarchies(given: dict[str, Any], kind: type) -> None:
         ({"table": "a.csv", "separator": '"'}, "should match pattern"),
         ({"table": "a.csv", "separator": "\n"}, "should match pattern"),
         ({"suppress": False}, "Input should be True"),
-        ({}, "exactly one of table, intervals, mask, dates, tree, suppress"),
+        ({"numbers": False}, "Input should be True"),
+        ({"order": []}, "at least 1 item"),
+        ({"order": ["low", "high", "low"]}, "order must name each value once"),
+        ({"order": ["1", 1.0]}, "order must name each value once"),
+        ({"order": ["low", True]}, "put yes, no, null and dates in quotes"),
+        ({"order": ["low", "a\tb"]}, "control characters"),
+        ({"order": "low"}, "valid tuple"),
+        ({}, "exactly one of table, intervals, mask, dates, tree, numbers, order, suppress"),
         ({"suppress": True, "mask": [1]}, "exactly one of"),
         ("suppress", "exactly one of"),
     ],
 )
 def test_hierarchies_that_are_refused(given: Any, message: str) -> None:
     assert message in refused(HIERARCHY, given)
+
+
+def test_an_order_keeps_its_values_as_texts() -> None:
+    assert HIERARCHY.validate_python({"order": [1, 2.0, 2.5, "x"]}).order == ("1", "2", "2.5", "x")
 
 
 def test_a_tree_keeps_its_names_as_texts() -> None:
@@ -111,7 +122,7 @@ def test_trees_that_are_refused(tree: Any) -> None:
     ("given", "message"),
     [
         ({"role": "identifier", "action": "keep"}, "'drop', 'mask' or 'hash'"),
-        ({"role": "generalize"}, "Field required"),
+        ({"role": "generalize", "hierarchy": {}}, "exactly one of"),
         ({"role": "perturb"}, "Field required"),
         ({"role": "perturb", "resolution": 0}, "greater than 0"),
         ({"role": "perturb", "resolution": -1}, "greater than 0"),

@@ -139,7 +139,8 @@ def test_all_mistakes_are_listed_at_once_with_their_paths() -> None:
         "columns.year_of_birth.hierarchy.intervals: "
         "each width must be a multiple of the one before, got 2.0 then 3.0",
         "columns.sex: role must be one of identifier, generalize, perturb, sensitive, insensitive",
-        "columns.race.hierarchy: must name exactly one of table, intervals, mask, dates, tree, suppress",
+        "columns.race.hierarchy: must name exactly one of table, intervals, mask, dates, tree, numbers, "
+        "order, suppress",
         "columns.height.resolution: input should be greater than 0, got 0",
         "anonymize.k: input should be greater than or equal to 2, got 1",
         "anonymize.suppression_limit: input should be less than 1, got 1",
@@ -244,11 +245,12 @@ def test_no_columns() -> None:
     assert "columns: input should be a valid dictionary" in mistakes(changed("columns", to=None))
 
 
-@pytest.mark.parametrize("value", ["text", 5, True, [1], None, {}, {"suppress": True, "mask": [1]}])
+@pytest.mark.parametrize("value", ["text", 5, True, [1], {}, {"suppress": True, "mask": [1]}])
 def test_a_hierarchy_that_is_none_or_two(value: Any) -> None:
     (line,) = mistakes(changed("columns", "sex", "hierarchy", to=value))
     assert line.startswith(
-        "columns.sex.hierarchy: must name exactly one of table, intervals, mask, dates, tree, suppress"
+        "columns.sex.hierarchy: must name exactly one of table, intervals, mask, dates, tree, numbers, "
+        "order, suppress"
     )
 
 

@@ -150,6 +150,9 @@ def test_views_on_the_columns() -> None:
     assert list(POLICY.sensitive) == ["grade", "stay"]
     assert POLICY.released == list(ATTRIBUTES["columns"])
     assert POLICY.numeric == ["age", "height", "stay"]
+    numbers = copy.deepcopy(ATTRIBUTES)
+    numbers["columns"]["age"]["hierarchy"] = {"numbers": True}
+    assert policy_from(numbers).numeric == ["age", "height", "stay"]
     assert POLICY.gate_k == 5
     stricter = copy.deepcopy(ATTRIBUTES)
     stricter["gate"]["k"] = 7

@@ -12,6 +12,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive, Suppress
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
+    Anonymize,
     Budget,
     Deidentify,
     Gate,
@@ -168,3 +169,20 @@ def test_releases_are_composed_by_a_record_key(
     with pytest.raises(PolicyError) as raised:
         small_policy(**changes)
     assert raised.value.problems == (message,)
+
+
+@pytest.mark.parametrize("recoder", ["ola", "optimal"])
+def test_recoders_that_need_levels_need_hierarchies(recoder: Any) -> None:
+    bare = Generalize(role="generalize")
+    columns = {"one": bare, "q": QUASI, "other": bare, "s": SECRET}
+    sections = {"columns": columns, "anonymize": Anonymize(k=2, recoder=recoder)}
+    assert broken_rules(sections) == [
+        f"columns: a hierarchy must be given for one, other, because of anonymize.recoder: {recoder}. "
+        "Without one fit mondrian, mondrian_relaxed."
+    ]
+
+
+@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed"])
+def test_recoders_that_cut_need_none(recoder: Any) -> None:
+    columns = {"q": Generalize(role="generalize"), "s": SECRET}
+    assert broken_rules({"columns": columns, "anonymize": Anonymize(k=2, recoder=recoder)}) == []

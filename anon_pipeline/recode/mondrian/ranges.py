@@ -1,7 +1,7 @@
 """Number lines for Mondrian, and what a range on one of them releases and costs.
 
-Belongs here: positions of leaves, `[min, max]` of numbers, the lowest common ancestor of categories. Does
-not belong here: choosing the ranges (`mondrian_kernels`).
+Belongs here: positions of leaves, `[min, max]` of numbers and ordered categories, the lowest common ancestor
+of others. Does not belong here: choosing the ranges (`kernels`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ class Axis:
     hierarchy: of the quasi-identifier.
     leaves: (D,) leaf on each position.
     positions: (D,) position of each leaf.
-    coordinates: (D,) where each position lies: the number, NaN for missing; categories: the position.
-    span: length that a width is normalized by: greatest − least number in the table, or D − 1.
+    coordinates: (D,) where each position lies: the number; ordered categories: the rank; NaN for missing;
+        other categories: the position.
+    span: length that a width is normalized by: greatest − least number or rank in the table, or D − 1.
     """
 
     hierarchy: Hierarchy
@@ -36,9 +37,9 @@ class Axis:
     span: float
 
     @property
-    def numeric(self) -> bool:
+    def is_line(self) -> bool:
         """Whether ranges release `[min, max]`."""
-        return self.hierarchy.coordinates is not None
+        return self.hierarchy.coordinates is not None or self.hierarchy.ordered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +54,18 @@ class Released:
     values: NDArray[np.object_] = field(repr=False)
 
 
+def _places(hierarchy: Hierarchy) -> NDArray[np.float64] | None:
+    """Return where each leaf lies on a line, (D,), NaN for missing; None for categories without an order."""
+    if hierarchy.coordinates is not None:
+        return hierarchy.coordinates.astype(np.float64)
+    if not hierarchy.ordered:
+        return None
+    ranks = np.arange(hierarchy.leaves, dtype=np.float64)
+    if hierarchy.has_missing:
+        ranks[-1] = np.nan
+    return ranks
+
+
 def make_axis(hierarchy: Hierarchy, present: NDArray[np.int64]) -> Axis:
     """Order the leaves of a quasi-identifier.
 
@@ -60,13 +73,13 @@ def make_axis(hierarchy: Hierarchy, present: NDArray[np.int64]) -> Axis:
         hierarchy: D leaves.
         present: leaf codes that occur in the table, repeated or not.
     """
-    if hierarchy.coordinates is None:
+    places = _places(hierarchy)
+    if places is None:
         leaves = np.arange(hierarchy.leaves)
         coordinates, span = leaves.astype(np.float64), float(hierarchy.leaves - 1)
     else:
-        leaves = np.argsort(hierarchy.coordinates, kind="stable")  # NaN goes last
-        coordinates = hierarchy.coordinates[leaves].astype(np.float64)
-        numbers = hierarchy.coordinates[present]
+        leaves = np.argsort(places, kind="stable")  # NaN goes last
+        coordinates, numbers = places[leaves], places[present]
         numbers = numbers[~np.isnan(numbers)]
         span = float(numbers.max() - numbers.min()) if len(numbers) else 0.0
     positions = np.empty_like(leaves)
@@ -98,8 +111,8 @@ def _lowest_ancestor_levels(
     return levels
 
 
-def _number_value(axis: Axis, low: int, high: int) -> object:
-    """Value that a range of numbers releases."""
+def _line_value(axis: Axis, low: int, high: int) -> object:
+    """Value that a range of numbers or ordered categories releases."""
     leaf_values = axis.hierarchy.values[0]
     if low == high:
         return leaf_values[axis.leaves[low]]
@@ -116,14 +129,14 @@ def release_ranges(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) 
         low: (m,) least position of each class.
         high: (m,) greatest position.
     Returns:
-        Numbers: the value itself, ``[min, max]``, or the hierarchy's top where numbers and missing are
-        mixed. Categories: the lowest common ancestor.
+        Numbers and ordered categories: the value itself, ``[min, max]``, or the hierarchy's top where they
+        are mixed with missing. Other categories: the lowest common ancestor.
     """
     hierarchy = axis.hierarchy
-    if axis.numeric:
+    if axis.is_line:
         pairs, codes = np.unique(low * len(axis.leaves) + high, return_inverse=True)
         ends = zip(*(side.tolist() for side in np.divmod(pairs, len(axis.leaves))), strict=True)
-        found = [_number_value(axis, least, greatest) for least, greatest in ends]
+        found = [_line_value(axis, least, greatest) for least, greatest in ends]
     else:
         levels = _lowest_ancestor_levels(hierarchy, low, high)
         ancestors = np.stack(hierarchy.lookups)[levels, low]
@@ -146,7 +159,7 @@ def range_costs(
         axis: the quasi-identifier.
         low: (m,) least position of each class.
         high: (m,) greatest position.
-        loss: ``precision``: max − min of numbers, the level of a category; ``granularity``: leaves
+        loss: ``precision``: max − min of numbers or ranks, the level of a category; ``granularity``: leaves
             covered, without the first.
     Returns:
         Cost of each range (m,), and the cost of losing everything, which mixing numbers and missing does; 0
@@ -155,11 +168,11 @@ def range_costs(
         METHODS 9, numerical precision and granularity.
     """
     hierarchy, leaves = axis.hierarchy, len(axis.leaves)
-    if axis.numeric and loss == "precision":
+    if axis.is_line and loss == "precision":
         full = axis.span or float(leaves > 1)
         lengths = axis.coordinates[high] - axis.coordinates[low]
         return np.where(low == high, 0.0, np.where(np.isnan(lengths), full, lengths)), full
-    if axis.numeric:
+    if axis.is_line:
         return np.where(_mixed(axis, low, high), leaves - 1, high - low).astype(np.float64), float(leaves - 1)
     levels = _lowest_ancestor_levels(hierarchy, low, high)
     if loss == "precision":

@@ -53,6 +53,19 @@ def test_ends_are_written_plainly(low: object, high: object, text: str) -> None:
     assert released(numbers([low, high], [0, 1]), [(0, 1)]) == [text]
 
 
+def test_ordered_categories_release_their_ends_and_cost_by_rank() -> None:
+    leaves = np.array(["low", "middle", "high", None], object)
+    lookups = (np.arange(4), np.zeros(4, np.int64))
+    hierarchy = Hierarchy("x", lookups, (leaves, np.array(["*"], object)), ordered=True)
+    ends = [(0, 2), (0, 1), (1, 1), (3, 3), (2, 3)]
+    assert released(hierarchy, ends) == ["[low, high]", "[low, middle]", "middle", None, "*"]
+    axis, (low, high) = make_axis(hierarchy, np.arange(4)), np.array(ends).T
+    costs, full = range_costs(axis, low, high, "precision")
+    assert (costs.tolist(), full) == ([2, 1, 0, 0, 2], 2)
+    costs, full = range_costs(axis, low, high, "granularity")
+    assert (costs.tolist(), full) == ([2, 1, 0, 0, 3], 3)
+
+
 def test_numbers_mixed_with_missing_release_the_top_and_missing_alone_itself() -> None:
     hierarchy = numbers([1, 2, None], [1, 2, np.nan])
     assert released(hierarchy, [(0, 2), (2, 2), (1, 2), (0, 1)]) == ["*", None, "*", "[1, 2]"]
