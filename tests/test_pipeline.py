@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from anon_pipeline import pipeline
 from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.errors import InfeasibleError, InputError, StageCrashed
+from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.measure.evidence import evidence_from, value_classes
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.laplace_law import mean_absolute
@@ -307,3 +309,33 @@ def test_results_do_not_show_their_tables(small_policy: Small, small_people: Peo
         evidence_from(result.suppressed.frame, small_policy(), originals=result.k_anonymized.frame)
     )
     assert "secret-key" not in repr(Means(Path(), b"secret-key", system_entropy()))
+
+
+MIXED: dict[str, Any] = {
+    "age": {"hierarchy": {"intervals": None, "numbers": True}},
+    "city": {"hierarchy": None},
+    "illness": {
+        "role": "generalize",
+        "distance": None,
+        "hierarchy": {"order": ["none", "flu", "gout", "asthma"]},
+    },
+}
+
+
+@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed"])
+def test_numbers_orders_and_columns_without_hierarchy(
+    small_policy: Small, small_people: People, recoder: str
+) -> None:
+    gate = {"t_closeness": {"income": 0.3}, "l_diversity": {"income": {"l": 3}}}
+    policy = small_policy(columns=MIXED, anonymize={"recoder": recoder}, gate=gate, suppress=None)
+    result = chain(policy, small_people())
+    frame, facts = result.k_anonymized.frame, result.k_anonymized.facts["k_anonymized"]
+    assert facts["equal_distance"] == ("city",)
+    assert facts["suppressed_by_recoding"] == 0
+    assert set(frame["city"]) <= {"Cork", "Dublin", "Galway", "*"}
+    assert frame["age"].str.fullmatch(r"\d\d|\[\d\d, \d\d\]").all()
+    assert frame["illness"].str.contains(r"^\[(?:none|flu|gout), ").any()
+    assert len(result.suppressed.frame) == 240
+    after = result.suppressed
+    report = evaluate(after.frame, policy, after.facts, originals=frame)
+    assert [verdict.limit for verdict in report.verdicts if verdict.status != Status.PASSED] == ["origin"]

@@ -114,7 +114,8 @@ class Anonymize(Strict):
     k: Whole = Field(ge=2, description="Records in the smallest class.")
     recoder: Literal["ola", "optimal", "mondrian", "mondrian_relaxed"] = Field(
         "ola",
-        description="ola: least loss of the k-minimal nodes; optimal: of all anonymous ones; mondrian: cuts.",
+        description="ola: least loss of the k-minimal nodes; optimal: of all anonymous ones; mondrian: cuts, "
+        "suppressing nothing; mondrian_relaxed: also through equal values.",
     )
     loss: Literal["precision", "granularity"] = Field(
         "precision",

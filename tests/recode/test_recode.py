@@ -195,7 +195,7 @@ def test_the_package_imports_without_numba() -> None:
 def test_kernels_are_compiled_once_whatever_the_layout(from_rows) -> None:
     """A second signature would cost a compilation in the middle of a run."""
     from anon_pipeline.recode.fulldomain.kernels import group_keys, pack_keys, price_classes
-    from anon_pipeline.recode.mondrian.kernels import partition
+    from anon_pipeline.recode.mondrian.kernels import advance
 
     hierarchies = [
         from_rows(name, [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")]) for name in ("x", "y")
@@ -205,7 +205,5 @@ def test_kernels_are_compiled_once_whatever_the_layout(from_rows) -> None:
     for codes in (rows, np.asfortranarray(rows), rows[:, ::-1], rows.astype(np.int32), rows[:5], rows[:1]):
         for recoder in RECODERS:
             asked(codes, hierarchies, k=1, max_suppressed=1, recoder=recoder, loss="granularity")
-        counts.append(
-            [len(kernel.signatures) for kernel in (pack_keys, group_keys, price_classes, partition)]
-        )
+        counts.append([len(kernel.signatures) for kernel in (pack_keys, group_keys, price_classes, advance)])
     assert counts == counts[:1] * 6

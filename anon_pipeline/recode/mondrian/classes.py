@@ -1,23 +1,94 @@
 """Mondrian: recode each class by its own ranges instead of a whole column by one level.
 
-Belongs here: from distinct tuples to classes to a recoding. Does not belong here: where to cut
-(`mondrian_kernels`), what a range releases (`ranges`).
+Belongs here: from records to classes to a recoding. Does not belong here: where to cut (`kernels`), what a
+range releases (`ranges`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.recode.model import Recoding, Task
-from anon_pipeline.recode.mondrian.kernels import Axes, Entries, partition
+from anon_pipeline.classes import equivalence_classes, group_rows
+from anon_pipeline.recode.constraints import broken, infeasible, rules_of
+from anon_pipeline.recode.model import Constraints, Recoding, Task
+from anon_pipeline.recode.mondrian.kernels import advance
 from anon_pipeline.recode.mondrian.ranges import Axis, make_axis, range_costs, release_ranges
+from anon_pipeline.recode.mondrian.state import Axes, State, begun
 from anon_pipeline.recode.table import DistinctTuples
 
-__all__ = ["mondrian", "mondrian_classes"]
+__all__ = ["CELLS_AT_ONCE", "Partition", "mondrian", "mondrian_classes"]
+
+CELLS_AT_ONCE = 2**24
+"""Cells that the kernel looks at between two chances to interrupt it; some hundredths of a second."""
+
+_ADVICE = (
+    "Mondrian suppresses no record, so the whole table must keep every limit: relax that one, or take a "
+    "recoder that suppresses."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """The n records in m classes, each a range on each of q axes.
+
+    labels: (n,) class of each record, 0 … m−1.
+    sizes: (m,) records of each class.
+    low: (q, m) least position of each class; ``high``: greatest position.
+    """
+
+    labels: NDArray[np.int64] = field(repr=False)
+    sizes: NDArray[np.int64] = field(repr=False)
+    low: NDArray[np.int64] = field(repr=False)
+    high: NDArray[np.int64] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entries:
+    """Records with the same tuple and sensitive values, in an order that does not depend on the row order.
+
+    first: (e,) a record of each entry.
+    weights: (e,) records of each.
+    labels: (n,) entry of each record.
+    """
+
+    first: NDArray[np.int64] = field(repr=False)
+    weights: NDArray[np.int64] = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
+
+
+def _strict_entries(table: DistinctTuples, constraints: Constraints) -> _Entries:
+    """Group records that no cut can tell apart."""
+    sensitive = [limit.codes for limit in constraints.sensitive]
+    if not sensitive:
+        first = np.empty(len(table.counts), np.int64)
+        first[table.labels] = np.arange(table.records)
+        return _Entries(first, table.counts, table.labels)
+    first, labels, weights = group_rows(np.stack([table.labels, *sensitive], axis=1))
+    return _Entries(first, weights.astype(np.int64), labels)
+
+
+def _relaxed_entries(table: DistinctTuples, constraints: Constraints) -> _Entries:
+    """Make every record an entry, by tuple; within one, the sensitive values dealt out evenly.
+
+    Any beginning of a tuple's records then has nearly the sensitive values of all of them.
+    """
+    groups = _strict_entries(table, constraints)
+    order = np.argsort(groups.labels, kind="stable")
+    ranks = np.empty(table.records, np.int64)
+    ranks[order] = np.arange(table.records) - np.repeat(
+        np.cumsum(groups.weights) - groups.weights, groups.weights
+    )
+    if constraints.sensitive:
+        shares = (2 * ranks + 1) / (2 * groups.weights)[groups.labels]
+        order = np.lexsort((groups.labels, shares, table.labels))
+    labels = np.empty(table.records, np.int64)
+    labels[order] = np.arange(table.records)
+    return _Entries(order, np.ones(table.records, np.int64), labels)
 
 
 def _axes(axes: Sequence[Axis]) -> Axes:
@@ -30,70 +101,103 @@ def _axes(axes: Sequence[Axis]) -> Axes:
     )
 
 
-def mondrian_classes(
-    table: DistinctTuples, axes: Sequence[Axis], *, k: int, relaxed: bool
-) -> NDArray[np.int64]:
-    """Divide the records into classes of at least k.
+def _begun(task: Task, table: DistinctTuples, axes: Sequence[Axis], entries: _Entries) -> State:
+    """Lay the entries out for the kernel."""
+    sensitive = task.constraints.sensitive
+    tuples = table.labels[entries.first]
+    cells = np.empty((len(axes) + len(sensitive), len(entries.weights)), np.int32)
+    for column, axis in enumerate(axes):
+        cells[column] = axis.positions[table.tuples[:, column]][tuples]
+    for row, limit in enumerate(sensitive, start=len(axes)):
+        cells[row] = limit.codes[entries.first]
+    lengths = [1, *(len(axis.leaves) for axis in axes), *(len(limit.whole) for limit in sensitive)]
+    return begun(cells, entries.weights.copy(), max(lengths))
+
+
+def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) -> Partition:
+    """Divide the records into classes that keep k, t and l.
 
     Args:
-        table: n ≥ k records.
+        task: with ``mondrian`` or, where equal values and even equal records may be divided,
+            ``mondrian_relaxed``. The whole table keeps its constraints.
+        table: its n ≥ 1 records.
         axes: of its q columns.
-        k: records in the smallest class, ≥ 1.
-        relaxed: whether equal values, and even equal records, may be divided: then every class that still
-            differs in something has fewer than 2·k records. Which of several equal records goes where
-            follows their order; how many go where does not.
     Returns:
-        (n,) class of each record, 0 … m−1.
+        The classes. A cut is made where both halves keep everything. The widest axis is tried first: its cut
+        at the median, then its others by how far the halves are from equal (all near the median, ever fewer
+        far from it: see `tries`), relaxed ones last; then the next axis. Which of several equal records goes
+        where follows their order; how many go where, with which sensitive values, does not.
     """
-    positions = np.empty_like(table.tuples)
-    for column, axis in enumerate(axes):
-        positions[:, column] = axis.positions[table.tuples[:, column]]
-    if not relaxed:
-        return partition(Entries(positions, table.counts), _axes(axes), k, False)[table.labels]
-    order = np.argsort(table.labels, kind="stable")
-    entries = Entries(positions[table.labels[order]], np.ones(len(order), np.int64))
-    labels = np.empty(len(order), np.int64)
-    labels[order] = partition(entries, _axes(axes), k, True)
-    return labels
+    relaxed = task.recoder == "mondrian_relaxed"
+    entries = (_relaxed_entries if relaxed else _strict_entries)(table, task.constraints)
+    state, rules, lines = _begun(task, table, axes, entries), rules_of(task.constraints), _axes(axes)
+    while advance(state, lines, rules, relaxed, CELLS_AT_ONCE):
+        pass  # here Ctrl-C is heard
+    begins = state.begins[: state.progress[2]]
+    owners = np.empty(len(state.entries), np.int64)
+    owners[state.entries] = np.repeat(
+        np.arange(len(begins)), np.diff(begins, append=np.int64(len(state.entries)))
+    )
+    ranges = state.cells[: len(axes)]
+    return Partition(
+        labels=owners[entries.labels],
+        sizes=np.add.reduceat(state.weights, begins),
+        low=np.minimum.reduceat(ranges, begins, axis=1).astype(np.int64),
+        high=np.maximum.reduceat(ranges, begins, axis=1).astype(np.int64),
+    )
 
 
-def _ranges(
-    table: DistinctTuples, axis: Axis, column: int, order: NDArray[np.int64], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Least and greatest position of each class on one axis, (m,) each."""
-    positions = axis.positions[table.tuples[:, column]][table.labels][order]
-    return np.minimum.reduceat(positions, starts), np.maximum.reduceat(positions, starts)
+def _measured(task: Task, axes: Sequence[Axis], found: Partition) -> float:
+    """Measure the loss that was asked for, in [0, 1], records gone before counted as suppressed.
+
+    The mean over columns, by weight, of what the records' ranges cost. Measures of whole classes belong here,
+    too.
+    """
+    records, weights = int(found.sizes.sum()), task.weights or (1.0,) * len(axes)
+    losses = []
+    for axis, low, high, weight in zip(axes, found.low, found.high, weights, strict=True):
+        costs, full = range_costs(axis, low, high, task.loss)
+        losses.append(weight * math.fsum(costs * found.sizes) / (full * records) if full else 0.0)
+    mean = math.fsum(losses) / (math.fsum(weights) or 1.0)
+    return (mean * records + task.gone) / (records + task.gone)
 
 
 def mondrian(task: Task, table: DistinctTuples) -> Recoding:
-    """Recode by Mondrian; nothing is suppressed.
+    """Recode by Mondrian; nothing is suppressed, whatever the limit.
+
+    Two classes may release the same values and be one class to whoever reads them: it keeps what both keep,
+    for distances are convex, entropies concave, and of a recursive ratio's two counts the first grows at most
+    as fast as the rest. It is measured all the same.
 
     Args:
         task: with ``mondrian`` or ``mondrian_relaxed``; the cuts do not depend on its loss.
-        table: its n ≥ k records.
+        table: its n records.
+    Raises:
+        InfeasibleError: the table as one class does not keep the constraints.
     Source:
         LeFevre et al. (2006); [UT Alg. 3]; METHODS 4, 9.
     """
+    limits, whole = task.constraints, np.zeros(table.records, np.int64)
+    if broken(limits, whole).any():
+        raise infeasible(limits, whole, advice=_ADVICE)
     axes = [
         make_axis(hierarchy, table.tuples[:, column]) for column, hierarchy in enumerate(task.hierarchies)
     ]
-    labels = mondrian_classes(table, axes, k=task.constraints.k, relaxed=task.recoder == "mondrian_relaxed")
-    sizes = np.bincount(labels)
-    order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
-    codes, values, losses = np.empty((table.records, len(axes)), np.int64), [], []
+    found = mondrian_classes(task, table, axes)
+    codes, values = np.empty((table.records, len(axes)), np.int64, order="F"), []
     for column, axis in enumerate(axes):
-        low, high = _ranges(table, axis, column, order, starts)
-        released = release_ranges(axis, low, high)
-        codes[:, column] = released.codes[labels]
+        released = release_ranges(axis, found.low[column], found.high[column])
+        codes[:, column] = released.codes[found.labels]
         values.append(released.values)
-        costs, full = range_costs(axis, low, high, task.loss)
-        losses.append(math.fsum(costs * sizes) / (full * table.records) if full else 0.0)
+    if limits.sensitive:
+        labels = equivalence_classes(codes).labels
+        if broken(limits, labels).any():  # by rounding alone
+            raise infeasible(limits, labels, advice="Raise t by 1e-9.")
     return Recoding(
         codes=codes,
         values=tuple(values),
         levels=None,
-        loss=(math.fsum(losses) / max(1, len(losses)) * table.records + task.gone)
-        / (table.records + task.gone),
+        loss=_measured(task, axes, found),
         suppressed=0,
         checked=0,
     )

@@ -1,59 +1,20 @@
-"""Numba kernel of Mondrian: cut a multidimensional table until no allowable cut is left.
+"""Numba kernels of Mondrian: cut a multidimensional table until no allowable cut is left.
 
-Belongs here: plain loops over entries. Does not belong here: what positions mean and what a class
-releases (`mondrian`).
+Belongs here: plain loops over entries, the order in which axes are tried. Does not belong here: which cuts
+keep t-closeness and l-diversity (`tries`), what positions mean and what a class releases (`classes`).
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Axes", "Entries", "partition"]
+from anon_pipeline.recode.mondrian.state import Axes, State
+from anon_pipeline.recode.mondrian.tries import allowable_cut, tallied
+from anon_pipeline.recode.rules import Rules
 
-
-class Axes(NamedTuple):
-    """The q number lines along which classes are cut.
-
-    coordinates: (x,) where each position lies, all axes end to end; NaN for a missing value.
-    starts: (q,) where an axis begins in ``coordinates``.
-    spans: (q,) length of the axis, what a width is normalized by; 0 if it is a point.
-    """
-
-    coordinates: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    spans: NDArray[np.float64]
-
-
-class Entries(NamedTuple):
-    """What is divided: e tuples in a fixed order.
-
-    positions: (e, q) position on each axis.
-    weights: (e,) records of each.
-    """
-
-    positions: NDArray[np.int64]
-    weights: NDArray[np.int64]
-
-
-@njit(cache=True)
-def _extent(
-    entries: Entries, members: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
-) -> int:
-    """Write the least and greatest position on each axis; return the records."""
-    records = 0
-    low[:] = entries.positions[members[0]]
-    high[:] = low
-    for member in members:
-        records += entries.weights[member]
-        for axis in range(len(low)):
-            position = entries.positions[member, axis]
-            low[axis] = min(low[axis], position)
-            high[axis] = max(high[axis], position)
-    return records
+__all__ = ["advance"]
 
 
 @njit(cache=True)
@@ -68,7 +29,16 @@ def _width(axes: Axes, axis: int, low: int, high: int) -> float:
 
 
 @njit(cache=True)
-def _records_upto(values: NDArray[np.int64], weights: NDArray[np.int64], bound: int) -> int:
+def _extent(values: NDArray[np.int32]) -> tuple[int, int]:
+    """Least and greatest of some values."""
+    low, high = values[0], values[0]
+    for value in values:
+        low, high = min(low, value), max(high, value)
+    return low, high
+
+
+@njit(cache=True)
+def _records_upto(values: NDArray[np.int32], weights: NDArray[np.int64], bound: int) -> int:
     """Records whose value is at most a bound."""
     records = 0
     for entry in range(len(values)):
@@ -78,20 +48,41 @@ def _records_upto(values: NDArray[np.int64], weights: NDArray[np.int64], bound: 
 
 
 @njit(cache=True)
-def _median(values: NDArray[np.int64], weights: NDArray[np.int64], low: int, high: int, records: int) -> int:
-    """Least value that at least half of the records do not exceed, by bisecting the range."""
+def _median(
+    values: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    extent: tuple[int, int],
+    records: int,
+    seen: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Find the least value that at least half of the records do not exceed.
+
+    Returns:
+        It, the records below it, and the records below or on it.
+    """
+    low, high = extent
+    if high - low < 4 * len(values):
+        for entry in range(len(values)):
+            seen[values[entry] - low] += weights[entry]
+        below, median = 0, low
+        while 2 * (below + seen[median - low]) < records:
+            below += seen[median - low]
+            median += 1
+        upto = below + seen[median - low]
+        seen[: high - low + 1] = 0
+        return median, below, upto
     while low < high:
         middle = (low + high) // 2
         if 2 * _records_upto(values, weights, middle) >= records:
             high = middle
         else:
             low = middle + 1
-    return low
+    return low, _records_upto(values, weights, low - 1), _records_upto(values, weights, low)
 
 
 @njit(cache=True)
 def _quota(below: int, upto: int, records: int, k: int, relaxed: bool) -> int:
-    """How many records with the median value go left.
+    """How many records with the median value go left, where k is all that a class must keep.
 
     Relaxed division waits until no cut between two values of the axis is allowable. Halving always, as
     LeFevre et al. do, lost more than strict Mondrian on Adult (set b, k = 10, precision 0.298; strict 0.185;
@@ -115,81 +106,133 @@ def _quota(below: int, upto: int, records: int, k: int, relaxed: bool) -> int:
 
 
 @njit(cache=True)
-def _divide(
-    entries: Entries, axis: int, median: int, quota: int, members: NDArray[np.int64], spare: NDArray[np.int64]
-) -> int:
-    """Move the members of the left half to the front, both halves in their old order; return its length."""
+def _cut_by_size(
+    state: State, axis: int, place: tuple[int, int, int], extent: tuple[int, int], rule: tuple[int, bool]
+) -> bool:
+    """Mark the left half of the cut of one axis that keeps k; tell whether there is one."""
+    begin, end, records = place
+    values, weights = state.cells[axis, begin:end], state.weights[begin:end]
+    median, below, upto = _median(values, weights, extent, records, state.seen)
+    quota = _quota(below, upto, records, rule[0], rule[1])
+    if quota < 0:
+        return False
+    goes_left = state.goes_left[begin:end]
+    if quota in (0, upto - below):
+        bound = median if quota else median - 1
+        for entry in range(len(values)):
+            goes_left[entry] = values[entry] <= bound
+        return True
+    for entry in range(len(values)):
+        goes_left[entry] = values[entry] < median or (values[entry] == median and quota > 0)
+        if values[entry] == median:
+            quota -= weights[entry]
+    return True
+
+
+@njit(cache=True)
+def _part(values, goes_left, spare):  # type: ignore[no-untyped-def]
+    """Move those that go left to the front, both halves in their old order; no branch to mispredict."""
     left, right = 0, 0
-    for member in members:
-        position = entries.positions[member, axis]
-        goes_left = position < median
-        if position == median and quota > 0:
-            goes_left = True
-            quota -= entries.weights[member]
-        if goes_left:
-            members[left] = member
-            left += 1
-        else:
-            spare[right] = member
-            right += 1
-    members[left:] = spare[:right]
+    for place in range(len(values)):
+        value = values[place]
+        values[left] = value
+        spare[right] = value
+        left += goes_left[place]
+        right += not goes_left[place]
+    for place in range(right):
+        values[left + place] = spare[place]
     return left
 
 
 @njit(cache=True)
-def _cut(
-    entries: Entries, axes: Axes, k: int, relaxed: bool, members: NDArray[np.int64], spare: NDArray[np.int64]
-) -> int:
-    """Cut a class at the first allowable cut, the widest axis first; return the left half's length or 0."""
-    q = entries.positions.shape[1]
-    low, high, widths = np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q, np.float64)
-    records = _extent(entries, members, low, high)
-    if records < 2 * k:
-        return 0
-    for axis in range(q):
-        widths[axis] = _width(axes, axis, low[axis], high[axis])
-    weights = entries.weights[members]
-    for _ in range(q):
-        axis = int(np.argmax(widths))
-        if widths[axis] < 0:
-            return 0
-        widths[axis] = -1.0
-        values = entries.positions[:, axis][members]
-        median = _median(values, weights, low[axis], high[axis], records)
-        below, upto = _records_upto(values, weights, median - 1), _records_upto(values, weights, median)
-        quota = _quota(below, upto, records, k, relaxed)
-        if quota >= 0:
-            return _divide(entries, axis, median, quota, members, spare)
-    return 0
+def _divide(state: State, begin: int, end: int) -> int:
+    """Move the marked entries of a class to its front; return how many they are."""
+    goes_left, spare = state.goes_left[begin:end], state.spare
+    for row in range(len(state.cells)):
+        _part(state.cells[row, begin:end], goes_left, spare)
+    _part(state.weights[begin:end], goes_left, spare)
+    return _part(state.entries[begin:end], goes_left, spare)
 
 
 @njit(cache=True)
-def partition(entries: Entries, axes: Axes, k: int, relaxed: bool) -> NDArray[np.int64]:
-    """Divide entries into classes.
+def _cut(
+    state: State, axes: Axes, rules: Rules, place: tuple[int, int, int], relaxed: bool
+) -> tuple[int, int]:
+    """Cut a class at the first allowable cut, the widest axis first.
 
     Args:
-        entries: together at least k ≥ 1 records; weights of 1 if ``relaxed``.
+        state: where the division stands.
         axes: what the positions mean.
-        k: records in the smallest class.
-        relaxed: whether entries with the median value may be divided between the halves.
+        rules: what each half must keep.
+        place: begin and end of the class, and the work after which to pause before another axis.
+        relaxed: whether entries with the same value may be divided.
     Returns:
-        (e,) class of each entry, 0 … m−1.
+        Entries of the left half, 0 if no cut is allowable, −1 for a pause; and the work, in cells.
+    """
+    begin, end, budget = place
+    q, a = len(axes.starts), len(rules.kinds)
+    records, work = state.weights[begin:end].sum(), end - begin
+    if records < 2 * rules.k:
+        return 0, work
+    extents, widths = np.empty((q, 2), np.int64), np.empty(q, np.float64)
+    for axis in range(q):
+        extents[axis] = _extent(state.cells[axis, begin:end])
+        if state.tried[axis]:
+            widths[axis] = -1.0
+        else:
+            widths[axis] = _width(axes, axis, extents[axis, 0], extents[axis, 1])
+    work += 2 * q * (end - begin)
+    tallies = tallied(state.cells[q:, begin:end], state.weights[begin:end], state.seen)
+    for attempt in range(q):
+        axis = int(np.argmax(widths))
+        if widths[axis] < 0:
+            break
+        if attempt > 0 and work > budget:
+            return -1, work
+        widths[axis] = -1.0
+        extent = (extents[axis, 0], extents[axis, 1])
+        if a == 0:
+            found = _cut_by_size(state, axis, (begin, end, records), extent, (rules.k, relaxed))
+        else:
+            values, goes_left = state.cells[axis, begin:end], state.goes_left[begin:end]
+            found, more = allowable_cut(rules, tallies, (values, extent, q), relaxed, goes_left)
+            work += more
+        if found:
+            return _divide(state, begin, end), work
+        state.tried[axis] = True
+    return 0, work
+
+
+@njit(cache=True)
+def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) -> bool:
+    """Go on dividing entries into classes, for a while.
+
+    Args:
+        state: where it stands; changed. All entries together keep the rules.
+        axes: what the positions mean.
+        rules: what each class must keep.
+        relaxed: whether entries with the same value may be divided between the halves; weights are 1.
+        budget: cells to be looked at before returning; the axis in progress is finished.
+    Returns:
+        Whether something is left to do. If not, ``progress[2]`` classes begin at ``begins``.
     Source:
         LeFevre et al. (2006), strict and relaxed; [UT Alg. 3]; METHODS 4.
     """
-    total = len(entries.weights)
-    labels, order, spare = np.empty(total, np.int64), np.arange(total), np.empty(total, np.int64)
-    ends = np.empty(total + 1, np.int64)  # right ends of the ranges still to be cut, the nearest last
-    ends[0], pending, begin, found = total, 1, 0, 0
-    while pending > 0:
-        end = ends[pending - 1]
-        left = _cut(entries, axes, k, relaxed, order[begin:end], spare)
+    pending, begin, found = state.progress
+    while pending > 0 and budget > 0:
+        end = state.ends[pending - 1]
+        left, work = _cut(state, axes, rules, (begin, end, budget), relaxed)
+        budget -= work
+        if left < 0:
+            break
+        state.tried[:] = False
         if left > 0:
-            ends[pending] = begin + left
+            state.ends[pending] = begin + left
             pending += 1
             continue
-        labels[order[begin:end]] = found
+        state.begins[found] = begin
         found += 1
         begin = end
         pending -= 1
-    return labels
+    state.progress[0], state.progress[1], state.progress[2] = pending, begin, found
+    return pending > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -24,9 +25,12 @@ def cut(
     table: DistinctTuples, hierarchies: Sequence[Any], *, k: int, loss: str, relaxed: bool = False
 ) -> Recoding:
     """Recode a table by Mondrian, k alone."""
+    return mondrian(task_of(table, hierarchies, k, loss, relaxed), table)
+
+
+def task_of(table: DistinctTuples, hierarchies: Sequence[Any], k: int, loss: Any, relaxed: bool) -> Task:
     name = "mondrian_relaxed" if relaxed else "mondrian"
-    codes = table.tuples[table.labels]
-    return mondrian(Task(codes, tuple(hierarchies), Constraints(k, 0), name, loss), table)
+    return Task(table.tuples[table.labels], tuple(hierarchies), Constraints(k, 0), name, loss)
 
 
 def slow_cell_loss(hierarchy: Hierarchy, column: np.ndarray, members: np.ndarray, loss: str) -> Fraction:
@@ -36,20 +40,24 @@ def slow_cell_loss(hierarchy: Hierarchy, column: np.ndarray, members: np.ndarray
     if len(leaves) == 1:
         return Fraction(0)
     level = next(lv for lv, lookup in enumerate(hierarchy.lookups) if len(set(lookup[leaves])) == 1)
-    if hierarchy.coordinates is None:
+    places = hierarchy.coordinates
+    if hierarchy.ordered:
+        places = np.arange(d, dtype=float)
+        places[-1] = np.nan if hierarchy.has_missing else d - 1
+    if places is None:
         below = int((hierarchy.lookups[level] == hierarchy.lookups[level][leaves[0]]).sum())
         return (
             Fraction(level, h - 1)
             if loss == "precision"
             else (Fraction(below, d) - Fraction(1, d)) / (1 - Fraction(1, d))
         )
-    numbers = hierarchy.coordinates[leaves]
+    numbers = places[leaves]
     if np.isnan(numbers).any():
         return Fraction(1)
     if loss == "precision":
-        table = hierarchy.coordinates[column]
+        table = places[column]
         return Fraction(numbers.max() - numbers.min()) / Fraction(np.nanmax(table) - np.nanmin(table))
-    inside = (hierarchy.coordinates >= numbers.min()) & (hierarchy.coordinates <= numbers.max())
+    inside = (places >= numbers.min()) & (places <= numbers.max())
     return (Fraction(int(inside.sum()), d) - Fraction(1, d)) / (1 - Fraction(1, d))
 
 
@@ -61,18 +69,25 @@ def test_loss_and_classes_are_what_the_definitions_say(
     data: st.DataObject, drawn: SimpleNamespace, loss: Any, relaxed: bool
 ) -> None:
     codes, hierarchies = data.draw(drawn.tables(most=25))
+    hierarchies = [
+        h if h.coordinates is not None else replace(h, ordered=data.draw(st.booleans())) for h in hierarchies
+    ]
+    weights = tuple(data.draw(st.sampled_from([1.0, 2.0, 0.5])) for _ in hierarchies)
     k = data.draw(st.integers(1, len(codes)))
     table = distinct_tuples(codes, hierarchies)
-    recoding = cut(table, hierarchies, k=k, loss=loss, relaxed=relaxed)
+    task = replace(task_of(table, hierarchies, k, loss, relaxed), weights=weights)
+    recoding = mondrian(task, table)
     axes = [make_axis(hierarchy, codes[:, column]) for column, hierarchy in enumerate(hierarchies)]
-    labels = mondrian_classes(table, axes, k=k, relaxed=relaxed)
+    labels = mondrian_classes(task, table, axes).labels
     per_class = [
         slow_cell_loss(hierarchy, codes[:, column], codes[labels == label, column], loss)
         * int((labels == label).sum())
+        * Fraction(weights[column])
         for label in set(labels.tolist())
         for column, hierarchy in enumerate(hierarchies)
     ]
-    assert recoding.loss == pytest.approx(float(sum(per_class) / (len(codes) * len(hierarchies))), abs=1e-12)
+    whole = len(codes) * Fraction(sum(weights))
+    assert recoding.loss == pytest.approx(float(sum(per_class) / whole), abs=1e-12)
     assert equivalence_classes(recoding.codes).k >= k
     assert (recoding.suppressed, recoding.levels, recoding.checked) == (0, None, 0)
     for label in set(labels.tolist()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.mondrian.kernels import Axes, Entries, partition
+from anon_pipeline.recode.constraints import rules_of
+from anon_pipeline.recode.model import Constraints
+from anon_pipeline.recode.mondrian.kernels import advance
 from anon_pipeline.recode.mondrian.ranges import Axis, make_axis
+from anon_pipeline.recode.mondrian.state import Axes, begun
 from anon_pipeline.recode.table import DistinctTuples, distinct_tuples
 
 Weighted = list[tuple[tuple[int, ...], int]]
@@ -70,12 +74,20 @@ def slow_partition(members: Weighted, axes: list[Axis], k: int, relaxed: bool) -
 
 
 def kernel_partition(
-    positions: np.ndarray, weights: np.ndarray, axes: list[Axis], k: int, relaxed: bool
+    positions: np.ndarray, weights: np.ndarray, axes: list[Axis], k: int, relaxed: bool, budget: int = 2**24
 ) -> list:
-    labels = partition(Entries(positions, weights), kernel_axes(axes), k, relaxed)
+    cells = np.ascontiguousarray(positions.T, np.int32)
+    state = begun(cells, weights.astype(np.int64), max(len(axis.leaves) for axis in axes))
+    rules = rules_of(Constraints(k, 0))
+    while advance(state, kernel_axes(axes), rules, relaxed, budget):
+        pass
+    assert not state.seen.any()
     members = list(zip(map(tuple, positions.tolist()), weights.tolist(), strict=True))
-    found = range(labels.max() + 1)
-    return [sorted(m for m, own in zip(members, labels, strict=True) if own == label) for label in found]
+    begins = [*state.begins[: state.progress[2]].tolist(), len(weights)]
+    assert [members[entry] for entry in state.entries] == list(
+        zip(map(tuple, state.cells.T.tolist()), state.weights.tolist(), strict=True)
+    )
+    return [sorted(members[entry] for entry in state.entries[begin:end]) for begin, end in pairwise(begins)]
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
@@ -110,6 +122,7 @@ def test_larger_tables_equal_the_slow_twin(seed: int, relaxed: bool) -> None:
     for k in (2, 5, 11):
         want = slow_partition(members, axes, k, relaxed)
         assert kernel_partition(positions, weights, axes, k, relaxed) == want
+        assert kernel_partition(positions, weights, axes, k, relaxed, budget=1) == want
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
@@ -178,3 +191,26 @@ def test_relaxed_divides_equal_records_where_strict_cannot() -> None:
     parts = kernel_partition(positions, np.ones(10, np.int64), line([0, 1]), 5, True)
     assert [[row[0] for row, _ in part] for part in parts] == [[0] * 5, [0, 0, 0, 1, 1]]
     assert sizes([8, 2], 5) == [10]
+
+
+def test_far_more_positions_than_entries_are_bisected() -> None:
+    """Ten entries on an axis of a thousand positions: counting each position would cost more."""
+    places = np.array([3, 5, 8, 200, 201, 450, 451, 700, 998, 999])
+    parts = kernel_partition(places[:, None], np.ones(10, np.int64), line(list(range(1000))), 2, False)
+    assert [[row[0] for row, _ in part] for part in parts] == [
+        [3, 5, 8],
+        [200, 201],
+        [450, 451, 700],
+        [998, 999],
+    ]
+
+
+def test_the_work_is_done_in_portions() -> None:
+    """Each call looks at its budget of cells and no further than the cut that it is at."""
+    positions = np.arange(64)[:, None]
+    cells = np.ascontiguousarray(positions.T, np.int32)
+    state, axes = begun(cells, np.ones(64, np.int64), 64), kernel_axes(line(list(range(64))))
+    calls = 1
+    while advance(state, axes, rules_of(Constraints(1, 0)), False, 1):
+        calls += 1
+    assert calls == 127  # 63 cuts and 64 classes
