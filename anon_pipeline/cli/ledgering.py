@@ -184,10 +184,10 @@ def _print_releases(releases: Iterable[State]) -> None:
 
 
 def _sum_of(dataset: str, releases: list[State]) -> str:
-    from anon_pipeline.ledger.budget import decimal_text  # noqa: PLC0415
+    from anon_pipeline.ledger.budget import exact_text  # noqa: PLC0415
 
     counted = [state for state in releases if state.counts]
     waiting = [state for state in counted if state.last.event == "opened"]
-    total = decimal_text(sum((state.epsilon for state in counted), start=0))
+    total = exact_text(sum((state.epsilon for state in counted), start=0))
     text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
     return text + (f", of them open: {len(waiting)}" if waiting else "")

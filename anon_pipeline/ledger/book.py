@@ -178,6 +178,26 @@ class Ledger:
         with self.store.reading() as connection:
             return events_and_head(connection)[0]
 
+    def knows(self, release_id: str) -> bool:
+        """Tell whether a release was ever opened here."""
+        return any(event.release_id == release_id for event in self.events())
+
+    def tables(self, asked: Asked) -> frozenset[str]:
+        """Return the digests of the tables that were published by releases that add up with what is asked.
+
+        Args:
+            asked: its dataset, and its partition where the budget is per record.
+        """
+        alone = asked.budget is not None and asked.budget.per == "record"
+        return frozenset(
+            event.data_digest
+            for event in self.events()
+            if event.event == "published"
+            and event.data_digest is not None
+            and event.dataset == asked.dataset
+            and (not alone or event.partition == asked.partition)
+        )
+
     def verify(self, *, contains: str | None = None) -> Broken | None:
         """Find where the chain breaks first.
 

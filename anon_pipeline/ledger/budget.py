@@ -14,7 +14,7 @@ from fractions import Fraction
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Spent", "State", "decimal_text", "spent", "states"]
+__all__ = ["Spent", "State", "decimal_text", "exact_text", "spent", "states"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +114,13 @@ def decimal_text(number: Fraction | int) -> str:
     """
     quotient = Context(prec=50).divide(Decimal(number.numerator), Decimal(number.denominator))
     return f"{quotient.normalize():f}"
+
+
+def exact_text(number: Fraction | int) -> str:
+    """Return a number as decimal text where that is exact, else as a fraction.
+
+    >>> exact_text(Fraction(3, 10)), exact_text(Fraction(2, 3))
+    ('0.3', '2/3')
+    """
+    text = decimal_text(number)
+    return text if Fraction(text) == number else str(number)
