@@ -6,13 +6,13 @@ entering it (`book`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
 from anon_pipeline.errors import GateRefused
-from anon_pipeline.ledger.budget import State, exact_text, spent
+from anon_pipeline.ledger.budget import Entry, State, exact_text, spent
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
@@ -83,15 +83,12 @@ def refuse_another(state: State, asked: Asked) -> None:
             )
 
 
-def refuse_beyond_budget(
-    releases: Mapping[str, State], asked: Asked, release_id: str, *, now: datetime
-) -> None:
+def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime) -> None:
     """Refuse what would exceed the budget, with what is spent, asked and left.
 
     Args:
-        releases: of the ledger, by id.
+        others: all releases of the ledger but the one that asks, which is not counted against itself.
         asked: with its budget, if it has one.
-        release_id: of the release that asks, which is not counted against itself.
         now: the clock.
     Raises:
         GateRefused: beyond the budget.
@@ -99,7 +96,6 @@ def refuse_beyond_budget(
     budget, wanted = asked.budget, Fraction(asked.epsilon)
     if budget is None:
         return
-    others = (state for key, state in releases.items() if key != release_id)
     found = spent(others, budget, dataset=asked.dataset, partition=asked.partition, now=now)
     limit = exact_fraction(budget.epsilon)
     if found.epsilon + wanted <= limit:

@@ -218,7 +218,7 @@ def test_without_perturb_columns_nothing_is_booked(world: World) -> None:
 
 
 def test_who_was_left_out_by_confidence_is_drawn_and_booked_again(world: World) -> None:
-    policy = world.policy(suppress={"confidence": 0.99})
+    policy = world.policy(suppress={"confidence": 0.3})
     first = world.release(policy)
     left_out = first.manifest["facts"]["suppressed"]["suppressed_unconfident"]
     assert left_out > 0
