@@ -16,6 +16,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from anon_pipeline.disk import disk
 from anon_pipeline.errors import InputError
 from anon_pipeline.ledger.chain import Event, Head
 from anon_pipeline.ledger.migrate import up_to_date, upgrade
@@ -92,10 +93,17 @@ class Store:
     def writing(self) -> Iterator[sa.Connection]:
         """Open the one transaction that may write now; others wait until it ends.
 
+        The transaction, and what is written in it before it is committed, are points of `disk`.
+
         Raises:
             InputError: the database cannot be reached or written, or another has written for too long.
         """
-        with _as_input_error(self.shown), _alone(self.engine) as connection:
+        with (
+            _as_input_error(self.shown),
+            disk().point("commit ledger"),
+            _alone(self.engine) as connection,
+            disk().point("write ledger"),
+        ):
             yield connection
 
 
@@ -229,6 +237,6 @@ def _alone(engine: sa.Engine) -> Iterator[sa.Connection]:
 def _as_input_error(shown: str) -> Iterator[None]:
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, OSError) as error:
         kind = type(getattr(error, "orig", None) or error).__name__
         raise InputError(f"the ledger {shown} must be reachable and writable, got {kind}") from None
