@@ -72,7 +72,8 @@ class PerturbedFacts:
     """The noise: its budget, its scale, its error as expected before any is drawn.
 
     composition: None without ``record_key``; else ``releases_before``, ``values_reused``, ``values_drawn``
-    and ``epsilon_spent``: the largest ε that a record spends here, as the exact text of a fraction.
+    and ``epsilon_spent``: the largest ε that a record spends here, as the exact text of a fraction; what is
+    re-used and was not booked counts as spent.
     release_id: under which the ledger has opened this release; None without a ledger.
     """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pandas as pd
 
 from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.compose.memory import Memory
-from anon_pipeline.compose.sticky import composition, recalled
+from anon_pipeline.compose.sticky import composition, recalled, spending
 from anon_pipeline.deidentify import deidentify, person_ids
 from anon_pipeline.encode import CLASS, PERSON, RECORD, accept, code_quasi_identifiers, decode, incomplete
 from anon_pipeline.errors import InfeasibleError, private_stage
@@ -46,6 +47,7 @@ __all__ = [
     "STAGES",
     "Chain",
     "Means",
+    "Opens",
     "Staged",
     "deidentified",
     "k_anonymized",
@@ -57,6 +59,13 @@ __all__ = [
 ]
 
 STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
+
+Opens = Callable[[Fraction], str | None]
+"""Called with the ε to be spent, before noise is drawn: returns the release's id in the ledger, or raises."""
+
+
+def _unopened(epsilon: Fraction) -> None:
+    """Enter nothing: there is no ledger."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,24 +157,26 @@ def perturbed(
     *,
     entropy: Entropy,
     memory: Memory | None = None,
-    release_id: str | None = None,
+    opens: Opens = _unopened,
 ) -> Staged:
     """Add noise to the ε-quasi-identifiers, scaled to each class (Algorithm 1, lines 6 to 9).
 
     Suppressed records end here. Without perturb columns the table passes through. With ``republish: sticky``
-    a value that was published under equal class, original value and terms keeps its noise.
+    a value that was published under equal class, original value and terms keeps its noise, and spends no ε.
 
     Args:
         policy: ε, its split, the grids.
         before: the table of `k_anonymized`.
         entropy: source of random words.
         memory: what was published before; needed with ``record_key``.
-        release_id: under which the ledger has opened this release; None without a ledger.
+        opens: the ledger's part.
     """
     kept = before.frame[before.frame[CLASS] >= 0].reset_index(drop=True)
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals = quantized(kept, policy)
+    stays = recalled(policy, kept, originals, memory=memory)
+    release_id = opens(spending(policy, stays))
     noisy = perturb(
         originals,
         classes,
@@ -174,8 +185,7 @@ def perturbed(
         bounds=output_bounds(policy),
         names=list(policy.perturbed),
     )
-    before_now = recalled(policy, kept, originals, memory=memory)
-    values = np.where(before_now.known, before_now.noisy, noisy.values)
+    values = np.where(stays.known, stays.noisy, noisy.values)
     released = {
         name: from_grid(values[:, j], column.resolution)
         for j, (name, column) in enumerate(policy.perturbed.items())
@@ -187,7 +197,7 @@ def perturbed(
         columns=noise_facts(policy, originals, classes, noisy.diameters),
         seeded=entropy.seeded,
         republish="fresh" if policy.perturb is None else policy.perturb.republish,
-        composition=composition(policy, before_now.known, memory=memory),
+        composition=composition(policy, stays, memory=memory),
         release_id=release_id,
     )
     return Staged(kept.assign(**released), with_facts(before.facts, facts, made_by=policy.making))
@@ -254,14 +264,14 @@ class Means:
     hierarchies: folder of the hierarchy tables.
     key: for ``action: hash``; None where the policy hashes nothing.
     entropy: source of random words, of the operating system but in tests.
-    opens: called before noise is drawn; returns the release's id in the ledger, or raises.
+    opens: the ledger's part, before noise is drawn.
     memory: what was published before; None without ``record_key``.
     """
 
     hierarchies: Path
     key: bytes | None = field(repr=False)
     entropy: Entropy
-    opens: Callable[[], str | None] = lambda: None
+    opens: Opens = _unopened
     memory: Memory | None = None
 
 
@@ -294,7 +304,7 @@ def run(
     told("k_anonymized")
     recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies)
     told("perturbed")
-    staged = perturbed(policy, recoded, entropy=means.entropy, memory=means.memory, release_id=means.opens())
+    staged = perturbed(policy, recoded, entropy=means.entropy, memory=means.memory, opens=means.opens)
     told("shuffled")
     staged = shuffled(policy, staged, entropy=means.entropy)
     told("suppressed")

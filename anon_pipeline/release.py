@@ -5,8 +5,7 @@ Belongs here: policy and data in, release out. Does not belong here: any step of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from anon_pipeline.pipeline import Chain, Means, run
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.booking import Booking, booking
+from anon_pipeline.publish.booking import Opening, booking
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.sources import read_source
 
@@ -155,7 +154,7 @@ def make_release(
     locations.release(policy, partition)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)
-    opened = _Opened(booked)
+    opened = Opening(booked)
     with private_stage("key"):
         key = hashing_key(policy, folder=locations.sources)
     told("source")
@@ -165,6 +164,8 @@ def make_release(
     if archive is not None:
         with private_stage("memory"), archive.alone():
             memory = archive.read(partition)
+        with private_stage("ledger"):
+            memory = booked.counted(memory)
     means = Means(locations.hierarchies, key, system_entropy(), opens=opened, memory=memory)
     with opened.failing():
         chain: Chain = run(policy, frame, means, told=told)
@@ -178,24 +179,3 @@ def make_release(
                 partition=partition,
                 archive=archive,
             )
-
-
-@dataclass(slots=True, eq=False)
-class _Opened:
-    """A release that is opened in the ledger when its turn comes, and fails if its stages do."""
-
-    booked: Booking
-    release_id: str | None = None
-
-    def __call__(self) -> str | None:
-        with private_stage("ledger"):
-            self.release_id = self.booked.open()
-        return self.release_id
-
-    @contextmanager
-    def failing(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self.booked.failed(self.release_id)
-            raise

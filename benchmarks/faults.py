@@ -163,6 +163,11 @@ def debris(folder: Path) -> list[str]:
     return hidden or others[1:]  # one data file of the release before stays for slow readers
 
 
+def full_disk(point: int) -> Disk:
+    """Return a disk that is full from a point on."""
+    return Disk(_Full(point, errno.ENOSPC), _CHUNK)
+
+
 _Fault = Callable[[Callable[[], None], int], bool | None]
 """Runs some work with a fault at a point; tells whether the work claims to be done, None if it cannot say."""
 
@@ -200,7 +205,7 @@ def _raise(number: int) -> _Fault:
 def _at_each_point(situation: Situation, fault: _Fault, label: str) -> FaultResult:
     """Put a fault at each point of publishing, each in a fresh copy of the situation's folder."""
     lost = []
-    with _quiet(), tempfile.TemporaryDirectory() as scratch:
+    with quiet(), tempfile.TemporaryDirectory() as scratch:
         found = Path(scratch) / "found"
         situation.prepare(found / "out")
         folder = Path(shutil.copytree(found, found.with_name("whole"))) / "out"
@@ -233,7 +238,7 @@ def _wrong_after(folder: Path, situation: Situation, fault: _Fault, point: int) 
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Leave out the notes that a dead run was taken over: here they are hundreds."""
     log = logging.getLogger(lock.__name__)
     before = log.level
@@ -278,32 +283,35 @@ def _situations() -> tuple[Situation, ...]:
 
 def survive_kills() -> FaultResult:
     """Kill publishing at every point: first release, re-release, re-release over what a crash left."""
-    return _sum(_at_each_point(each, _kill, "kill") for each in _situations())
+    return summed(_at_each_point(each, _kill, "kill") for each in _situations())
 
 
 def survive_full_disks() -> FaultResult:
     """Let the disk be full, or become read-only, from every point on."""
-    return _sum(
+    return summed(
         _at_each_point(each, _raise(number), errno.errorcode[number])
         for number in (errno.ENOSPC, errno.EROFS)
         for each in _situations()
     )
 
 
-def _sum(results: Iterable[FaultResult]) -> FaultResult:
+def summed(results: Iterable[FaultResult]) -> FaultResult:
     return sum(results, FaultResult(0, 0, ()))
 
 
 def survive_vault() -> FaultResult:
     """Kill the vault's writing of a private table at every point, with none before and with one."""
-    return _sum(_vault(before=before) for before in (False, True))
+    return summed(_vault(before=before) for before in (False, True))
 
 
 def _vault(*, before: bool) -> FaultResult:
     old, new = (Staged(pd.DataFrame({"age": np.arange(300) * sign}), {}) for sign in (1, -1))
     lost = []
     with tempfile.TemporaryDirectory() as scratch:
-        names = points_of(partial(write_staged, Path(scratch) / "whole" / "raw.parquet", new))
+        whole = Path(scratch) / "whole" / "raw.parquet"
+        if before:
+            write_staged(whole, old)
+        names = points_of(partial(write_staged, whole, new))
         for i, name in enumerate(names):
             path = Path(scratch) / str(i) / "raw.parquet"
             if before:
@@ -326,8 +334,30 @@ def _wrong_in_vault(path: Path, old: Staged | None, new: Staged) -> str | None:
 
 
 def survive_all() -> FaultResult:
-    """Put every fault at every point of publishing and of the vault's writing."""
-    return survive_kills() + survive_full_disks() + survive_vault()
+    """Put every fault at every point of publishing, of the vault's writing, and of whole releases."""
+    return summed(survive() for survive in _all().values())
+
+
+def _all() -> dict[str, Callable[[], FaultResult]]:
+    """Return everything that is tried, by what it is."""
+    from benchmarks import crash_dagster, crashes
+
+    return {
+        "kill -9 while writing a release": survive_kills,
+        "disk full or read-only while writing a release": survive_full_disks,
+        "kill -9 while writing the vault": survive_vault,
+        "kill -9 in a whole release": crashes.survive_commands,
+        "disk full in a whole release": crashes.survive_full,
+        "kill -9 in Dagster's published": crash_dagster.survive_dagster,
+        "whole releases on file systems without room": _small_disks,
+    }
+
+
+def _small_disks() -> FaultResult:
+    """Use real small file systems; what a machine does not allow is not counted."""
+    from benchmarks import small_disks
+
+    return small_disks.survive_small_disks() or FaultResult(0, 0, ())
 
 
 def limited_file_size(limit: int) -> None:
@@ -338,11 +368,7 @@ def limited_file_size(limit: int) -> None:
 
 def main() -> None:
     """Print how many faults were put where and survived, and each that was not."""
-    for name, survive in (
-        ("kill -9 while publishing", survive_kills),
-        ("disk full or read-only while publishing", survive_full_disks),
-        ("kill -9 while writing the vault", survive_vault),
-    ):
+    for name, survive in _all().items():
         result = survive()
         print(f"{name}: {result.points} points, {result.survived} survived, {len(result.lost)} lost")
         for line in result.lost:

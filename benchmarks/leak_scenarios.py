@@ -1,7 +1,7 @@
 """What could leak a canary, run in a process whose every output is searched afterwards (`leaks`).
 
-Run as ``python -m benchmarks.leak_scenarios cli|dagster|inputs|control FOLDER``. Belongs here: scenarios,
-each in a project below FOLDER. Does not belong here: the search.
+Run as ``python -m benchmarks.leak_scenarios cli|dagster|inputs|program|control FOLDER``. Belongs here:
+scenarios, each in a project below FOLDER. Does not belong here: the search.
 """
 
 from __future__ import annotations
@@ -244,11 +244,12 @@ def main(side: str, folder: str) -> None:
     if side == "cli":
         _cli(outcomes)
         return
-    from benchmarks import leak_dagster
+    from benchmarks import leak_dagster, leak_program
 
     sides = {
         "dagster": leak_dagster.scenarios,
         "inputs": leak_dagster.inputs,
+        "program": leak_program.scenarios,
         "control": leak_dagster.control,
     }
     sides[side](outcomes)

@@ -48,7 +48,7 @@ class Row:
 def fault_row(result: Any) -> Row:
     """Describe `benchmarks.faults.survive_all()`: SIGKILL before and after each operation of publishing."""
     return Row(
-        "kill −9 at each write, fsync, rename, unlink of publishing",
+        "kill −9 and full disks at each point of publishing and of whole releases",
         f"{result.points} fault points",
         f"{result.survived} survived: the old release or the new one, complete",
         _names(result.lost),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import uuid
 from collections.abc import Callable, Iterator
@@ -108,6 +109,37 @@ def small_people() -> Callable[..., pd.DataFrame]:
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def _s3_server() -> Iterator[str]:
+    """An S3 server on this machine; what it keeps ends with it."""
+    pytest.importorskip("s3fs", reason="needs s3fs for a vault in S3 (extra dev)")
+    server = pytest.importorskip("moto.server", reason="needs moto for a server of S3 (extra dev)")
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    yield f"http://{host}:{port}"
+    running.stop()
+
+
+@pytest.fixture
+def s3(_s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """URL of an empty place in a bucket of a real S3 server, reached over HTTP."""
+    import s3fs
+
+    for name, value in {
+        "AWS_ENDPOINT_URL": _s3_server,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    s3fs.S3FileSystem.clear_instance_cache()
+    bucket = f"vault-{uuid.uuid4().hex}"
+    s3fs.S3FileSystem().mkdir(bucket)
+    return f"s3://{bucket}/inner"
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -60,6 +61,43 @@ def test_run_is_refused_beyond_the_budget_and_list_says_why(call: Call, policy: 
     assert out.count("published") == 1
     assert out.endswith("people: ε = 2 spent, releases: 1\n")
     assert "small" not in call("ledger", "list", "--dataset", "others")[1]
+
+
+def test_list_shows_of_every_release_its_names_digests_k_epsilon_and_state(
+    call: Call, policy: Policy, book: Ledger
+) -> None:
+    asked = replace(asked_by(policy, "w1"), budget=None)
+    ids = [book.open(asked) for _ in range(4)]
+    for release_id in ids[:2]:
+        book.begin(release_id, asked, "0123456789" + release_id)
+        book.published(release_id, "0123456789" + release_id)
+    book.withdraw(ids[0])
+    book.failed(ids[2])
+    out = call("ledger", "list")[1]
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
+    wanted = [
+        ("withdrawn", "2", "01234567"),
+        ("published", "2", "01234567"),
+        ("failed", "0", ""),
+        ("open", "2", ""),
+    ]
+    assert [row[:-1] for row in cells] == [
+        [
+            release_id[:12],
+            "people",
+            "small",
+            "w1",
+            policy.digest[:8],
+            data,
+            state,
+            epsilon,
+            str(policy.gate_k),
+        ]
+        for release_id, (state, epsilon, data) in zip(ids, wanted, strict=True)
+    ]
+    assert out.endswith("people: ε = 6 spent, releases: 3, of them open: 1\n")
+    assert "is open\n" in call("ledger", "withdraw", ids[3])[2]
+    assert "is failed\n" in call("ledger", "close", ids[2], "--as", "failed")[2]
 
 
 def test_verify_prints_the_head_and_exits_1_when_a_row_was_edited(

@@ -37,9 +37,10 @@ def list_(dataset: str | None, project: Path | None) -> None:
     from anon_pipeline.ledger.budget import states  # noqa: PLC0415
 
     book = _opened(project)
-    if (broken := book.verify()) is not None:
+    events, broken = book.verified()
+    if broken is not None:
         click.echo(f"warning: broken at event {broken.seq}, see ledger verify", err=True)
-    found = states(book.events()).values()
+    found = states(events).values()
     wanted = [state for state in found if dataset in {None, state.last.dataset}]
     _print_releases(wanted)
     for name in sorted({state.last.dataset for state in wanted}):
@@ -52,11 +53,10 @@ def list_(dataset: str | None, project: Path | None) -> None:
 def verify(contains: str | None, project: Path | None) -> None:
     """Verify the hash chain; exit with 1 and name the event where it breaks."""
     book = _opened(project)
-    broken = book.verify(contains=contains)
+    events, broken = book.verified(contains=contains)
     if broken is not None:
         click.echo(f"broken at event {broken.seq}: {broken.reason}", err=True)
         sys.exit(1)
-    events = book.events()
     click.echo(f"{len(events)} events, each as it was written. Note the last hash: keep it elsewhere.")
     if events:
         click.echo(events[-1].hash)
@@ -94,7 +94,7 @@ def close(release_id: str, state: str, policy_file: Path | None, project: Path |
     found = _state(book, release_id)
     full = found.last.release_id
     if found.last.event != "opened":
-        raise InputError(f"only an open release can be closed, {full} is {found.last.event}")
+        raise InputError(f"only an open release can be closed, {full} is {found.name}")
     if state == "published":
         if found.begun is None:
             raise InputError(f"{full} cannot have been published: its writing never began")
@@ -165,7 +165,18 @@ def _print_releases(releases: Iterable[State]) -> None:
     from rich.table import Table  # noqa: PLC0415
 
     table = Table()
-    for heading in ("id", "dataset", "release", "partition", "state", "ε", "k", "since (UTC)"):
+    for heading in (
+        "id",
+        "dataset",
+        "release",
+        "partition",
+        "policy",
+        "data",
+        "state",
+        "ε spent",
+        "k",
+        "since (UTC)",
+    ):
         table.add_column(heading, overflow="fold")
     for found in releases:
         e = found.last
@@ -174,8 +185,10 @@ def _print_releases(releases: Iterable[State]) -> None:
             e.dataset,
             e.release,
             e.partition or "",
-            e.event,
-            e.epsilon,
+            e.policy_digest[:8],
+            (e.data_digest or "")[:8],
+            found.name,
+            e.epsilon if found.counts else "0",
             str(e.k),
             e.at[:19],
         )
@@ -184,10 +197,10 @@ def _print_releases(releases: Iterable[State]) -> None:
 
 
 def _sum_of(dataset: str, releases: list[State]) -> str:
-    from anon_pipeline.ledger.budget import decimal_text  # noqa: PLC0415
+    from anon_pipeline.ledger.budget import exact_text  # noqa: PLC0415
 
     counted = [state for state in releases if state.counts]
     waiting = [state for state in counted if state.last.event == "opened"]
-    total = decimal_text(sum((state.epsilon for state in counted), start=0))
+    total = exact_text(sum((state.epsilon for state in counted), start=0))
     text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
     return text + (f", of them open: {len(waiting)}" if waiting else "")

@@ -7,7 +7,7 @@ where it is stored (`orchestration`), what follows from it (`sticky`, `intersect
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,8 @@ from anon_pipeline.policy.model import Policy
 
 __all__ = ["Memory", "Past", "class_texts", "from_table", "remember", "terms", "to_table"]
 
-_VERSION = 1
+_VERSION = 2
+_READABLE = (1, _VERSION)
 _MEMBERS = {"release": "int64", "person": "str", "class": "str"}
 _VALUES = {
     "person": "str",
@@ -31,6 +32,7 @@ _VALUES = {
     "original": "int64",
     "terms": "str",
     "noisy": "int64",
+    "release": "int64",
 }
 _KEY = ["person", "column", "class", "original", "terms"]
 
@@ -51,7 +53,8 @@ class Memory:
     members: a row per release and person: ``release`` (position in ``releases``), ``person`` (keyed hash),
         ``class`` (the generalized tuple, as text).
     values: a row per noisy value that was published: ``person``, ``column``, ``class``, ``original`` (grid
-        units), ``terms`` (what the noise was drawn under), ``noisy`` (grid units).
+        units), ``terms`` (what the noise was drawn under), ``noisy`` (grid units), ``release`` (position in
+        ``releases`` of the one that published it last; −1 where no ledger is known to have booked it).
     key: under which column and key the persons are hashed, see `deidentify.memory_key`; None if nobody is.
     """
 
@@ -85,6 +88,19 @@ class Memory:
                 "Restore the key; a new memory would not know what was published."
             )
         return replace(self, key=key)
+
+    def booked_in(self, digests: Collection[str]) -> Memory:
+        """Return the memory in which only values whose last release is booked have one.
+
+        A release that is booked has paid for all that it published: what it re-used was booked before, or
+        with it. So its values can be published again for nothing.
+
+        Args:
+            digests: of the tables that a ledger knows as published, see `ledger.Ledger.tables`.
+        """
+        booked = np.array([*(past.digest in digests for past in self.releases), False])
+        release = self.values["release"].to_numpy(np.int64)
+        return replace(self, values=self.values.assign(release=np.where(booked[release], release, -1)))
 
 
 def _typed(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.DataFrame:
@@ -142,10 +158,13 @@ def remember(
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
     persons, classes = behind[PERSON], class_texts(behind, policy)
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
-    members = joined.assign(release=np.int64(len(memory.releases)))[list(_MEMBERS)]
+    current = np.int64(len(memory.releases))
+    members = joined.assign(release=current)[list(_MEMBERS)]
     before, after, under = quantized(behind, policy), quantized(released, policy), terms(policy)
     added = [
-        joined.assign(column=name, original=before[:, j], terms=under[name], noisy=after[:, j])
+        joined.assign(
+            column=name, original=before[:, j], terms=under[name], noisy=after[:, j], release=current
+        )
         for j, name in enumerate(policy.perturbed)
     ]
     values = pd.concat([memory.values, *added], ignore_index=True).drop_duplicates(_KEY, keep="last")
@@ -158,10 +177,13 @@ def remember(
 
 
 def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Put a memory into one table and its facts, as the vault stores them."""
+    """Put a memory into one table and its facts, as the vault stores them.
+
+    Of a member ``release`` is the position of its release; of a value −2 minus that, or −1 for none.
+    """
     members = memory.members.assign(column="", original=0, terms="", noisy=0)
-    values = memory.values.assign(release=-1)
-    columns = ["release", *_VALUES]
+    values = memory.values.assign(release=-2 - memory.values["release"])
+    columns = list(_VALUES)
     table = pd.concat([members[columns], values[columns]], ignore_index=True)
     releases = _listed(memory.releases)
     return table, {"memory": {"version": _VERSION, "releases": releases, "key": memory.key}}
@@ -174,12 +196,13 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
         InputError: it is none, or of a version that this program does not know.
     """
     document = facts.get("memory", {})
-    if document.get("version") != _VERSION or not {"release", *_VALUES} <= set(frame.columns):
+    if document.get("version") not in _READABLE or not set(_VALUES) <= set(frame.columns):
         raise InputError("the memory of a release must be one that this version wrote, got another table")
     member = (frame["release"] >= 0).to_numpy()
+    values = frame.loc[~member, list(_VALUES)]
     return Memory(
         tuple(Past(digest, partition) for digest, partition in document["releases"]),
         frame.loc[member, list(_MEMBERS)].astype(_MEMBERS).reset_index(drop=True),
-        frame.loc[~member, list(_VALUES)].astype(_VALUES).reset_index(drop=True),
+        values.assign(release=-2 - values["release"]).astype(_VALUES).reset_index(drop=True),
         document["key"],
     )

@@ -15,12 +15,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.compose.memory import Memory, class_texts, terms
-from anon_pipeline.encode import PERSON
+from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
 from anon_pipeline.measure.evidence import epsilon_shares, quantized
+from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["Recalled", "composition", "largest_spent", "recall", "recalled", "redrawn"]
+__all__ = [
+    "Recalled",
+    "composition",
+    "largest_spent",
+    "recall",
+    "recalled",
+    "redrawn",
+    "spending",
+    "spent_since",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,10 +39,12 @@ class Recalled:
 
     noisy: (n, p) grid units; without meaning where ``known`` is False.
     known: (n, p) whether the record's value was published under equal class, original value and terms.
+    booked: (n, p) whether the ε of that is booked, too; only where it is known.
     """
 
     noisy: NDArray[np.int64] = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
+    booked: NDArray[np.bool_] = field(repr=False)
 
 
 def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64]) -> Recalled:
@@ -44,17 +56,23 @@ def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArr
         frame: (n, columns) generalized, with the persons.
         originals: (n, p) original values in grid units.
     """
-    noisy, known = np.zeros(originals.shape, np.int64), np.zeros(originals.shape, np.bool_)
+    noisy, release = np.zeros(originals.shape, np.int64), np.full(originals.shape, -1, np.int64)
+    known = np.zeros(originals.shape, np.bool_)
     wanted = pd.DataFrame({"person": frame[PERSON], "class": class_texts(frame, policy)})
     for j, (name, under) in enumerate(terms(policy).items()):
         rows = (memory.values["column"] == name) & (memory.values["terms"] == under)
-        stored = memory.values.loc[rows, [*wanted.columns, "original", "noisy"]].reset_index(drop=True)
+        stored = memory.values.loc[rows, [*wanted.columns, "original", "noisy", "release"]]
+        stored = stored.reset_index(drop=True)
         place = wanted.assign(original=originals[:, j]).merge(
-            stored.drop(columns="noisy").assign(place=np.arange(len(stored))), how="left", validate="1:1"
+            stored.drop(columns=["noisy", "release"]).assign(place=np.arange(len(stored))),
+            how="left",
+            validate="1:1",
         )["place"]
         known[:, j] = place.notna()
-        noisy[known[:, j], j] = stored["noisy"].to_numpy(np.int64)[place.dropna().to_numpy(np.int64)]
-    return Recalled(noisy, known)
+        found = place.dropna().to_numpy(np.int64)
+        noisy[known[:, j], j] = stored["noisy"].to_numpy(np.int64)[found]
+        release[known[:, j], j] = stored["release"].to_numpy(np.int64)[found]
+    return Recalled(noisy, known, release >= 0)
 
 
 def largest_spent(drawn: NDArray[np.bool_], shares: Sequence[Fraction]) -> Fraction:
@@ -85,25 +103,40 @@ def recalled(
     if (policy.record_key is None) != (memory is None):
         raise InputError("the memory of what was published must be given with record_key, and only with it")
     if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
-        return Recalled(np.zeros_like(originals), np.zeros(originals.shape, np.bool_))
+        none = np.zeros(originals.shape, np.bool_)
+        return Recalled(np.zeros_like(originals), none, none)
     return recall(memory, policy, frame, originals)
 
 
-def composition(policy: Policy, known: NDArray[np.bool_], *, memory: Memory | None) -> dict[str, Any] | None:
+def spending(policy: Policy, stays: Recalled) -> Fraction:
+    """Return the ε that a release is booked with, before its noise is drawn: of what is not booked yet.
+
+    Args:
+        policy: its ε, and whether noise stays.
+        stays: the noise that does.
+    """
+    if policy.perturb is None:
+        return Fraction(0)
+    if policy.perturb.republish == "fresh":
+        return exact_fraction(policy.perturb.epsilon)
+    return largest_spent(~stays.booked, epsilon_shares(policy))
+
+
+def composition(policy: Policy, stays: Recalled, *, memory: Memory | None) -> dict[str, Any] | None:
     """Say what a release's noise adds to the releases before it: counts and ε; None without ``record_key``.
 
     Args:
         policy: its ε shares.
-        known: (n, p) values whose noise stays.
+        stays: the noise that stays.
         memory: what was published before.
     """
     if memory is None:
         return None
     return {
         "releases_before": len(memory.releases),
-        "values_reused": int(known.sum()),
-        "values_drawn": int((~known).sum()),
-        "epsilon_spent": str(largest_spent(~known, epsilon_shares(policy))),
+        "values_reused": int(stays.known.sum()),
+        "values_drawn": int((~stays.known).sum()),
+        "epsilon_spent": str(spending(policy, stays)),
     }
 
 
@@ -118,3 +151,17 @@ def redrawn(memory: Memory, policy: Policy, released: pd.DataFrame, behind: pd.D
     """
     found = recall(memory, policy, behind, quantized(behind, policy))
     return int((found.known & (found.noisy != quantized(released, policy))).sum())
+
+
+def spent_since(memory: Memory, policy: Policy, originals: pd.DataFrame, *, records: pd.Series) -> Fraction:
+    """Return the largest ε that a record of a sticky release spends beyond what was published by now.
+
+    Args:
+        memory: what was published, perhaps by another run since the noise was drawn.
+        policy: names the columns.
+        originals: (n, columns) the table of `k_anonymized`.
+        records: (r,) ids of the records to be released.
+    """
+    behind = originals.set_index(RECORD).loc[records].reset_index()
+    known = recall(memory, policy, behind, quantized(behind, policy)).known
+    return largest_spent(~known, epsilon_shares(policy))

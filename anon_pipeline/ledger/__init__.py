@@ -6,5 +6,6 @@ here: reading destinations (`publish`), any value of the data.
 
 from anon_pipeline.ledger.asking import Asked, asked_by
 from anon_pipeline.ledger.book import Ledger, ledger_at
+from anon_pipeline.ledger.budget import exact_text
 
-__all__ = ["Asked", "Ledger", "asked_by", "ledger_at"]
+__all__ = ["Asked", "Ledger", "asked_by", "exact_text", "ledger_at"]

@@ -6,13 +6,13 @@ entering it (`book`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
 from anon_pipeline.errors import GateRefused
-from anon_pipeline.ledger.budget import State, decimal_text, spent
+from anon_pipeline.ledger.budget import Entry, State, exact_text, spent
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
@@ -23,7 +23,10 @@ __all__ = ["Asked", "asked_by", "asked_in", "refuse_another", "refuse_beyond_bud
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a release enters into the ledger: names, digests, numbers."""
+    """What a release enters into the ledger: names, digests, numbers.
+
+    epsilon: the exact text of what it spends, see `exact_text`.
+    """
 
     dataset: str
     release: str
@@ -36,7 +39,7 @@ class Asked:
 
 
 def asked_by(policy: Policy, partition: str | None) -> Asked:
-    """Return what a policy's release asks for."""
+    """Return what a policy's release asks for: its whole ε."""
     epsilon = Fraction(0) if policy.perturb is None else exact_fraction(policy.perturb.epsilon)
     return Asked(
         policy.dataset or policy.name,
@@ -45,7 +48,7 @@ def asked_by(policy: Policy, partition: str | None) -> Asked:
         policy.digest,
         policy.making,
         policy.gate_k,
-        decimal_text(epsilon),
+        exact_text(epsilon),
         policy.budget,
     )
 
@@ -80,15 +83,12 @@ def refuse_another(state: State, asked: Asked) -> None:
             )
 
 
-def refuse_beyond_budget(
-    releases: Mapping[str, State], asked: Asked, release_id: str, *, now: datetime
-) -> None:
+def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime) -> None:
     """Refuse what would exceed the budget, with what is spent, asked and left.
 
     Args:
-        releases: of the ledger, by id.
+        others: all releases of the ledger but the one that asks, which is not counted against itself.
         asked: with its budget, if it has one.
-        release_id: of the release that asks, which is not counted against itself.
         now: the clock.
     Raises:
         GateRefused: beyond the budget.
@@ -96,20 +96,19 @@ def refuse_beyond_budget(
     budget, wanted = asked.budget, Fraction(asked.epsilon)
     if budget is None:
         return
-    others = (state for key, state in releases.items() if key != release_id)
     found = spent(others, budget, dataset=asked.dataset, partition=asked.partition, now=now)
     limit = exact_fraction(budget.epsilon)
     if found.epsilon + wanted <= limit:
         return
     window = "" if budget.window is None else f" within {budget.window} days"
     lines = [
-        f"budget: the releases of {asked.dataset} may spend ε = {decimal_text(limit)} per {budget.per}"
-        f"{window}: {decimal_text(found.epsilon)} is spent, {decimal_text(wanted)} is asked, "
-        f"{decimal_text(max(limit - found.epsilon, Fraction(0)))} is left."
+        f"budget: the releases of {asked.dataset} may spend ε = {exact_text(limit)} per {budget.per}"
+        f"{window}: {exact_text(found.epsilon)} is spent, {exact_text(wanted)} is asked, "
+        f"{exact_text(max(limit - found.epsilon, Fraction(0)))} is left."
     ]
     if found.open_releases:
         lines.append(
-            f"Of it {decimal_text(found.open_epsilon)} is held by releases that are still open, "
+            f"Of it {exact_text(found.open_epsilon)} is held by releases that are still open, "
             f"{found.open_releases} in number. If nothing of them was written: "
             f"anon-pipeline ledger close ID --as failed."
         )

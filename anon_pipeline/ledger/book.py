@@ -1,8 +1,8 @@
 """What happens to a release, written down: opened, published, failed, withdrawn; refused beyond its budget.
 
-Each step reads all events, verifies their chain, decides and appends in one transaction that no other writer
-shares. Belongs here: which step may follow which. Does not belong here: databases (`store`), destinations
-(`publish`).
+Each step reads and verifies what it needs (`page`), decides and appends, in one transaction that no other
+writer shares. Belongs here: which step may follow which. Does not belong here: databases (`store`),
+destinations (`publish`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlalchemy as sa
-
 from anon_pipeline.errors import InputError
 from anon_pipeline.ledger.asking import (
     Asked,
@@ -25,9 +23,10 @@ from anon_pipeline.ledger.asking import (
     refuse_another,
     refuse_beyond_budget,
 )
-from anon_pipeline.ledger.budget import State, states
-from anon_pipeline.ledger.chain import Broken, Event, Head, Kind, broken_at, sealed
-from anon_pipeline.ledger.store import Store, append, events_and_head, store_at
+from anon_pipeline.ledger.budget import State
+from anon_pipeline.ledger.chain import Broken, Event, Kind
+from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
+from anon_pipeline.ledger.store import Store, events_and_head, store_at
 
 __all__ = ["Ledger", "is_running", "ledger_at"]
 
@@ -37,49 +36,19 @@ def _clock() -> datetime:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Page:
-    """The events as they are in one transaction, to which one is added."""
-
-    connection: sa.Connection
-    head: Head
-    releases: dict[str, State]
-    last_at: str
-    now: datetime
-    owner: str
-
-    def add(self, release_id: str, kind: Kind, asked: Asked, data_digest: str | None) -> None:
-        """Append an event; its time never goes back, whatever the clock does."""
-        at = max(self.now.isoformat(timespec="microseconds"), self.last_at)
-        event = Event(
-            0,
-            release_id,
-            at,
-            kind,
-            asked.dataset,
-            asked.release,
-            asked.partition,
-            asked.policy_digest,
-            asked.making,
-            data_digest,
-            asked.k,
-            asked.epsilon,
-            self.owner,
-        )
-        append(self.connection, sealed(event, self.head))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Ledger:
     """The ledger of a deployment.
 
     store: its database.
     run: of the orchestrator, for the owner of what is opened.
     now: the clock, in UTC.
+    every: events after which a step verifies all and makes a checkpoint.
     """
 
     store: Store
     run: str = ""
     now: Callable[[], datetime] = field(default=_clock)
+    every: int = EVERY
 
     def open(self, asked: Asked) -> str:
         """Open a release before its noise is drawn.
@@ -92,8 +61,8 @@ class Ledger:
         """
         release_id = uuid.uuid4().hex
         with self._page() as page:
-            refuse_beyond_budget(page.releases, asked, release_id, now=page.now)
-            page.add(release_id, "opened", asked, None)
+            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            self._add(page, release_id, "opened", asked)
         return release_id
 
     def begin(self, release_id: str, asked: Asked, data_digest: str) -> None:
@@ -109,12 +78,12 @@ class Ledger:
             GateRefused: withdrawn, opened for something else, or beyond the budget.
         """
         with self._page() as page:
-            state = page.releases.get(release_id)
+            state = page.state(release_id)
             if state is not None:
                 refuse_another(state, asked)
-            refuse_beyond_budget(page.releases, asked, release_id, now=page.now)
+            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
             if state is None or state.published_at is None:
-                page.add(release_id, "opened", asked, data_digest)
+                self._add(page, release_id, "opened", asked, data_digest)
 
     def published(self, release_id: str, data_digest: str) -> None:
         """Enter that a table is at the destination, if that is not what the ledger says already.
@@ -125,7 +94,7 @@ class Ledger:
         with self._page() as page:
             last = _known(page, release_id).last
             if (last.event, last.data_digest) != ("published", data_digest):
-                page.add(release_id, "published", asked_in(last), data_digest)
+                self._add(page, release_id, "published", asked_in(last), data_digest)
 
     def failed(self, release_id: str, *, begun: bool = False) -> bool:
         """Enter that nothing was written, if the release is open and that can be known.
@@ -137,12 +106,12 @@ class Ledger:
             Whether the release is failed now.
         """
         with self._page() as page:
-            state = page.releases.get(release_id)
+            state = page.state(release_id)
             if state is None or state.published_at is not None or state.last.event != "opened":
                 return state is not None and state.last.event == "failed"
             if state.begun is not None and not begun:
                 return False
-            page.add(release_id, "failed", asked_in(state.last), None)
+            self._add(page, release_id, "failed", asked_in(state.last))
             return True
 
     def withdraw(self, release_id: str) -> None:
@@ -152,10 +121,11 @@ class Ledger:
             InputError: it is not published.
         """
         with self._page() as page:
-            last = _known(page, release_id).last
+            state = _known(page, release_id)
+            last = state.last
             if last.event != "published":
-                raise InputError(f"only a published release can be withdrawn, {release_id} is {last.event}")
-            page.add(release_id, "withdrawn", asked_in(last), last.data_digest)
+                raise InputError(f"only a published release can be withdrawn, {release_id} is {state.name}")
+            self._add(page, release_id, "withdrawn", asked_in(last), last.data_digest)
 
     def found(self, manifest: Mapping[str, Any] | None) -> None:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
@@ -167,43 +137,84 @@ class Ledger:
         if release_id is None or digest is None:
             return
         with self._page() as page:
-            state = page.releases.get(release_id)
+            state = page.state(release_id)
             if state is None or state.last.event == "withdrawn":
                 return
             if (state.last.event, state.last.data_digest) != ("published", digest):
-                page.add(release_id, "published", asked_in(state.last), digest)
+                self._add(page, release_id, "published", asked_in(state.last), digest)
 
     def events(self) -> list[Event]:
         """Read all events, in their order."""
         with self.store.reading() as connection:
             return events_and_head(connection)[0]
 
+    def knows(self, release_id: str) -> bool:
+        """Tell whether a release was ever opened here."""
+        return any(event.release_id == release_id for event in self.events())
+
+    def tables(self, asked: Asked) -> frozenset[str]:
+        """Return the digests of the tables that were published by releases that add up with what is asked.
+
+        What is among them is not paid for again, so all events are verified, not those of the step alone.
+
+        Args:
+            asked: its dataset, and its partition where the budget is per record.
+        Raises:
+            InputError: the ledger has been tampered with.
+        """
+        with self.store.reading() as connection:
+            events = all_trusted(connection, self.store.shown)
+        alone = asked.budget is not None and asked.budget.per == "record"
+        return frozenset(
+            event.data_digest
+            for event in events
+            if event.event == "published"
+            and event.data_digest is not None
+            and event.dataset == asked.dataset
+            and (not alone or event.partition == asked.partition)
+        )
+
     def verify(self, *, contains: str | None = None) -> Broken | None:
-        """Find where the chain breaks first.
+        """Find where the chain breaks first, see `verified`."""
+        return self.verified(contains=contains)[1]
+
+    def verified(self, *, contains: str | None = None) -> tuple[list[Event], Broken | None]:
+        """Read all events, and find where their chain breaks first, or that the checkpoint is not of them.
 
         Args:
             contains: hash of an event that was noted elsewhere, which must still be there: whoever can
                 write to the database can make a whole new chain.
         """
         with self.store.reading() as connection:
-            events, head = events_and_head(connection)
-        broken = broken_at(events, head)
+            events, broken = all_verified(connection)
         if broken is None and contains is not None and contains not in {event.hash for event in events}:
-            return Broken(0, "the hash that was noted must be the hash of an event: it is of none")
-        return broken
+            broken = Broken(0, "the hash that was noted must be the hash of an event: it is of none")
+        return events, broken
 
     @contextmanager
-    def _page(self) -> Iterator[_Page]:
+    def _page(self) -> Iterator[Page]:
         with self.store.writing() as connection:
-            events, head = events_and_head(connection)
-            broken = broken_at(events, head)
-            if broken is not None:
-                raise InputError(
-                    f"the ledger {self.store.shown} was tampered with, at event {broken.seq}: "
-                    f"{broken.reason}. Nothing is released until it is restored."
-                )
-            last_at = events[-1].at if events else ""
-            yield _Page(connection, head, states(events), last_at, self.now(), _owner(self.run))
+            yield page_in(connection, self.store.shown)
+
+    def _add(
+        self, page: Page, release_id: str, kind: Kind, asked: Asked, data_digest: str | None = None
+    ) -> None:
+        event = Event(
+            0,
+            release_id,
+            "",
+            kind,
+            asked.dataset,
+            asked.release,
+            asked.partition,
+            asked.policy_digest,
+            asked.making,
+            data_digest,
+            asked.k,
+            asked.epsilon,
+            _owner(self.run),
+        )
+        page.add(event, now=self.now(), every=self.every)
 
 
 def _owner(run: str) -> str:
@@ -227,10 +238,11 @@ def ledger_at(url: str, *, run: str = "", make: bool = True) -> Ledger:
     return Ledger(store_at(url, make=make), run)
 
 
-def _known(page: _Page, release_id: str) -> State:
-    if release_id not in page.releases:
+def _known(page: Page, release_id: str) -> State:
+    state = page.state(release_id)
+    if state is None:
         raise InputError(f"the ledger must know the release {release_id}: it does not")
-    return page.releases[release_id]
+    return state
 
 
 def _named_by(manifest: Mapping[str, Any] | None) -> tuple[str | None, str | None]:

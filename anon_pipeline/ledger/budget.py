@@ -5,16 +5,37 @@ Belongs here: folding events into states, exact sums. Does not belong here: read
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Spent", "State", "decimal_text", "spent", "states"]
+__all__ = ["Entry", "Spent", "State", "decimal_text", "exact_text", "spent", "states"]
+
+
+class Entry(NamedTuple):
+    """What of a release the budget looks at.
+
+    event: the last one, which is its state.
+    published_at: when it was published last; None if it never was.
+    """
+
+    dataset: str
+    partition: str | None
+    epsilon: str
+    event: str
+    published_at: str | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether its ε is spent: it was published once, or it may still be."""
+        return self.published_at is not None or self.event == "opened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +43,11 @@ class State:
     """One release as its events have left it.
 
     last: its last event, which is its state.
-    opened_at: when it was opened first.
     published_at: when it was published last; None if it never was.
     begun: digest of the table that may be at the destination; None if none can be there.
     """
 
     last: Event
-    opened_at: str
     published_at: str | None
     begun: str | None
 
@@ -38,9 +57,20 @@ class State:
         return Fraction(self.last.epsilon)
 
     @property
+    def name(self) -> str:
+        """The state: open, published, failed or withdrawn."""
+        return "open" if self.last.event == "opened" else self.last.event
+
+    @property
+    def entry(self) -> Entry:
+        """What the budget looks at."""
+        last = self.last
+        return Entry(last.dataset, last.partition, last.epsilon, last.event, self.published_at)
+
+    @property
     def counts(self) -> bool:
-        """Whether its ε is spent: it was published once, or it may still be."""
-        return self.published_at is not None or self.last.event == "opened"
+        """Whether its ε is spent, see `Entry`."""
+        return self.entry.counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +82,32 @@ class Spent:
     open_releases: int
 
 
-def states(events: Iterable[Event]) -> dict[str, State]:
-    """Fold events into the state of each release, by its id, in the order of opening."""
+def states(
+    events: Iterable[Event], earlier: Mapping[str, tuple[str | None, str | None]] | None = None
+) -> dict[str, State]:
+    """Fold events into the state of each release, by its id, in the order of opening.
+
+    Args:
+        events: in their order.
+        earlier: ``published_at`` and ``begun`` of releases by the events before these.
+    """
     found: dict[str, State] = {}
     for event in events:
         before = found.get(event.release_id)
-        published = event.at if event.event == "published" else before and before.published_at
-        begun = event.data_digest or (before.begun if before else None)
-        found[event.release_id] = State(
-            event,
-            before.opened_at if before else event.at,
-            published or None,
-            None if event.event == "failed" else begun,
+        published, begun = (
+            (before.published_at, before.begun)
+            if before
+            else (earlier or {}).get(event.release_id, (None, None))
         )
+        if event.event == "published":
+            published = event.at
+        begun = None if event.event == "failed" else event.data_digest or begun
+        found[event.release_id] = State(event, published, begun)
     return found
 
 
 def spent(
-    releases: Iterable[State], budget: Budget, *, dataset: str, partition: str | None, now: datetime
+    releases: Iterable[Entry], budget: Budget, *, dataset: str, partition: str | None, now: datetime
 ) -> Spent:
     """Add up what the releases of a dataset have spent; what is doubtful counts.
 
@@ -84,26 +122,24 @@ def spent(
         now: the clock, with its zone.
     """
     start = None if budget.window is None else now - timedelta(days=budget.window)
-    counted = [
-        state
-        for state in releases
-        if state.counts
-        and state.last.dataset == dataset
-        and (budget.per == "dataset" or state.last.partition == partition)
-        and _within(state, start)
-    ]
-    still_open = [state for state in counted if state.last.event == "opened"]
-    return Spent(_sum(counted), _sum(still_open), len(still_open))
+    counted: Counter[tuple[str, bool]] = Counter(
+        (entry.epsilon, entry.event == "opened")
+        for entry in releases
+        if entry.dataset == dataset
+        and (budget.per == "dataset" or entry.partition == partition)
+        and entry.counts
+        and _within(entry, start)
+    )
+    still_open = Counter({epsilon: n for (epsilon, is_open), n in counted.items() if is_open})
+    total = sum((Fraction(epsilon) * n for (epsilon, _), n in counted.items()), start=Fraction(0))
+    held = sum((Fraction(epsilon) * n for epsilon, n in still_open.items()), start=Fraction(0))
+    return Spent(total, held, still_open.total())
 
 
-def _within(state: State, start: datetime | None) -> bool:
-    if start is None or state.last.event == "opened" or state.published_at is None:
+def _within(entry: Entry, start: datetime | None) -> bool:
+    if start is None or entry.event == "opened" or entry.published_at is None:
         return True
-    return datetime.fromisoformat(state.published_at) > start
-
-
-def _sum(releases: Sequence[State]) -> Fraction:
-    return sum((state.epsilon for state in releases), start=Fraction(0))
+    return datetime.fromisoformat(entry.published_at) > start
 
 
 def decimal_text(number: Fraction | int) -> str:
@@ -114,3 +150,13 @@ def decimal_text(number: Fraction | int) -> str:
     """
     quotient = Context(prec=50).divide(Decimal(number.numerator), Decimal(number.denominator))
     return f"{quotient.normalize():f}"
+
+
+def exact_text(number: Fraction | int) -> str:
+    """Return a number as decimal text where that is exact, else as a fraction.
+
+    >>> exact_text(Fraction(3, 10)), exact_text(Fraction(2, 3))
+    ('0.3', '2/3')
+    """
+    text = decimal_text(number)
+    return text if Fraction(text) == number else str(number)

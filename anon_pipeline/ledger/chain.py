@@ -7,10 +7,10 @@ databases (`store`), what events mean (`budget`).
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from json.encoder import encode_basestring_ascii
+from typing import Any, Literal
 
 __all__ = ["GENESIS", "Broken", "Event", "Head", "Kind", "broken_at", "head_of", "sealed"]
 
@@ -28,10 +28,12 @@ class Event:
     release_id: 32 hexadecimal digits, drawn when the release is opened.
     at: ISO 8601 in UTC with microseconds; never before that of the event before.
     data_digest: of the table; None while nothing may be written yet.
-    epsilon: what the release spends, as decimal text; ``0`` without noise.
+    epsilon: what the release spends, as decimal text or as a fraction (``2/3``); ``0`` without fresh noise.
     owner: host/process/run.
     prev: hash of the event before.
     hash: SHA-256 of the canonical JSON of all the others.
+    checkpoint: digest of the checkpoint that was made of all events before this one; None where none was
+        made, and then it is left out of the canonical JSON.
     """
 
     seq: int
@@ -49,12 +51,26 @@ class Event:
     owner: str
     prev: str = GENESIS
     hash: str = ""
+    checkpoint: str | None = None
 
     def digest(self) -> str:
-        """Return the SHA-256 of this event's canonical JSON without its ``hash``."""
-        fields = {name: value for name, value in asdict(self).items() if name != "hash"}
-        text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        """Return the SHA-256 of this event's canonical JSON (keys sorted, ASCII) without its ``hash``."""
+        names = _HASHED if self.checkpoint is None else _HASHED_WITH_CHECKPOINT
+        text = ",".join([key + _json(getattr(self, name)) for key, name in names])
+        return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
+
+
+def _json(value: Any) -> str:
+    """Return a cell as JSON; what SQLite holds of another type, a blob, as text that no hash fits."""
+    if type(value) is str:
+        return encode_basestring_ascii(value)
+    return "null" if value is None else str(value)
+
+
+_HASHED_WITH_CHECKPOINT = tuple(
+    (f'"{name}":', name) for name in sorted(f.name for f in fields(Event)) if name != "hash"
+)
+_HASHED = tuple(pair for pair in _HASHED_WITH_CHECKPOINT if pair[1] != "checkpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +79,9 @@ class Head:
 
     seq: int = 0
     hash: str = GENESIS
+
+
+_START = Head()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +103,17 @@ def head_of(events: Sequence[Event]) -> Head:
     return Head(events[-1].seq, events[-1].hash) if events else Head()
 
 
-def broken_at(events: Sequence[Event], head: Head) -> Broken | None:
+def broken_at(events: Sequence[Event], head: Head, after: Head = _START) -> Broken | None:
     """Find the first event at which a chain does not hold.
 
     Args:
         events: in the order of ``seq``.
         head: the end of the chain, as it was kept beside it; without it the last events could be cut off.
+        after: number and hash of the event that the first one follows.
     Returns:
         None if every event has its number, follows the one before, and says what it said when it was written.
     """
-    before = Head()
+    before = after
     for event in events:
         if event.seq != before.seq + 1:
             return Broken(before.seq + 1, f"must follow, got event {event.seq}: removed, inserted or moved")

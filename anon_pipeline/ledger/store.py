@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,25 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from anon_pipeline.disk import disk
 from anon_pipeline.errors import InputError
 from anon_pipeline.ledger.chain import Event, Head
 from anon_pipeline.ledger.migrate import up_to_date, upgrade
 from anon_pipeline.locations import plain_ledger
 
-__all__ = ["EVENTS", "HEAD", "Store", "append", "events_and_head", "store_at"]
+__all__ = [
+    "CHECKPOINT",
+    "EVENTS",
+    "HEAD",
+    "Store",
+    "append",
+    "event_at",
+    "events_and_head",
+    "how_many",
+    "keep_checkpoint",
+    "kept_checkpoint",
+    "store_at",
+]
 
 _PATIENCE = 60  # seconds that one waits for another that writes
 _LOCK = 4_915_370_427_203_111_211  # PostgreSQL's advisory lock of this ledger: any number of our own
@@ -39,13 +52,22 @@ EVENTS = sa.Table(
     sa.Column("data_digest", sa.Text),
     sa.Column("k", sa.BigInteger, nullable=False),
     *(sa.Column(name, sa.Text, nullable=False) for name in ("epsilon", "owner", "prev", "hash")),
+    sa.Column("checkpoint", sa.Text),
 )
+_COLUMNS = tuple(EVENTS.c[field.name] for field in fields(Event))
 HEAD = sa.Table(
     "anon_pipeline_head",
     _METADATA,
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("seq", sa.BigInteger, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
+)
+CHECKPOINT = sa.Table(
+    "anon_pipeline_checkpoint",
+    _METADATA,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("seq", sa.BigInteger, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
 )
 
 
@@ -58,27 +80,64 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """Open a transaction that only reads."""
-        with _as_input_error(self.shown), self.engine.connect() as connection, connection.begin():
+        """Open a transaction that only reads, and sees one state, whoever writes meanwhile."""
+        options = {} if self.engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        with (
+            _as_input_error(self.shown),
+            self.engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """Open the one transaction that may write now; others wait until it ends.
 
+        The transaction, and what is written in it before it is committed, are points of `disk`.
+
         Raises:
             InputError: the database cannot be reached or written, or another has written for too long.
         """
-        with _as_input_error(self.shown), _alone(self.engine) as connection:
+        with (
+            _as_input_error(self.shown),
+            disk().point("commit ledger"),
+            _alone(self.engine) as connection,
+            disk().point("write ledger"),
+        ):
             yield connection
 
 
-def events_and_head(connection: sa.Connection) -> tuple[list[Event], Head]:
-    """Read all events in their order, and the head that is kept beside them."""
-    rows = connection.execute(sa.select(EVENTS).order_by(EVENTS.c.seq)).mappings()
-    events = [Event(**row) for row in rows]
+def events_and_head(connection: sa.Connection, *, after: int | None = None) -> tuple[list[Event], Head]:
+    """Read all events in their order, or those after a number, and the head that is kept beside them."""
+    wanted = sa.select(*_COLUMNS).order_by(EVENTS.c.seq)
+    if after is not None:
+        wanted = wanted.where(EVENTS.c.seq > after)
+    events = [Event(*row) for row in connection.execute(wanted)]
     kept = connection.execute(sa.select(HEAD.c.seq, HEAD.c.hash)).first()
     return events, Head() if kept is None else Head(kept.seq, kept.hash)
+
+
+def event_at(connection: sa.Connection, seq: int) -> Event | None:
+    """Read one event."""
+    row = connection.execute(sa.select(*_COLUMNS).where(EVENTS.c.seq == seq)).first()
+    return None if row is None else Event(*row)
+
+
+def how_many(connection: sa.Connection) -> int:
+    """Count the events."""
+    return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
+
+
+def kept_checkpoint(connection: sa.Connection) -> tuple[int, str] | None:
+    """Read the checkpoint's number and text, as they are, if there is one."""
+    row = connection.execute(sa.select(CHECKPOINT.c.seq, CHECKPOINT.c.body)).first()
+    return None if row is None else (row.seq, row.body)
+
+
+def keep_checkpoint(connection: sa.Connection, seq: int, body: str) -> None:
+    """Write a checkpoint over the one before, in the transaction that is open."""
+    connection.execute(sa.delete(CHECKPOINT))
+    connection.execute(sa.insert(CHECKPOINT).values(id=1, seq=seq, body=body))
 
 
 def append(connection: sa.Connection, event: Event) -> None:
@@ -178,6 +237,6 @@ def _alone(engine: sa.Engine) -> Iterator[sa.Connection]:
 def _as_input_error(shown: str) -> Iterator[None]:
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, OSError) as error:
         kind = type(getattr(error, "orig", None) or error).__name__
         raise InputError(f"the ledger {shown} must be reachable and writable, got {kind}") from None

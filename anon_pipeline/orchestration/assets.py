@@ -27,7 +27,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.booking import Booking, booking, release_id_in
+from anon_pipeline.publish.booking import Booking, Opening, booking, release_id_in
 from anon_pipeline.sources import read_source
 
 __all__ = ["build_assets", "stage_key"]
@@ -88,10 +88,14 @@ def _k_anonymized(at: _At, before: Staged) -> Staged:
 def _perturbed(at: _At, before: Staged) -> Staged:
     memory = published_before(at.policy, at.folders, partition=at.partition)
     booked = at.booking()
-    release_id = booked.open()
-    with booked.failing(release_id):
+    opened = Opening(booked)
+    with opened.failing():
         return pipeline.perturbed(
-            at.policy, before, entropy=system_entropy(), memory=memory, release_id=release_id
+            at.policy,
+            before,
+            entropy=system_entropy(),
+            memory=None if memory is None else booked.counted(memory),
+            opens=opened,
         )
 
 

@@ -9,7 +9,7 @@ Belongs here: files, their lock, that question. Does not belong here: what is in
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -17,13 +17,14 @@ from anon_pipeline.compose.memory import Memory, from_table, to_table
 from anon_pipeline.deidentify import hashing_key, memory_key
 from anon_pipeline.errors import InputError
 from anon_pipeline.locations import Locations
+from anon_pipeline.orchestration.remote_lock import held_remotely
 from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.keys import keys_from
-from anon_pipeline.vault.store import private_folder, store_at
+from anon_pipeline.vault.store import RemoteStore, is_unfinished, private_folder, store_at
 
 __all__ = ["VaultArchive", "published_before"]
 
@@ -54,7 +55,32 @@ class VaultArchive:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the release's folder in the vault; the lock ends with the process."""
+        """Hold the release's folder in the vault; the lock ends with the process.
+
+        A remote vault is held too, by a lock file there; what dead runs left of a memory is then removed.
+
+        Raises:
+            InputError: a remote vault is held by another run, or offers no lock.
+        """
+        with self._held_here(), self._held_there():
+            yield
+
+    @contextmanager
+    def _held_there(self) -> Iterator[None]:
+        store = store_at(self.locations.vault_place)
+        if not isinstance(store, RemoteStore):
+            yield
+            return
+        here = self.locations.vault / self.policy.name
+        with held_remotely(store, self.policy.name, here=here, wait=self.policy.publish.wait):
+            for name in store.names():
+                if is_unfinished(name) and name.startswith(f"{self.policy.name}/.memory"):
+                    store.remove(name)
+            yield
+
+    @contextmanager
+    def _held_here(self) -> Iterator[None]:
+        """Hold the local folder, by the kernel's lock."""
         folder = self.locations.vault / self.policy.name
         private_folder(folder)
         handle = os.open(folder, os.O_RDONLY)
@@ -96,12 +122,27 @@ class VaultArchive:
         write_staged(self._beside, Staged(table, {**facts, _BESIDE: before}), vault=self._vault())
 
     def commit(self) -> None:
-        """Put the staged memory into the memory's place."""
+        """Put the staged memory into the memory's place.
+
+        Raises:
+            InputError: it cannot be written; the release is published, and the next `read` does it.
+        """
         vault = self._vault()
         staged = read_staged(self._beside, vault=vault)
         facts = {name: values for name, values in staged.facts.items() if name != _BESIDE}
-        write_staged(self._file, Staged(staged.frame, facts), vault=vault)
-        vault.store.remove(self._beside.as_posix())
+        problem = None
+        try:
+            write_staged(self._file, Staged(staged.frame, facts), vault=vault)
+        except InputError as error:
+            problem = error
+        if problem is not None:
+            raise InputError(f"the release is published, its next run completes the memory: {problem}")
+        self._drop_beside()
+
+    def _drop_beside(self) -> None:
+        """Remove the staged memory; where that fails, the next `read` comes to the same end."""
+        with suppress(OSError):
+            self._vault().store.remove(self._beside.as_posix())
 
     def _clear_up(self) -> None:
         """Commit the staged memory, unless the place of its release shows just what it showed before it."""
@@ -110,7 +151,7 @@ class VaultArchive:
         shown = self._published(Path(before["folder"]))
         now = None if shown is None else shown[0]
         if now != last.digest and now == before["digest"]:
-            self._vault().store.remove(self._beside.as_posix())
+            self._drop_beside()
         else:
             self.commit()
 

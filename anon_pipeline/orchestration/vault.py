@@ -7,6 +7,7 @@ Belongs here: the IO manager. Does not belong here: what is in a table, keys and
 
 import datetime
 import json
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePath
@@ -133,13 +134,20 @@ def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) 
         path: of the Parquet file in ``vault``; without one, of an unencrypted local file.
         staged: (n, columns) table and facts.
         vault: place and keys.
+    Raises:
+        InputError: the disk is full, or cannot be written; what was there before is untouched.
     """
     table = pa.Table.from_pandas(staged.frame, preserve_index=False)
     facts = json.dumps(staged.facts).encode()
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _FACTS: facts})
     opened, name = _located(path, vault)
-    with opened.writing(name) as file:
-        pq.write_table(table, file, compression="zstd")
+    try:
+        with opened.writing(name) as file:
+            pq.write_table(table, file, compression="zstd")
+        return
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else in_words(error)
+    raise InputError(f"the vault must be writable, {'/'.join(path.parts[-3:])} is not: {reason}")
 
 
 def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:

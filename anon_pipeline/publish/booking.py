@@ -7,28 +7,47 @@ Belongs here: bringing ledger, policy and destination together. Does not belong 
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.errors import AnonPipelineError, PolicyError, PublishError
+from anon_pipeline.compose.memory import Memory
+from anon_pipeline.errors import (
+    AnonPipelineError,
+    GateRefused,
+    InputError,
+    PolicyError,
+    PublishError,
+    private_stage,
+)
 from anon_pipeline.facts import Facts, PerturbedFacts
-from anon_pipeline.ledger import Asked, Ledger, asked_by, ledger_at
+from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
 from anon_pipeline.locations import OFF, Locations
+from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.writer import read_manifest
 
-__all__ = ["Booking", "booking", "holds", "release_id_in", "with_release_id"]
+__all__ = [
+    "Booking",
+    "Opening",
+    "booking",
+    "epsilon_in",
+    "holds",
+    "release_id_in",
+    "with_release_id",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Booking:
     """One release and the ledger it is entered in; without a ledger nothing is entered.
 
-    asked: what is entered.
+    asked: what is entered, with the policy's whole ε.
     folder: the destination.
     ledger: None where the deployment keeps none.
     """
@@ -37,19 +56,39 @@ class Booking:
     folder: Path
     ledger: Ledger | None
 
-    def open(self) -> str | None:
+    def open(self, epsilon: Fraction) -> str | None:
         """Open the release before its noise is drawn, after entering what a crash has left open.
 
         A destination that cannot be read shows nothing, so what is open stays so; `publish` refuses it.
 
+        Args:
+            epsilon: that the release spends.
         Raises:
             GateRefused: beyond the budget.
         """
         if self.ledger is None:
             return None
+        self._find(self.ledger)
+        return self.ledger.open(self._asking(epsilon))
+
+    def counted(self, memory: Memory) -> Memory:
+        """Return the memory in which only what this ledger has booked can be published again for nothing.
+
+        What was published while another ledger was in use, or none, for another dataset, or what a crash
+        leaves in doubt, is booked when it is published again. Without a ledger all is as it was.
+        """
+        if self.ledger is None:
+            return memory
+        self._find(self.ledger)
+        return memory.booked_in(self.ledger.tables(self.asked))
+
+    def _find(self, ledger: Ledger) -> None:
+        """Enter what the destination shows, if it can be read."""
         with suppress(PublishError):
-            self.ledger.found(read_manifest(self.folder))
-        return self.ledger.open(self.asked)
+            ledger.found(read_manifest(self.folder))
+
+    def _asking(self, epsilon: Fraction) -> Asked:
+        return replace(self.asked, epsilon=exact_text(epsilon))
 
     @contextmanager
     def failing(self, release_id: str | None) -> Iterator[None]:
@@ -70,9 +109,13 @@ class Booking:
                 self.ledger.failed(release_id)
 
     @contextmanager
-    def writing(self, release_id: str | None, data_digest: str) -> Iterator[None]:
+    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[None]:
         """Enter that a table is about to be written, then that it was, or that it was not.
 
+        Args:
+            release_id: that the release was opened under.
+            data_digest: of the table.
+            epsilon: that the release was opened with.
         Raises:
             GateRefused: the ledger does not let this release be written.
         """
@@ -80,7 +123,13 @@ class Booking:
             yield
             return
         self.ledger.found(read_manifest(self.folder))
-        self.ledger.begin(release_id, self.asked, data_digest)
+        asked = self._asking(epsilon)
+        if asked != self.asked and not self.ledger.knows(release_id):
+            raise GateRefused(
+                f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
+                f"opened it: what it re-uses may be booked nowhere. Materialize perturbed again."
+            )
+        self.ledger.begin(release_id, asked, data_digest)
         try:
             yield
         except BaseException:
@@ -95,6 +144,29 @@ class Booking:
                 ledger.published(release_id, data_digest)
             else:
                 ledger.failed(release_id, begun=True)
+
+
+@dataclass(slots=True, eq=False)
+class Opening:
+    """A release that is opened in the ledger when its turn comes, and fails if its stages do."""
+
+    booked: Booking
+    release_id: str | None = None
+
+    def __call__(self, epsilon: Fraction) -> str | None:
+        """Open the release, see `Booking.open`."""
+        with private_stage("ledger"):
+            self.release_id = self.booked.open(epsilon)
+        return self.release_id
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Mark the release as failed if this work ends after it was opened and before its writing began."""
+        try:
+            yield
+        except BaseException:
+            self.booked.failed(self.release_id)
+            raise
 
 
 def booking(policy: Policy, locations: Locations, *, partition: str | None = None, run: str = "") -> Booking:
@@ -131,6 +203,30 @@ def release_id_in(facts: Facts) -> str | None:
     """Return the id under which the ledger has opened the release that these facts are of."""
     found: Any = facts.get(PerturbedFacts.stage, {}).get("release_id")
     return found if isinstance(found, str) else None
+
+
+def epsilon_in(policy: Policy, facts: Facts) -> Fraction:
+    """Return the ε that a release was opened with: the policy's whole ε unless its noise is sticky.
+
+    Raises:
+        InputError: the facts of a sticky release do not say.
+    """
+    if policy.perturb is None:
+        return Fraction(0)
+    whole = exact_fraction(policy.perturb.epsilon)
+    if policy.perturb.republish == "fresh":
+        return whole
+    composed = facts.get(PerturbedFacts.stage, {}).get("composition")
+    said = composed.get("epsilon_spent") if isinstance(composed, dict) else None
+    spent = Fraction(said) if isinstance(said, str) and _FRACTION.fullmatch(said) else None
+    if spent is None or spent > whole:
+        raise InputError(
+            "the facts of a sticky release must say what ε it spends. Materialize perturbed again."
+        )
+    return spent
+
+
+_FRACTION = re.compile(r"[0-9]{1,400}(/[1-9][0-9]{0,400})?")
 
 
 def with_release_id(facts: Facts, *, ledger: Ledger | None) -> tuple[Facts, str | None]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,16 @@ import pandas as pd
 
 from anon_pipeline.compose.archive import Archive
 from anon_pipeline.compose.memory import Memory, Past, remember
+from anon_pipeline.compose.sticky import spent_since
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import RECORD
 from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.ledger import exact_text
 from anon_pipeline.locations import Locations
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.booking import booking, with_release_id
+from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.tables import from_bytes, to_bytes
@@ -118,6 +121,24 @@ def _held(archive: Archive | None, policy: Policy) -> Iterator[None]:
         yield
 
 
+def _refuse_if_more(
+    epsilon: Fraction, released: Staged, originals: pd.DataFrame, policy: Policy, *, memory: Memory | None
+) -> None:
+    """Refuse a sticky release that spends more than it was opened with: facts or memory are others.
+
+    Raises:
+        GateRefused: with both.
+    """
+    if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
+        return
+    spent = spent_since(memory, policy, originals, records=released.frame[RECORD])
+    if spent > epsilon:
+        raise GateRefused(
+            f"sticky: the release spends ε = {exact_text(spent)}, and was opened with {exact_text(epsilon)}. "
+            f"Materialize perturbed again."
+        )
+
+
 def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under which locks
     released: Staged,
     originals: pd.DataFrame,
@@ -155,6 +176,8 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         memory = None if archive is None else archive.read(partition)
         judged = judge(named, originals, policy, hierarchies=locations.hierarchies, memory=memory)
         refuse_unless_passed(judged.report)
+        epsilon = epsilon_in(policy, facts)
+        _refuse_if_more(epsilon, named, originals, policy, memory=memory)
         second_lock(judged.report)
         document = manifest(
             policy,
@@ -168,7 +191,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             table = judged.frame.assign(**{RECORD: released.frame[RECORD].to_numpy()})
             past = Past(judged.report.data_digest, partition)
             archive.stage(remember(memory, policy, table, originals, past=past))
-        with booked.writing(release_id, judged.report.data_digest):
+        with booked.writing(release_id, judged.report.data_digest, epsilon):
             written = write_release(
                 booked.folder, judged.file, judged.data, document, wait=policy.publish.wait, key=key
             )

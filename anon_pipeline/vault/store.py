@@ -1,7 +1,8 @@
 """Where the vault's bytes go: a local folder, or any path that fsspec knows.
 
 Local: folders 0700, files 0600 whatever the umask, one rename, a lock so that nobody replaces what another
-has just written. Elsewhere: written beside, then moved; there is no lock, and access is the place's business.
+has just written. Elsewhere: written beside, then moved; a file that only one can create is all there is for
+a lock, and access is the place's business.
 Belongs here: bytes by name. Does not belong here: what they are (`crypto`), how long they stay (`retention`).
 """
 
@@ -20,12 +21,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Protocol
 
 from anon_pipeline.disk import disk
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, in_words
 from anon_pipeline.locations import is_url
 
 __all__ = ["LocalStore", "RemoteStore", "Store", "is_unfinished", "private_folder", "store_at"]
 
 _PART = ".part"
+_NOT_EXCLUSIVE = (
+    "a vault with a memory (record_key) must be where a file can be created only if there is none, so that "
+    "two runs cannot overwrite each other's; this place does not offer that. Use a local folder, or S3."
+)
 
 
 class Store(Protocol):
@@ -112,9 +117,10 @@ class LocalStore:
         """Unlink, so that it stays so after a loss of power."""
         path = self.root / _plain(name)
         with self._alone():
-            path.unlink(missing_ok=True)
+            disk().unlink(path, "private table")
         if path.parent.is_dir():
-            _sync(path.parent)
+            with disk().point("fsync folder of private table"):
+                _sync(path.parent)
 
     def modified(self, name: str) -> datetime.datetime:
         """Return the file's time."""
@@ -165,7 +171,7 @@ def _clear_parts(folder: Path) -> None:
             contextlib.suppress(BlockingIOError),
         ):
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
+            disk().unlink(path, "part of a dead private table")
 
 
 def private_folder(folder: Path) -> None:
@@ -173,8 +179,9 @@ def private_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     private_folder(folder.parent)
-    folder.mkdir(mode=0o700, exist_ok=True)
-    folder.chmod(0o700)
+    with disk().point("make private folder"):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
 
 
 def _sync(folder: Path) -> None:
@@ -205,9 +212,10 @@ class RemoteStore:
         beside = f"{folder}/.{last}.{secrets.token_hex(8)}{_PART}"
         self.fs.makedirs(folder, exist_ok=True)
         try:
-            with self.fs.open(beside, "wb") as file:
+            with disk().point("write remote table"), self.fs.open(beside, "wb") as file:
                 yield file
-            self.fs.mv(beside, path)
+            with disk().point("move remote table"):
+                self.fs.mv(beside, path)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 self.fs.rm_file(beside)
@@ -228,8 +236,44 @@ class RemoteStore:
 
     def remove(self, name: str) -> None:
         """Remove."""
-        with contextlib.suppress(FileNotFoundError):
+        with disk().point("remove remote file"), contextlib.suppress(FileNotFoundError):
             self.fs.rm_file(self._at(name))
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Create a file only where there is none.
+
+        That the place does so is not believed but tried: a second creation must be refused.
+
+        Args:
+            name: of the file.
+            data: all of its bytes, at least one: s3fs creates an empty file in a way that overwrites.
+        Returns:
+            False if there is one already.
+        Raises:
+            InputError: the place does not offer this, or cannot be written.
+        """
+        path = self._at(name)
+        self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with disk().point("create remote file"):
+            if not self._created(path, data):
+                return False
+        if not self._created(path, data):
+            return True
+        self.remove(name)
+        raise InputError(_NOT_EXCLUSIVE)
+
+    def _created(self, path: str, data: bytes) -> bool:
+        try:
+            with self.fs.open(path, "xb") as file:
+                file.write(data)
+            return True
+        except FileExistsError:
+            return False
+        except (NotImplementedError, ValueError):
+            problem = _NOT_EXCLUSIVE
+        except OSError as error:
+            problem = f"the vault must be writable, got: {in_words(error)}"
+        raise InputError(problem)
 
     def modified(self, name: str) -> datetime.datetime:
         """Return the file's time; UTC where the place does not say."""

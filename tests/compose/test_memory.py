@@ -40,6 +40,30 @@ def test_it_comes_back_from_its_table(keeping: Keeping, labelled: People) -> Non
     assert len(back.values) == len(people)  # fresh noise: the last one stays
 
 
+def test_a_value_has_the_release_that_published_it_last(keeping: Keeping, labelled: People) -> None:
+    policy, people = keeping(perturb={"republish": "sticky"}), labelled()
+    first = anonymize(policy, people)
+    second = anonymize(policy, people.iloc[:200], memory=first.memory)
+    memory = second.memory
+    assert memory is not None
+    assert memory.values["release"].value_counts().to_dict() == {1: 200, 0: 40}
+    assert (memory.booked_in([first.report.data_digest]).values["release"] == -1).sum() == 200
+    assert (memory.booked_in([second.report.data_digest]).values["release"] == -1).sum() == 40
+    assert (memory.booked_in([]).values["release"] == -1).all()
+    assert memory.booked_in([past.digest for past in memory.releases]).values.equals(memory.values)
+
+
+def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labelled: People) -> None:
+    memory = anonymize(keeping(), labelled()).memory
+    assert memory is not None
+    frame, found = to_table(memory)
+    frame.loc[frame["release"] < 0, "release"] = -1
+    back = from_table(frame, {"memory": {**found["memory"], "version": 1}})
+    assert (back.values["release"] == -1).all()
+    assert (back.booked_in([past.digest for past in back.releases]).values["release"] == -1).all()
+    assert back.values.drop(columns="release").equals(memory.values.drop(columns="release"))
+
+
 def test_an_empty_one_comes_back() -> None:
     back = from_table(*to_table(Memory.empty()))
     assert back.releases == ()
@@ -49,7 +73,7 @@ def test_an_empty_one_comes_back() -> None:
 def test_another_table_is_refused(keeping: Keeping, labelled: People) -> None:
     frame, facts = to_table(Memory.empty())
     with pytest.raises(InputError, match="another table"):
-        from_table(frame, {"memory": {**facts["memory"], "version": 2}})
+        from_table(frame, {"memory": {**facts["memory"], "version": 3}})
     with pytest.raises(InputError, match="another table"):
         from_table(frame, {})
     with pytest.raises(InputError, match="another table"):

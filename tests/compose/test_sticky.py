@@ -195,22 +195,14 @@ def test_averaging_thirty_releases(
         assert thirty == one
 
 
-def test_the_budget_stops_thirty_fresh_releases_long_before(
-    small_policy: Callable[..., Policy], small_people: People, tmp_path: Any
+def test_what_no_ledger_has_booked_is_booked_when_it_stays(
+    sticky: Policy, labelled: People, first: Release
 ) -> None:
-    """To be joined with the ledger: ε = 8 each, a budget of 24 is three releases."""
-    from anon_pipeline import GateRefused, Locations, make_release
-
-    if "budget" not in Policy.model_fields:
-        pytest.skip("needs the ledger's budget (issue 3, item 3), which is built on another branch")
-    policy = small_policy(perturb={"epsilon": 8}, budget={"epsilon": 24, "per": "dataset"})
-    small_people().to_csv(tmp_path / "people.csv", index=False)
-    made = 0
-    with pytest.raises(GateRefused):
-        for _ in range(30):
-            make_release(policy, Locations.of(tmp_path, {}))
-            made += 1
-    assert made == 3
+    assert first.memory is not None
+    for digests, epsilon in (((), "2"), ((first.report.data_digest,), "0")):
+        second = anonymize(sticky, labelled(), memory=first.memory.booked_in(digests))
+        assert facts(second)["values_drawn"] == 0
+        assert facts(second)["epsilon_spent"] == epsilon
 
 
 def test_largest_spent_is_of_one_record() -> None:

@@ -18,7 +18,7 @@ from benchmarks.leaks import search_all, search_control
 def test_nothing_leaks() -> None:
     result = search_all()
     assert result.leaked == ()
-    assert result.scenarios > 300
+    assert result.scenarios > 318  # seven of them of Dagster's own program
     assert result.places > 5000  # files, names, rows of the event logs
 
 

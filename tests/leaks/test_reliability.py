@@ -45,8 +45,8 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_all_is_well(tried: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--quick"]) == 0
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "| kill −9 at each write, fsync, rename, unlink of publishing | 12 fault points | 12 survived: the "
-        "old release or the new one, complete | 0 | 0 |",
+        "| kill −9 and full disks at each point of publishing and of whole releases | 12 fault points | 12 "
+        "survived: the old release or the new one, complete | 0 | 0 |",
         "| bad inputs on the command line | 3 kinds | 1 × exit 1, 2 × exit 2; 0 tracebacks, 0 wrote a file "
         "| 0 | 0 |",
         "| fuzzing of policy, hierarchy, CSV, Parquet, `check` | 12,345 executions | named errors, no "

@@ -73,7 +73,7 @@ def test_what_was_opened_for_something_else_is_not_written(book: Ledger, asked: 
 
 def test_a_withdrawn_release_is_not_written_again(book: Ledger, asked: Ask) -> None:
     release_id = book.open(asked())
-    with pytest.raises(InputError, match=r"only a published release can be withdrawn, .* is opened"):
+    with pytest.raises(InputError, match=r"only a published release can be withdrawn, .* is open$"):
         book.withdraw(release_id)
     book.begin(release_id, asked(), "digest")
     book.published(release_id, "digest")
@@ -136,3 +136,23 @@ def test_the_owner_of_an_event_runs_or_not() -> None:
     assert is_running(f"{socket.gethostname()}/{os.getpid()}/")
     assert not is_running(f"{socket.gethostname()}/{2**22 + 1}/run")
     assert not is_running(f"elsewhere/{os.getpid()}/")
+
+
+def test_it_knows_what_was_published_and_adds_up_with_what_is_asked(book: Ledger, asked: Ask) -> None:
+    for name, ask in (
+        ("one", asked(partition="w1")),
+        ("two", asked(partition="w2")),
+        ("other", asked(dataset="others", partition="w1")),
+    ):
+        release_id = book.open(ask)
+        book.begin(release_id, ask, name)
+        book.published(release_id, name)
+        book.withdraw(release_id)
+    waiting = book.open(asked())
+    book.begin(waiting, asked(), "waiting")
+    assert book.knows(waiting)
+    assert not book.knows("f" * 32)
+    assert book.tables(asked(partition="w1")) == {"one", "two"}
+    assert book.tables(asked("2", 9, partition="w1")) == {"one", "two"}
+    assert book.tables(asked("2", 9, per="record", partition="w1")) == {"one"}
+    assert book.tables(asked(dataset="others")) == {"other"}

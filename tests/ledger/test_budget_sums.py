@@ -11,7 +11,7 @@ import pytest
 from anon_pipeline.errors import GateRefused
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import decimal_text, states
+from anon_pipeline.ledger.budget import decimal_text, exact_text, states
 
 Ask = Callable[..., Asked]
 
@@ -136,3 +136,11 @@ def test_decimal_text_is_exact() -> None:
     assert decimal_text(Fraction(1200)) == "1200"
     assert decimal_text(0) == "0"
     assert Fraction(decimal_text(Fraction("1e-17") + 1)) == Fraction("1e-17") + 1
+
+
+def test_exact_text_never_rounds() -> None:
+    assert exact_text(Fraction(2, 3)) == "2/3"
+    assert exact_text(Fraction("0.3")) == "0.3"
+    assert exact_text(Fraction(1, 10**60)) == "0." + "0" * 59 + "1"
+    for number in (Fraction(10**60 + 1, 10**60), Fraction(1, 7), Fraction(0)):
+        assert Fraction(exact_text(number)) == number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from anon_pipeline.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.chain import Event, Head, broken_at, sealed
+from anon_pipeline.ledger.chain import Event, Head, broken_at, head_of, sealed
 from anon_pipeline.ledger.migrate import VERSIONS, upgrade
-from anon_pipeline.ledger.store import EVENTS, HEAD, Store, events_and_head, store_at
+from anon_pipeline.ledger.store import CHECKPOINT, EVENTS, HEAD, Store, events_and_head, store_at
 
 Ask = Callable[..., Asked]
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,6 +139,7 @@ def at_version(url: str, version: str) -> Store:
     with store.writing() as connection:
         connection.execute(sa.text("DROP TABLE anon_pipeline_events"))
         connection.execute(sa.text("DROP TABLE anon_pipeline_head"))
+        connection.execute(sa.text("DROP TABLE anon_pipeline_checkpoint"))
         connection.execute(sa.text("DROP TABLE anon_pipeline_ledger_version"))
         if store.engine.dialect.name == "postgresql":
             connection.execute(sa.text("DROP FUNCTION anon_pipeline_append_only"))
@@ -146,23 +147,48 @@ def at_version(url: str, version: str) -> Store:
     return store
 
 
-def test_a_ledger_of_version_1_is_upgraded_and_keeps_its_events(url: str, asked: Ask) -> None:
-    old = at_version(url, "0001")
-    event = sealed(
-        Event(0, "a" * 32, "2026-01-01T00:00:00.000000+00:00", "published", "people", "small", None, "p", "m",
-              "d", 5, "2", "host/1/"),
-        Head(),
-    )  # fmt: skip
+HASHES_OF_VERSION_1 = (
+    "9c8d7dea91925f23faba12778e4935e6359a52f12d9e515fd88ef3633da17831",
+    "73e7454b681d5d0687f72f488cd53b9a372a20021997ea41a500173afa7db0dd",
+)
+"""Of the two events below, as the first version has computed them: what is upgraded keeps its chain."""
+
+
+def events_of_version_1() -> list[Event]:
+    digests = ((None, "opened"), ("d", "published"))
+    events: list[Event] = []
+    for digest, kind in digests:
+        new = Event(0, "a" * 32, "2026-01-01T00:00:00.000000+00:00", kind, "people é", "small", None,
+                    "p", "m", digest, 5, "2", "host/1/")  # fmt: skip
+        events.append(sealed(new, head_of(events)))
+    return events
+
+
+def test_the_hashes_are_those_of_version_1() -> None:
+    assert tuple(event.hash for event in events_of_version_1()) == HASHES_OF_VERSION_1
+
+
+@pytest.mark.parametrize("version", VERSIONS[:-1])
+def test_an_older_ledger_is_upgraded_and_keeps_its_events(url: str, asked: Ask, version: str) -> None:
+    old, events = at_version(url, version), events_of_version_1()
+    names = [f.name for f in fields(Event) if f.name != "checkpoint"]
+    columns, places = ", ".join(f'"{name}"' for name in names), ", ".join(f":{name}" for name in names)
     with old.writing() as connection:
-        connection.execute(sa.insert(EVENTS).values(**asdict(event)))
-        assert not sa.inspect(connection).has_table(HEAD.name)
+        for event in events:
+            insert = f"INSERT INTO anon_pipeline_events ({columns}) VALUES ({places})"
+            connection.execute(sa.text(insert), asdict(event))
+        if version != "0001":
+            connection.execute(sa.insert(HEAD).values(id=1, seq=2, hash=events[-1].hash))
+        assert sa.inspect(connection).has_table(HEAD.name) == (version != "0001")
     book = Ledger(store_at(url))
-    assert book.events() == [event]
+    assert book.events() == events
     assert book.verify() is None
     with pytest.raises(GateRefused, match="2 is spent"):
-        book.open(asked("2", 3))
+        book.open(replace(asked("2", 3), dataset="people é"))
     book.open(asked("2"))
     assert book.verify() is None
+    with pytest.raises(SQLAlchemyError, match="append-only"), book.store.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE anon_pipeline_events SET epsilon = '0'")
 
 
 def test_an_empty_ledger_of_version_1_is_upgraded(url: str, asked: Ask) -> None:
@@ -181,7 +207,7 @@ def _read(store: Store) -> tuple[list[Event], Head]:
 def test_a_newer_ledger_is_refused(url: str) -> None:
     with store_at(url).writing() as connection:
         connection.execute(sa.text("UPDATE anon_pipeline_ledger_version SET version_num = '0099'"))
-    with pytest.raises(InputError, match=r"up to 0002, got a newer one\. Upgrade anon-pipeline"):
+    with pytest.raises(InputError, match=r"up to 0003, got a newer one\. Upgrade anon-pipeline"):
         store_at(url)
 
 
@@ -193,7 +219,7 @@ def test_every_migration_is_a_version_and_the_tables_are_those_of_the_code(url: 
     scripts = ScriptDirectory(str(Path(package.__file__).parent / "migrations"))
     assert tuple(s.revision for s in reversed(list(scripts.walk_revisions()))) == VERSIONS
     with store_at(url).reading() as connection:
-        for table in (EVENTS, HEAD):
+        for table in (EVENTS, HEAD, CHECKPOINT):
             found = {c["name"]: c["nullable"] for c in sa.inspect(connection).get_columns(table.name)}
             assert found == {c.name: c.nullable for c in table.columns}
 

@@ -81,7 +81,7 @@ def test_a_table_that_cannot_be_written_leaves_the_one_before(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(InputError, match="No space"):
         write_staged(path, Staged(pd.DataFrame({"a": [2]}), {}))
     assert read_staged(path).frame["a"].tolist() == [1]
     assert [item.name for item in tmp_path.iterdir()] == ["a.parquet"]

@@ -74,7 +74,8 @@ def test_publishing_passes_the_points_that_are_tried(
         publish, made.suppressed, made.k_anonymized.frame, policy, locations=Locations.of(tmp_path, {})
     )
     tried = faults.points_of(partial(faults.publish_made, tmp_path / "driver", faults.made(0)))
-    assert set(faults.points_of(send)) == set(tried)
+    ledger = {f"{when} {step} ledger" for when in ("before", "after") for step in ("commit", "write")}
+    assert set(faults.points_of(send)) == {*tried, *ledger}
     operations = {name.partition(" ")[2] for name in tried}
     for what in ("data", "manifest"):
         steps = ("create part of", "write", "permit", "sync", "rename", "sync folder of")

@@ -31,16 +31,16 @@ def memory() -> Iterator[str]:
         files.rm("/vault-test", recursive=True)
 
 
-@pytest.fixture(params=["local", "file", "memory"])
+@pytest.fixture(params=["local", "file", "memory", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "memory":
-        return str(request.getfixturevalue("memory"))
+    if request.param in ("memory", "s3"):
+        return str(request.getfixturevalue(request.param))
     return f"file://{tmp_path}/vault" if request.param == "file" else f"{tmp_path}/vault"
 
 
 def test_any_place_keeps_lists_replaces_and_removes(place: str, key: VaultKey, put: Put) -> None:
     store = store_at(place)
-    assert isinstance(store, RemoteStore if place.startswith("memory") else LocalStore)
+    assert isinstance(store, RemoteStore if place.startswith(("memory", "s3")) else LocalStore)
     assert store.names() == []
     vault = Vault(store, Keys(key))
     put(vault, "r/a.parquet", b"one")

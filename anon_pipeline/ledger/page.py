@@ -1,0 +1,169 @@
+"""The ledger as it is in one transaction: verified, folded into states, ready for the next event.
+
+A step verifies the events after the checkpoint, and that the chain names this checkpoint; after `EVERY`
+events one verifies them all and makes the next. Belongs here: what is read and verified for a step.
+Does not belong here: which step may follow which (`book`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NoReturn
+
+import sqlalchemy as sa
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.ledger.budget import Entry, State, states
+from anon_pipeline.ledger.chain import Broken, Event, Head, broken_at, sealed
+from anon_pipeline.ledger.checkpoint import Checkpoint, checkpoint_in, checkpoint_of, digest_of, text_of
+from anon_pipeline.ledger.store import (
+    append,
+    event_at,
+    events_and_head,
+    how_many,
+    keep_checkpoint,
+    kept_checkpoint,
+)
+
+__all__ = ["EVERY", "Page", "all_trusted", "all_verified", "page_in"]
+
+EVERY = 500
+"""Events after which a checkpoint is made."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """The releases in one transaction, to which one event is added.
+
+    head: the last event.
+    last_at: its time.
+    recent: states of the releases with events after the checkpoint; all of them where there is none.
+    since: how many events there are after it.
+    """
+
+    connection: sa.Connection
+    shown: str
+    head: Head
+    last_at: str
+    recent: dict[str, State]
+    since: int
+    checkpoint: Checkpoint | None
+
+    def state(self, release_id: str) -> State | None:
+        """Return the state of a release, None if the ledger does not know it.
+
+        Raises:
+            InputError: its last event is not what it was when the checkpoint was made.
+        """
+        if release_id in self.recent or self.checkpoint is None or release_id not in self.checkpoint.at:
+            return self.recent.get(release_id)
+        kept, i = self.checkpoint, self.checkpoint.at[release_id]
+        event = event_at(self.connection, kept.seq[i])
+        if event is None or not event.hash == event.digest() == kept.hash[i]:
+            _refuse(
+                Broken(kept.seq[i], "must be the event that the checkpoint has seen: it is not"), self.shown
+            )
+        return State(event, kept.published_at[i], kept.begun[i])
+
+    def others(self, release_id: str) -> Iterator[Entry]:
+        """Yield what the budget looks at, of all releases but one."""
+        if self.checkpoint is not None:
+            for key, entry in self.checkpoint.entries():
+                if key != release_id and key not in self.recent:
+                    yield entry
+        for key, state in self.recent.items():
+            if key != release_id:
+                yield state.entry
+
+    def add(self, event: Event, *, now: datetime, every: int = EVERY) -> None:
+        """Append an event; its time never goes back, whatever the clock does.
+
+        Args:
+            event: without its number, time and links.
+            now: the clock, in UTC.
+            every: events after which a checkpoint is made first.
+        Raises:
+            InputError: a checkpoint is due, and an event before the last one has been changed.
+        """
+        at = max(now.isoformat(timespec="microseconds"), self.last_at)
+        named = self._made() if self.since >= every else None
+        append(self.connection, sealed(replace(event, at=at, checkpoint=named), self.head))
+
+    def _made(self) -> str:
+        """Verify all events, make their checkpoint, and return its digest."""
+        events = all_trusted(self.connection, self.shown)
+        text = text_of(checkpoint_of(events))
+        keep_checkpoint(self.connection, events[-1].seq, text)
+        return digest_of(text)
+
+
+def page_in(connection: sa.Connection, shown: str) -> Page:
+    """Read what a step needs, and verify what it reads.
+
+    Args:
+        connection: in the transaction that nobody else writes in.
+        shown: the database, for the message.
+    Raises:
+        InputError: it was tampered with.
+    """
+    kept = kept_checkpoint(connection)
+    if kept is None:
+        checkpoint = None
+        events, head = events_and_head(connection)
+        broken = broken_at(events, head)
+    else:
+        events, head = events_and_head(connection, after=kept[0])
+        broken = _misfit(events, *kept)
+        checkpoint = None if broken else checkpoint_in(kept[1])
+        if checkpoint is not None:
+            broken = broken_at(events, head, checkpoint.head)
+            if broken is None and how_many(connection) != head.seq:
+                broken = all_verified(connection)[1]
+    if broken is not None:
+        _refuse(broken, shown)
+    earlier = {} if checkpoint is None else checkpoint.folded({event.release_id for event in events})
+    last_at = events[-1].at if events else ""
+    return Page(connection, shown, head, last_at, states(events, earlier), len(events), checkpoint)
+
+
+def all_verified(connection: sa.Connection) -> tuple[list[Event], Broken | None]:
+    """Read all events and find where their chain breaks first, or that the checkpoint is not of them."""
+    events, head = events_and_head(connection)
+    broken, kept = broken_at(events, head), kept_checkpoint(connection)
+    if broken is None and kept is not None:
+        seq, text = kept
+        broken = _misfit(events[seq:], seq, text)
+        if broken is None and text_of(checkpoint_of(events[:seq])) != text:
+            broken = Broken(seq + 1, "the checkpoint it names must be of the events before it: it is not")
+    return events, broken
+
+
+def all_trusted(connection: sa.Connection, shown: str) -> list[Event]:
+    """Read all events.
+
+    Args:
+        connection: in a transaction.
+        shown: the database, for the message.
+    Raises:
+        InputError: they were tampered with.
+    """
+    events, broken = all_verified(connection)
+    if broken is not None:
+        _refuse(broken, shown)
+    return events
+
+
+def _misfit(events: list[Event], seq: int, text: str) -> Broken | None:
+    """Tell whether the event after a checkpoint names another one, or is not there."""
+    if events and events[0].checkpoint == digest_of(text):
+        return None
+    return Broken(seq + 1, "must name the checkpoint that is kept, and does not: one of them was changed")
+
+
+def _refuse(broken: Broken, shown: str) -> NoReturn:
+    raise InputError(
+        f"the ledger {shown} was tampered with, at event {broken.seq}: {broken.reason}. "
+        f"Nothing is released until it is restored."
+    )

@@ -1,0 +1,302 @@
+"""A whole release, killed at each of its points: ledger, memory, destination and vault must agree again.
+
+A child process makes a release as the command line does, and dies by SIGKILL before or after one operation
+of the disk or one transaction of the ledger. Then the parent reads as a reader would, asks the ledger what is
+spent, and makes the next release.
+Belongs here: that, and what must hold afterwards. Does not belong here: points and readers (`faults`),
+Dagster (`crash_dagster`), real file systems without room (`small_disks`).
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from pathlib import Path, PurePath
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline import Locations, Policy, make_release
+from anon_pipeline.disk import using
+from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.ledger import ledger_at
+from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.orchestration.memory import VaultArchive
+from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy, write_staged
+from anon_pipeline.pipeline import STAGES, Staged
+from anon_pipeline.policy import policy_from
+from anon_pipeline.publish.booking import release_id_in
+from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.store import LocalStore
+from benchmarks.faults import (
+    FaultResult,
+    debris,
+    full_disk,
+    killed_at,
+    points_of,
+    quiet,
+    seen_by_reader,
+    summed,
+)
+
+__all__ = [
+    "Way",
+    "World",
+    "at_each_point",
+    "kill",
+    "make_next",
+    "project",
+    "released",
+    "survive_commands",
+    "survive_full",
+]
+
+_KEY = "ANON_PIPELINE_BENCHMARK_KEY"
+_EPSILON = 2
+_KEPT = "other/raw.parquet"
+"""A private table of another release, which no retention of ours may touch."""
+
+
+def _policy() -> Policy:
+    """Return a policy with all that a release leaves: a ledger's budget, a memory, nothing retained."""
+    return policy_from(
+        {
+            "name": "small",
+            "source": {"path": "people.csv"},
+            "columns": {
+                "person": {"role": "identifier", "action": "drop"},
+                "city": {"role": "generalize", "hierarchy": {"suppress": True}},
+                "height": {"role": "perturb", "resolution": 1},
+            },
+            "deidentify": {"key_env": _KEY},
+            "record_key": "person",
+            "anonymize": {"k": 3},
+            "perturb": {"epsilon": _EPSILON, "republish": "sticky"},
+            "gate": {"k": 3, "cross_release_k": 3},
+            "budget": {"epsilon": 1000},
+            "vault": {"retain": "none"},
+            "publish": {"to": "out"},
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A project on disk; ``ever`` is what readers have seen there: ids and digests, in order."""
+
+    folder: Path
+    policy: Policy = field(default_factory=_policy)
+    ever: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def locations(self) -> Locations:
+        return Locations.of(self.folder, {})
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "out"
+
+    def people(self, year: int) -> None:
+        """Write the source; everybody is a little taller each year."""
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(
+            {
+                "person": [f"person {i}" for i in range(40)],
+                "city": rng.choice(["Cork", "Galway"], 40),
+                "height": rng.integers(150, 200, 40) + year,
+            }
+        )
+        frame.to_csv(self.folder / "people.csv", index=False)
+
+    def tables(self) -> None:
+        """Put private tables into the vault, as earlier stages leave them, and one of another release."""
+        vault = Vault(LocalStore(self.locations.vault))
+        for name in (*(f"small/{stage}.parquet" for stage in STAGES), _KEPT):
+            write_staged(PurePath(name), Staged(pd.DataFrame({"x": [1]}), {}), vault=vault)
+
+    def release(self) -> None:
+        """Make a release in one process, then delete the private tables."""
+        made = self.locations
+        make_release(self.policy, made, archive=VaultArchive(self.policy, made))
+        manager = VaultIOManager(folder=str(made.vault))
+        retain_by_policy(manager, self.policy, None, now=datetime.datetime.now(datetime.UTC))
+
+    def look(self) -> None:
+        """Read as a reader does, and note what is readable now."""
+        digest, document = seen_by_reader(self.out), read_manifest(self.out)
+        if digest is not None and document is not None:
+            self.ever[str(release_id_in(document["facts"]))] = digest
+
+    def book(self) -> dict[str, State]:
+        """Return what the ledger says of each release.
+
+        Raises:
+            AssertionError: its chain is broken.
+        """
+        if not (self.folder / "ledger.sqlite").exists():
+            return {}
+        book = ledger_at(self.locations.ledger, make=False)
+        assert book.verify() is None, "the ledger's chain is broken"
+        return states(book.events())
+
+    def counted(self) -> None:
+        """Make sure that no ε is missing of what was ever readable.
+
+        Raises:
+            AssertionError: some is.
+        """
+        found = self.book()
+        missing = [name for name in self.ever if name not in found or not found[name].counts]
+        assert not missing, "the ledger does not count a release that was readable"
+        spent = sum((state.epsilon for state in found.values() if state.counts), start=Fraction(0))
+        assert spent >= _EPSILON * len(self.ever), "the ledger counts less than was readable"
+
+    def agreed(self) -> None:
+        """Make sure that ledger, memory, destination and vault say the same, and nothing is left over.
+
+        Raises:
+            AssertionError: they do not, or something is.
+        """
+        self.counted()
+        book = self.book()
+        published = {name: s.last.data_digest for name, s in book.items() if s.published_at is not None}
+        assert published == self.ever, "the ledger says published of others than were readable"
+        archive = VaultArchive(self.policy, self.locations)
+        with archive.alone():
+            known = [past.digest for past in archive.read(None).releases]
+        assert known == list(self.ever.values()), "the memory knows others than were readable"
+        names = set(LocalStore(self.locations.vault).names())
+        assert names - {_KEPT} == {"small/memory.parquet"}, "private tables are left in the vault"
+        assert not debris(self.out), "files are left at the destination"
+
+
+_Fault = Callable[[Callable[[], None], int], None]
+"""Does some work with a fault at a point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a release is made, which fault it meets, and what is made after it."""
+
+    name: str
+    made: Callable[[World], None]
+    after: Callable[[World], None]
+    fault: _Fault
+
+
+def kill(work: Callable[[], None], point: int) -> None:
+    assert killed_at(work, point), "the process did not die there"
+
+
+def _fill(work: Callable[[], None], point: int) -> None:
+    """Let the disk be full from a point on; the work must say so in words of its own."""
+    with using(full_disk(point)), suppress(InputError, PublishError):
+        work()
+
+
+def make_next(world: World) -> None:
+    """Make the next release; readers see it."""
+    world.people(7)
+    before = len(world.ever)
+    world.release()
+    world.look()
+    assert len(world.ever) == before + 1, "the next run did not publish"
+
+
+def _wrong_after(world: World, way: Way, point: int) -> str | None:
+    """Put a fault at a point; say what it broke, None if nothing."""
+    before = dict(world.ever)
+    try:
+        way.fault(partial(way.made, world), point)
+        world.look()
+        if len(world.ever) > len(before) + 1:
+            return "readers see a release that is neither the old nor the new one"
+        world.counted()
+        way.after(world)
+        world.agreed()
+    except (AssertionError, OSError) as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - a next run that crashes is a fault that was not survived
+        return f"the next run ended with {type(error).__name__}: {error}"
+    return None
+
+
+def at_each_point(way: Way, found: World, every: int) -> FaultResult:
+    """Put a fault at each point, each in the same folder, restored to what was found there."""
+    kept = found.folder.with_name("kept")
+    shutil.copytree(found.folder, kept)
+
+    def restored() -> World:
+        shutil.rmtree(found.folder)
+        shutil.copytree(kept, found.folder)
+        return World(found.folder, found.policy, dict(found.ever))
+
+    names = points_of(partial(way.made, restored()))
+    lost = []
+    chosen = range(0, len(names), every)
+    for point in chosen:
+        wrong = _wrong_after(restored(), way, point)
+        if wrong:
+            lost.append(f"{way.name}, {point} {names[point]}: {wrong}")
+    return FaultResult(len(chosen), len(chosen) - len(lost), tuple(lost))
+
+
+@contextmanager
+def project() -> Iterator[World]:
+    """Make a project with its source; the key of the memory is in the environment meanwhile."""
+    os.environ[_KEY] = "0123456789abcdef"
+    noise = logging.getLogger("dagster")
+    before = noise.level
+    noise.setLevel(logging.CRITICAL)
+    try:
+        with quiet(), tempfile.TemporaryDirectory() as scratch:
+            world = World(Path(scratch) / "project")
+            world.folder.mkdir()
+            world.people(0)
+            yield world
+    finally:
+        noise.setLevel(before)
+        del os.environ[_KEY]
+
+
+def survive_commands(*, every: int = 1) -> FaultResult:
+    """Kill a whole release at every point: the first one, a further one.
+
+    Args:
+        every: 1 tries each point, n each n-th.
+    """
+    return _commands("kill", kill, every)
+
+
+def survive_full(*, every: int = 1) -> FaultResult:
+    """Let every disk be full from each point of a whole release on, see `survive_commands`."""
+    return _commands("full", _fill, every)
+
+
+def _commands(label: str, fault: _Fault, every: int) -> FaultResult:
+    found = []
+    for releases, name in ((0, "first release"), (2, "further release")):
+        with project() as world:
+            released(world, releases)
+            way = Way(f"{label}, whole {name}", World.release, make_next, fault)
+            found.append(at_each_point(way, world, every))
+    return summed(found)
+
+
+def released(world: World, releases: int) -> None:
+    """Make some releases, and private tables for the next one."""
+    for year in range(releases):
+        world.people(year)
+        world.release()
+        world.look()
+    world.people(releases)
+    world.tables()
