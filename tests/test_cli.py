@@ -160,7 +160,7 @@ BAD_DATA = {
         "illness: must have a value in every record",
     ),
     "infinite numbers": (with_cell("height", np.inf, 2), 2, "height: must be finite, got 2 records"),
-    "one record": (lambda p: p.iloc[:1], 3, "k = 3"),
+    "one record": (lambda p: p.iloc[:1], 3, "k must be at most the number of records"),
     "k > n": (lambda p: p.iloc[:2], 3, "Reached: k = 2"),
     "header only": (lambda p: p.iloc[:0], 2, "at least one record, got none"),
 }

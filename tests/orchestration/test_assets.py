@@ -136,7 +136,7 @@ def test_an_identifier_in_a_text_stops_the_run_at_deidentified(
         ),
         (lambda p: p.assign(extra=1), "undeclared: extra"),
         (lambda p: p.iloc[:0], "at least one record"),
-        (lambda p: p.iloc[:2], "k = 3"),
+        (lambda p: p.iloc[:2], "k must be at most the number of records"),
     ],
 )
 def test_bad_data_fails_by_name_and_is_not_retried(
