@@ -54,13 +54,7 @@ def full_domain(task: Task, table: DistinctTuples) -> Recoding:
         InfeasibleError: no node keeps the constraints.
         InputError: the lattice is too large.
     """
-    search = prepare_search(
-        table,
-        task.hierarchies,
-        k=task.constraints.k,
-        max_suppressed=task.constraints.max_suppressed,
-        loss=task.loss,
-    )
+    search = prepare_search(task, table)
     best = optimal(search) if task.recoder == "optimal" else ola(search)
     found = full_domain_recoding(search, best, table, task.hierarchies)
     return replace(found, loss=(found.loss * table.records + task.gone) / (table.records + task.gone))

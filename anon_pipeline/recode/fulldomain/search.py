@@ -9,21 +9,29 @@ that suppresses every record counts as not anonymous, which keeps that (METHODS 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
 from anon_pipeline.recode.fulldomain.nodes import NodeTables, count_node, node_tables
 from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units, lower_bounds
-from anon_pipeline.recode.model import LossName
+from anon_pipeline.recode.model import Task
 from anon_pipeline.recode.table import DistinctTuples
 
-__all__ = ["NodeScore", "Search", "minimal_nodes", "ola", "optimal", "prepare_search"]
+__all__ = [
+    "NodeScore",
+    "Search",
+    "is_feasible",
+    "is_k_anonymous",
+    "minimal_nodes",
+    "ola",
+    "optimal",
+    "prepare_search",
+    "score",
+]
 
 _UNKNOWN, _ANONYMOUS, _TOO_SMALL = 0, 1, -1
 
@@ -65,46 +73,46 @@ class Search:
     seen: dict[int, NodeScore] = field(default_factory=dict)
 
 
-def prepare_search(
-    table: DistinctTuples, hierarchies: Sequence[Hierarchy], *, k: int, max_suppressed: int, loss: LossName
-) -> Search:
+def prepare_search(task: Task, table: DistinctTuples) -> Search:
     """Lay out a table for the full-domain recoders.
 
     Args:
-        table: n ≥ k records.
-        hierarchies: q hierarchies.
-        k: records in the smallest class.
-        max_suppressed: records that may be suppressed, ≥ 0.
-        loss: what to minimize.
+        task: the question.
+        table: its n ≥ k records.
     Raises:
         InputError: the lattice is too large.
     """
-    nodes = lattice(tuple(hierarchy.height for hierarchy in hierarchies))
-    costs = [cell_costs(hierarchy, loss) for hierarchy in hierarchies]
-    units = loss_units(hierarchies, table.records, loss)
+    nodes = lattice(tuple(hierarchy.height for hierarchy in task.hierarchies), most=task.most_nodes)
+    costs = [cell_costs(hierarchy, task.loss) for hierarchy in task.hierarchies]
+    units = loss_units(task.hierarchies, table.records, task.loss)
     return Search(
         nodes=nodes,
-        tables=node_tables(table, hierarchies, costs),
+        tables=node_tables(table, task.hierarchies, costs),
         units=units,
         bounds=lower_bounds(units, nodes, table, costs),
-        k=k,
-        limit=min(max_suppressed, table.records - 1),
+        k=task.constraints.k,
+        limit=min(task.constraints.max_suppressed, table.records - 1),
     )
 
 
-def _score(search: Search, index: int) -> NodeScore:
-    """Count a node, or remember what it was."""
+def score(search: Search, index: int) -> NodeScore:
+    """Count a node, or remember what it was; ``suppressed`` are the records that break any constraint."""
     if index not in search.seen:
         levels = search.nodes.levels(index)
         count = count_node(search.tables, levels, k=search.k)
-        score = search.units.score(count.sums, count.suppressed)
-        search.seen[index] = NodeScore(score, count.suppressed, sum(levels), index)
+        cost = search.units.score(count.sums, count.suppressed)
+        search.seen[index] = NodeScore(cost, count.suppressed, sum(levels), index)
     return search.seen[index]
 
 
-def _is_anonymous(search: Search, index: int) -> bool:
-    """Whether a node keeps the suppression limit."""
-    return _score(search, index).suppressed <= search.limit
+def is_feasible(search: Search, index: int) -> bool:
+    """Whether a node keeps all constraints within the suppression limit; not monotone with t or l."""
+    return score(search, index).suppressed <= search.limit
+
+
+def is_k_anonymous(search: Search, index: int) -> bool:
+    """Whether a node keeps k within the suppression limit, whatever else it breaks; monotone."""
+    return score(search, index).suppressed <= search.limit
 
 
 def _first_anonymous(search: Search, chain: list[int]) -> int:
@@ -112,7 +120,7 @@ def _first_anonymous(search: Search, chain: list[int]) -> int:
     low, high = 0, len(chain)
     while low < high:
         middle = (low + high) // 2
-        if _is_anonymous(search, chain[middle]):
+        if is_k_anonymous(search, chain[middle]):
             high = middle
         else:
             low = middle + 1
@@ -125,9 +133,9 @@ def _climb(search: Search) -> NodeScore:
     chain = [0]
     while above := search.nodes.successors(chain[-1]):
         chain.append(min(above, key=bounds.__getitem__))
-    best = _score(search, chain[_first_anonymous(search, chain)])
+    best = score(search, chain[_first_anonymous(search, chain)])
     while True:
-        below = [node for node in search.nodes.predecessors(best.node) if _is_anonymous(search, node)]
+        below = [node for node in search.nodes.predecessors(best.node) if is_k_anonymous(search, node)]
         better = min([best, *(search.seen[node] for node in below)])
         if better == best:
             return best
@@ -158,7 +166,7 @@ def optimal(search: Search) -> NodeScore:
         if flat[index] > best.score:
             continue
         below = search.nodes.down(search.nodes.levels(index))
-        if _is_anonymous(search, index):
+        if is_k_anonymous(search, index):
             found = search.seen[index]
             best = min(best, found)
             np.maximum(floors[below], search.bounds[below] + (found.score - bounds[index]), out=floors[below])
@@ -210,4 +218,4 @@ def ola(search: Search) -> NodeScore:
     Source:
         El Emam et al., JAMIA 16(5), 2009; METHODS 4.
     """
-    return min(_score(search, search.nodes.index(levels)) for levels in minimal_nodes(search))
+    return min(score(search, search.nodes.index(levels)) for levels in minimal_nodes(search))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.fulldomain.release import full_domain_recoding, generalized_tuples
 from anon_pipeline.recode.fulldomain.search import optimal, prepare_search
+from anon_pipeline.recode.model import Constraints, Task
 from anon_pipeline.recode.table import distinct_tuples
 
 
@@ -36,7 +37,7 @@ def test_a_recoding_says_what_it_did(from_rows) -> None:
     zips = from_rows("zip", [("94139", "9413*", "*"), ("94138", "9413*", "*"), ("94142", "9414*", "*")])
     codes = np.array([[0], [1], [2], [0]])
     table = distinct_tuples(codes, [zips])
-    search = prepare_search(table, [zips], k=3, max_suppressed=1, loss="precision")
+    search = prepare_search(Task(codes, (zips,), Constraints(3, 1), "optimal"), table)
     recoding = full_domain_recoding(search, optimal(search), table, [zips])
     assert recoding.codes.tolist() == [[0], [0], [-1], [0]]
     assert recoding.values[0].tolist() == ["9413*", "9414*"]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.fulldomain.search import Search, minimal_nodes, ola, optimal, prepare_search
+from anon_pipeline.recode.model import Constraints, Task
 from anon_pipeline.recode.table import distinct_tuples
 
 LOSSES = ["precision", "granularity"]
@@ -32,7 +33,8 @@ def draw_question(data: st.DataObject, drawn: SimpleNamespace) -> tuple[np.ndarr
 
 def ask(codes: np.ndarray, hierarchies: list[Any], *, k: int, limit: int, loss: Any) -> Search:
     table = distinct_tuples(codes, hierarchies)
-    return prepare_search(table, hierarchies, k=k, max_suppressed=limit, loss=loss)
+    task = Task(codes, tuple(hierarchies), Constraints(k, limit), "optimal", loss=loss)
+    return prepare_search(task, table)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
