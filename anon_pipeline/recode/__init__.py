@@ -27,7 +27,14 @@ FULL_DOMAIN = ("ola", "optimal")
 MONDRIAN = ("mondrian", "mondrian_relaxed")
 MICROAGGREGATION = ()
 RECODERS = (*FULL_DOMAIN, *MONDRIAN, *MICROAGGREGATION)
-LOSSES = ("precision", "granularity")
+LOSSES = (
+    "precision",
+    "granularity",
+    "discernibility",
+    "average_class_size",
+    "entropy",
+    "classification",
+)
 
 
 def _require_feasible(task: Task) -> None:

@@ -6,15 +6,21 @@ Belongs here: from distinct tuples to classes to a recoding. Does not belong her
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.recode.loss import CELL_LOSSES, ColumnCosts, measured_loss
 from anon_pipeline.recode.model import Recoding, Task
 from anon_pipeline.recode.mondrian.kernels import Axes, Entries, partition
-from anon_pipeline.recode.mondrian.ranges import Axis, make_axis, range_costs, release_ranges
+from anon_pipeline.recode.mondrian.ranges import (
+    Axis,
+    make_axis,
+    range_costs,
+    range_information,
+    release_ranges,
+)
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["mondrian", "mondrian_classes"]
@@ -80,20 +86,22 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
     labels = mondrian_classes(table, axes, k=task.constraints.k, relaxed=task.recoder == "mondrian_relaxed")
     sizes = np.bincount(labels)
     order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
-    codes, values, losses = np.empty((table.records, len(axes)), np.int64), [], []
+    codes, values, costs = np.empty((table.records, len(axes)), np.int64), [], []
     for column, axis in enumerate(axes):
         low, high = _ranges(table, axis, column, order, starts)
         released = release_ranges(axis, low, high)
         codes[:, column] = released.codes[labels]
         values.append(released.values)
-        costs, full = range_costs(axis, low, high, task.loss)
-        losses.append(math.fsum(costs * sizes) / (full * table.records) if full else 0.0)
+        if task.loss == "entropy":
+            counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)
+            costs.append(range_information(axis, low, high, counts))
+        elif task.loss in CELL_LOSSES:
+            costs.append(ColumnCosts(*range_costs(axis, low, high, task.loss)))
     return Recoding(
         codes=codes,
         values=tuple(values),
         levels=None,
-        loss=(math.fsum(losses) / max(1, len(losses)) * table.records + task.gone)
-        / (table.records + task.gone),
+        loss=measured_loss(task, labels, costs),
         suppressed=0,
         checked=0,
     )
