@@ -168,3 +168,40 @@ def test_releases_are_composed_by_a_record_key(
     with pytest.raises(PolicyError) as raised:
         small_policy(**changes)
     assert raised.value.problems == (message,)
+
+
+@pytest.mark.parametrize(
+    ("anonymize", "message"),
+    [
+        (
+            {"weights": {"illness": 2, "nobody": 1}},
+            "anonymize.weights: must name columns with the role generalize, got illness, nobody",
+        ),
+        (
+            {"weights": {"age": 2}, "loss": "discernibility"},
+            "anonymize.weights: must be left out with loss: discernibility, which weighs no columns",
+        ),
+        (
+            {"loss": "classification"},
+            "anonymize.target: must be given with loss: classification, and only with it",
+        ),
+        (
+            {"target": "illness"},
+            "anonymize.target: must be given with loss: classification, and only with it",
+        ),
+        (
+            {"loss": "classification", "target": "nobody"},
+            "anonymize.target: must name a column that is released, got nobody",
+        ),
+        (
+            {"loss": "classification", "target": "person"},
+            "anonymize.target: must name a column that is released, got person",
+        ),
+    ],
+)
+def test_a_loss_needs_columns_that_fit(
+    small_policy: Callable[..., Policy], anonymize: dict[str, object], message: str
+) -> None:
+    with pytest.raises(PolicyError) as raised:
+        small_policy(anonymize=anonymize)
+    assert raised.value.problems == (message,)

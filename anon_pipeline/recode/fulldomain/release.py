@@ -12,7 +12,7 @@ from anon_pipeline.classes import group_rows
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, ola, prepare_search
-from anon_pipeline.recode.model import Progress, Recoding, Task
+from anon_pipeline.recode.model import Recoding, Task
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["full_domain", "full_domain_recoding"]
@@ -28,7 +28,6 @@ def full_domain(task: Task, table: DistinctTuples) -> Recoding:
         InfeasibleError: no node keeps the constraints.
         InputError: the lattice is too large.
     """
-    task.told(Progress("loading"))
     search = prepare_search(task, table)
     return full_domain_recoding(search, optimal(search) if task.recoder == "optimal" else ola(search))
 
