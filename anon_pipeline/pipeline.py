@@ -39,7 +39,8 @@ from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.noise import perturb
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import recode
+from anon_pipeline.recode import Progress, recode
+from anon_pipeline.recode.model import untold
 from anon_pipeline.shuffle import permutation
 from anon_pipeline.suppress import confident
 
@@ -104,11 +105,22 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
 
 
 @private_stage("k_anonymized")
-def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) -> Staged:
+def k_anonymized(
+    policy: Policy,
+    before: Staged,
+    *,
+    hierarchies: Path = Path(),
+    searching: Callable[[Progress], None] = untold,
+) -> Staged:
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
     All n records stay, those that are suppressed with class −1: what comes later is measured against them.
 
+    Args:
+        policy: its section ``anonymize``.
+        before: the table of `deidentified`.
+        hierarchies: folder of the hierarchy tables.
+        searching: called now and then with how far a long search is.
     Raises:
         InputError: values outside their hierarchy.
         InfeasibleError: no recoding within the suppression limit.
@@ -124,7 +136,7 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
             reached_k=0,
             suppressed=float(gone.mean()),
         )
-    recoding = recode(recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies))
+    recoding = recode(recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, told=searching))
     codes = np.full(coded.codes.shape, -1, np.int64)
     codes[~gone] = recoding.codes
     classes = equivalence_classes(codes)
@@ -266,6 +278,7 @@ class Means:
     entropy: source of random words, of the operating system but in tests.
     opens: the ledger's part, before noise is drawn.
     memory: what was published before; None without ``record_key``.
+    searching: called now and then with how far the search for a recoding is.
     """
 
     hierarchies: Path
@@ -273,6 +286,7 @@ class Means:
     entropy: Entropy
     opens: Opens = _unopened
     memory: Memory | None = None
+    searching: Callable[[Progress], None] = untold
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,7 +316,7 @@ def run(
     told("deidentified")
     staged = deidentified(policy, staged, key=means.key)
     told("k_anonymized")
-    recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies)
+    recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies, searching=means.searching)
     told("perturbed")
     staged = perturbed(policy, recoded, entropy=means.entropy, memory=means.memory, opens=means.opens)
     told("shuffled")

@@ -25,6 +25,7 @@ from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.booking import Opening, booking
 from anon_pipeline.publish.release import refuse_unless_passed
+from anon_pipeline.recode.model import Progress, untold
 from anon_pipeline.sources import read_source
 
 __all__ = ["Release", "anonymize", "make_release"]
@@ -134,6 +135,7 @@ def make_release(
     *,
     partition: str | None = None,
     told: Told = _untold,
+    searching: Callable[[Progress], None] = untold,
     archive: Archive | None = None,
 ) -> Published:
     """Read the policy's source, run all stages in memory, publish.
@@ -143,6 +145,7 @@ def make_release(
         locations: folders of sources, hierarchies, releases.
         partition: of a partitioned source or release.
         told: called with the name of each stage before it begins.
+        searching: called now and then with how far the search for a recoding is.
         archive: keeps the memory of what was published, such as `orchestration.memory.VaultArchive`; needed
             with ``record_key``.
     Raises:
@@ -166,7 +169,14 @@ def make_release(
             memory = archive.read(partition)
         with private_stage("ledger"):
             memory = booked.counted(memory)
-    means = Means(locations.hierarchies, key, system_entropy(), opens=opened, memory=memory)
+    means = Means(
+        locations.hierarchies,
+        key,
+        system_entropy(),
+        opens=opened,
+        memory=memory,
+        searching=searching,
+    )
     with opened.failing():
         chain: Chain = run(policy, frame, means, told=told)
         told("published")

@@ -201,14 +201,41 @@ def test_one_record_is_infeasible(small_policy: Small, small_people: People) -> 
 def test_classes_beyond_t_are_suppressed_whole(small_policy: Small, small_people: People) -> None:
     frame = small_people(400)
     free = chain(small_policy(), frame).suppressed.facts["suppressed"]
-    tight = chain(small_policy(gate={"t_closeness": {"illness": 0.15}}), frame).suppressed.facts["suppressed"]
+    policy = small_policy(gate={"t_closeness": {"illness": 0.15}}, anonymize={"t_closeness": {}})
+    tight = chain(policy, frame).suppressed.facts["suppressed"]
     assert tight["suppressed_by_limit"]["t_closeness.illness"] > 0
     assert tight["released"] < free["released"] or tight["classes"] < free["classes"]
 
 
 def test_nothing_left_is_infeasible_never_an_empty_table(small_policy: Small, small_people: People) -> None:
     with pytest.raises(InfeasibleError, match="No record is left"):
-        chain(small_policy(gate={"t_closeness": {"income": 0.0}}), small_people())
+        chain(
+            small_policy(gate={"t_closeness": {"income": 0.0}}, anonymize={"t_closeness": {}}), small_people()
+        )
+
+
+@pytest.mark.parametrize("recoder", ["ola", "optimal"])
+def test_the_recoder_keeps_the_gate_s_t_so_that_no_class_is_lost_to_it(
+    small_policy: Small, small_people: People, recoder: str
+) -> None:
+    policy = small_policy(
+        gate={"t_closeness": {"illness": 0.15}},
+        anonymize={"recoder": recoder},
+        suppress={"confidence": None},
+    )
+    facts = chain(policy, small_people(400)).suppressed.facts["suppressed"]
+    assert facts["suppressed_by_limit"]["t_closeness.illness"] == 0
+
+
+@pytest.mark.parametrize("loss", ["discernibility", "average_class_size", "entropy", "classification"])
+@pytest.mark.parametrize("recoder", ["ola", "optimal", "mondrian"])
+def test_every_loss_can_be_asked_for(
+    small_policy: Small, small_people: People, loss: str, recoder: str
+) -> None:
+    asked = {"loss": loss, "recoder": recoder} | ({"target": "illness"} if loss == "classification" else {})
+    facts = chain(small_policy(anonymize=asked), small_people()).suppressed.facts["k_anonymized"]
+    assert facts["loss"] == loss
+    assert 0 < facts["information_loss"] < 1
 
 
 def test_a_bug_in_a_stage_does_not_tell_its_data(

@@ -47,6 +47,7 @@ def run(policy_file: Path, partition: str | None, project: Path | None, allow_ou
             locations,
             partition=partition,
             told=progress.told,
+            searching=progress.searching,
             archive=_archive(policy, locations),
         )
     print_report(written.report, f"Release {policy.name}")

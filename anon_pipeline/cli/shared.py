@@ -14,6 +14,7 @@ import click
 if TYPE_CHECKING:
     from anon_pipeline.gate import GateReport
     from anon_pipeline.locations import Locations
+    from anon_pipeline.recode import Progress as Far
 
 __all__ = [
     "Progress",
@@ -46,28 +47,52 @@ def locations_of(policy_file: Path, project: Path | None, *, outside: bool = Fal
 
 
 class Progress:
-    """A line on standard error that says which stage is at work; plain lines where there is no terminal."""
+    """A line on standard error that says which stage is at work; plain lines where there is no terminal.
+
+    On a terminal a long search for a recoding has a bar.
+    """
 
     def __init__(self) -> None:
         from rich.console import Console  # noqa: PLC0415
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn  # noqa: PLC0415
+        from rich.progress import Progress as Bars  # noqa: PLC0415
 
         self._console = Console(stderr=True)
-        self._status = self._console.status("starting")
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[said]}"),
+        )
+        self._bars = Bars(*columns, console=self._console, transient=True)
+        self._line = self._bars.add_task("starting", total=None, said="")
 
     def __enter__(self) -> Progress:
         if self._console.is_terminal:
-            self._status.start()
+            self._bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._status.stop()
+        self._bars.stop()
 
     def told(self, stage: str) -> None:
         """Say that a stage begins."""
         if self._console.is_terminal:
-            self._status.update(stage)
+            self._bars.reset(self._line, total=None, description=stage, said="")
         else:
             click.echo(f"… {stage}", err=True)
+
+    def searching(self, far: Far) -> None:
+        """Say how far a search is: a bar over the nodes that are done or ruled out, on a terminal alone."""
+        if not self._console.is_terminal:
+            return
+        if far.doing == "loading":
+            said = "loading kernels; compiling them takes a minute, once on a machine"
+            self._bars.update(self._line, total=None, said=said)
+            return
+        said = f"{far.counted:,} nodes counted, at most {far.left:,} left"
+        total = (far.counted + far.left) or None
+        self._bars.update(self._line, total=total, completed=far.counted, said=said)
 
 
 def print_report(report: GateReport, title: str) -> None:

@@ -6,6 +6,7 @@ gate measures afterwards (`measures`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 
 from anon_pipeline.encode import Coded, code_sensitive
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import Constraints, Diversity, SensitiveLimit, Task
+from anon_pipeline.recode import Constraints, Diversity, Progress, SensitiveLimit, Task
+from anon_pipeline.recode.model import untold
+from anon_pipeline.values import texts
 
 __all__ = ["recoding_task", "sensitive_limits"]
 
@@ -52,8 +55,19 @@ def sensitive_limits(
     return tuple(found)
 
 
+def _labels(column: pd.Series) -> NDArray[np.int64]:
+    """Number the values of the target; a missing one is a label as any other, (n,)."""
+    return pd.factorize(texts(column), sort=True, use_na_sentinel=False)[0].astype(np.int64)
+
+
 def recoding_task(
-    policy: Policy, frame: pd.DataFrame, coded: Coded, *, gone: NDArray[np.bool_], hierarchies: Path = Path()
+    policy: Policy,
+    frame: pd.DataFrame,
+    coded: Coded,
+    *,
+    gone: NDArray[np.bool_],
+    hierarchies: Path = Path(),
+    told: Callable[[Progress], None] = untold,
 ) -> Task:
     """Say what the recoder is asked.
 
@@ -63,6 +77,7 @@ def recoding_task(
         coded: its quasi-identifiers.
         gone: (n,) records that lack a value and are suppressed before.
         hierarchies: folder of the hierarchy tables.
+        told: called now and then with how far a search is.
     """
     wanted = policy.anonymize
     return Task(
@@ -75,5 +90,9 @@ def recoding_task(
         ),
         recoder=wanted.recoder,
         loss=wanted.loss,
+        weights=tuple(wanted.weights.get(name, 1.0) for name in policy.generalized) if wanted.weights else (),
+        target=None if wanted.target is None else _labels(frame[wanted.target])[~gone],
         gone=int(gone.sum()),
+        most_nodes=wanted.most_nodes,
+        told=told,
     )

@@ -33,6 +33,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _hierarchies(columns, sections)
         found += _perturb(columns, sections)
         found += _gate(columns, sections)
+        found += _loss(columns, sections)
         found += _key(columns, sections)
         found += _record_key(columns, sections)
     found += _composed(sections)
@@ -102,6 +103,26 @@ def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
         yield "gate.confidence_k: needs suppress.confidence"
     if gate.linking_risk is not None and None not in columns.values() and not _of(columns, Perturb):
         yield "gate.linking_risk: needs a column with the role perturb (without one, k limits linking)"
+
+
+def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the loss that the recoder minimizes."""
+    wanted = sections.get("anonymize")
+    if wanted is None:
+        return
+    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Generalize)}
+    wrong = sorted(set(wanted.weights) - fitting)
+    if wrong:
+        yield f"anonymize.weights: must name columns with the role generalize, got {', '.join(wrong)}"
+    if wanted.weights and wanted.loss not in ("precision", "granularity", "entropy"):
+        yield f"anonymize.weights: must be left out with loss: {wanted.loss}, which weighs no columns"
+    if (wanted.target is None) == (wanted.loss == "classification"):
+        yield "anonymize.target: must be given with loss: classification, and only with it"
+    if wanted.target is None:
+        return
+    dropped = isinstance(columns.get(wanted.target), Identifier) and columns[wanted.target].action == "drop"
+    if wanted.target not in columns or dropped:
+        yield f"anonymize.target: must name a column that is released, got {wanted.target}"
 
 
 def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

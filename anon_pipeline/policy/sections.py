@@ -117,9 +117,22 @@ class Anonymize(Strict):
         description="ola: least loss of the k-minimal nodes; optimal: of all anonymous ones; mondrian: cuts, "
         "suppressing nothing; mondrian_relaxed: also through equal values.",
     )
-    loss: Literal["precision", "granularity"] = Field(
+    loss: Literal[
+        "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
+    ] = Field(
         "precision",
-        description="Information loss to minimize: by levels, or by how many leaves a value covers.",
+        description="Information loss to minimize: by levels; by how many leaves a value covers; Σ m² of the "
+        "classes; their average size; bits; labels (target) outside their class's majority.",
+    )
+    weights: dict[str, Annotated[Real, Field(gt=0)]] = Field(
+        {},
+        description="Generalize column → weight in precision, granularity and entropy. Default: 1 each.",
+    )
+    target: str | None = Field(
+        None, description="Released column that holds the class label, for loss: classification."
+    )
+    most_nodes: Whole = Field(
+        10_000_000, ge=1, description="A lattice with more nodes is refused instead of searched."
     )
     suppression_limit: Real = Field(
         0.05, ge=0, lt=1, description="Share of the records that may be suppressed to keep the limits."

@@ -7,7 +7,7 @@ the first call, because numba takes most of a second.
 from __future__ import annotations
 
 from anon_pipeline.errors import InfeasibleError
-from anon_pipeline.recode.model import Constraints, Diversity, Recoding, SensitiveLimit, Task
+from anon_pipeline.recode.model import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
 __all__ = [
     "FULL_DOMAIN",
@@ -17,6 +17,7 @@ __all__ = [
     "RECODERS",
     "Constraints",
     "Diversity",
+    "Progress",
     "Recoding",
     "SensitiveLimit",
     "Task",
@@ -27,7 +28,14 @@ FULL_DOMAIN = ("ola", "optimal")
 MONDRIAN = ("mondrian", "mondrian_relaxed")
 MICROAGGREGATION = ()
 RECODERS = (*FULL_DOMAIN, *MONDRIAN, *MICROAGGREGATION)
-LOSSES = ("precision", "granularity")
+LOSSES = (
+    "precision",
+    "granularity",
+    "discernibility",
+    "average_class_size",
+    "entropy",
+    "classification",
+)
 
 
 def _require_feasible(task: Task) -> None:
@@ -82,6 +90,9 @@ def recode(task: Task) -> Recoding:
             f"recode must get a known recoder and loss and k ≥ 1, got {task.recoder}, {task.loss}, "
             f"{task.constraints.k}."
         )
+    if task.loss == "classification" and task.target is None:
+        raise ValueError("target must be given for the loss classification, got none.")
+    task.told(Progress("loading"))
     from anon_pipeline.recode.fulldomain.release import full_domain  # noqa: PLC0415
     from anon_pipeline.recode.mondrian.classes import mondrian  # noqa: PLC0415
     from anon_pipeline.recode.table import distinct_tuples  # noqa: PLC0415

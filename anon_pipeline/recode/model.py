@@ -6,8 +6,9 @@ Belongs here: the task, its constraints, the result. Does not belong here: any s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,42 @@ from anon_pipeline.hierarchy.model import Hierarchy
 if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
     from anon_pipeline.risk.closeness import Distance
 
-__all__ = ["MOST_NODES", "Constraints", "Diversity", "LossName", "Recoding", "SensitiveLimit", "Task"]
+__all__ = [
+    "MOST_NODES",
+    "Constraints",
+    "Diversity",
+    "LossName",
+    "Progress",
+    "Recoding",
+    "SensitiveLimit",
+    "Task",
+    "untold",
+]
 
-LossName = Literal["precision", "granularity"]
+LossName = Literal[
+    "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
+]
 
 MOST_NODES = 10_000_000
 """Nodes of the largest lattice that is searched, if the policy sets no other limit."""
+
+
+class Progress(NamedTuple):
+    """How far a long search is; counts only, none of the data.
+
+    doing: ``loading`` while kernels are loaded, or compiled where that never happened on this machine;
+        ``searching``.
+    counted: nodes.
+    left: nodes that are not ruled out yet; an upper bound.
+    """
+
+    doing: Literal["loading", "searching"]
+    counted: int = 0
+    left: int = 0
+
+
+def untold(progress: Progress) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +116,7 @@ class Task:
     gone: records that were suppressed before recoding; they count in the loss, not in ``codes``.
     most_nodes: a larger lattice is refused.
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
+    told: called now and then with how far a search is.
     """
 
     codes: NDArray[np.int64] = field(repr=False)
@@ -98,6 +130,7 @@ class Task:
     gone: int = 0
     most_nodes: int = MOST_NODES
     cells: bool = False
+    told: Callable[[Progress], None] = field(default=untold, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

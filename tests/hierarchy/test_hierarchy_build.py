@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.errors import InputError
@@ -231,3 +231,26 @@ def test_without_a_hierarchy_values_are_in_text_order() -> None:
     assert codes.tolist() == [1, 3, 0, 2]
     assert [level.tolist() for level in hierarchy.values] == [["a", "b", "c", None], ["*"]]
     assert (hierarchy.ordered, hierarchy.coordinates) == (False, None)
+
+
+@pytest.mark.parametrize("kind", ["str", "int64", "Int64"])
+@settings(deadline=None, max_examples=60)
+@given(rows=st.lists(st.sampled_from([94139, 94138, 2139, None]), min_size=1, max_size=30))
+def test_coding_distinct_values_is_coding_all(kind: str, rows: list[int | None]) -> None:
+    from anon_pipeline.hierarchy import build
+
+    if kind == "int64":
+        rows = [row or 0 for row in rows]
+    written = [None if row is None else str(row) for row in rows] if kind == "str" else rows
+    column = pd.Series(written, dtype=kind, name="zip")
+    for spec in (Mask(mask=[1, 3]), Intervals(intervals=[10, 100]), Suppress(suppress=True)):
+        results = []
+        for function in (build.code_column, lambda *given, folder: build._coded_values(*given, folder)):
+            try:
+                codes, hierarchy = function(column, spec, folder=Path())
+            except InputError as error:
+                results.append((error.problems,))
+            else:
+                values = [list(own) for own in hierarchy.values]
+                results.append((codes.tolist(), [own.tolist() for own in hierarchy.lookups], values))
+        assert results[0] == results[1]

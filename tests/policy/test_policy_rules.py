@@ -186,3 +186,40 @@ def test_recoders_that_need_levels_need_hierarchies(recoder: Any) -> None:
 def test_recoders_that_cut_need_none(recoder: Any) -> None:
     columns = {"q": Generalize(role="generalize"), "s": SECRET}
     assert broken_rules({"columns": columns, "anonymize": Anonymize(k=2, recoder=recoder)}) == []
+
+
+@pytest.mark.parametrize(
+    ("anonymize", "message"),
+    [
+        (
+            {"weights": {"illness": 2, "nobody": 1}},
+            "anonymize.weights: must name columns with the role generalize, got illness, nobody",
+        ),
+        (
+            {"weights": {"age": 2}, "loss": "discernibility"},
+            "anonymize.weights: must be left out with loss: discernibility, which weighs no columns",
+        ),
+        (
+            {"loss": "classification"},
+            "anonymize.target: must be given with loss: classification, and only with it",
+        ),
+        (
+            {"target": "illness"},
+            "anonymize.target: must be given with loss: classification, and only with it",
+        ),
+        (
+            {"loss": "classification", "target": "nobody"},
+            "anonymize.target: must name a column that is released, got nobody",
+        ),
+        (
+            {"loss": "classification", "target": "person"},
+            "anonymize.target: must name a column that is released, got person",
+        ),
+    ],
+)
+def test_a_loss_needs_columns_that_fit(
+    small_policy: Callable[..., Policy], anonymize: dict[str, object], message: str
+) -> None:
+    with pytest.raises(PolicyError) as raised:
+        small_policy(anonymize=anonymize)
+    assert raised.value.problems == (message,)

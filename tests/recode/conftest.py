@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -14,6 +15,8 @@ import pytest
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit, Task
 
 
 def objects(values: Sequence[object]) -> np.ndarray:
@@ -84,6 +87,53 @@ def tables(draw: st.DrawFn, least: int = 1, most: int = 14) -> tuple[np.ndarray,
     return np.array(rows, np.int64).reshape(-1, q), drawn
 
 
+@st.composite
+def sensitive_limits(draw: st.DrawFn, n: int, column: str, closeness: bool = True) -> SensitiveLimit:
+    """Draw a sensitive column with t, one of three kinds of l, or both."""
+    v = draw(st.integers(1, 4))
+    values = draw(st.lists(st.integers(0, v - 1), min_size=n, max_size=n))
+    extra = draw(st.lists(st.integers(0, 2), min_size=v, max_size=v))
+    distance = draw(st.sampled_from(["equal", "ordered", "hierarchical"]))
+    codes = np.array(values, np.int64)
+    lookups = (np.arange(v), np.arange(v) // 2, np.zeros(v, np.int64)) if distance == "hierarchical" else None
+    kind = draw(st.sampled_from([None, "distinct", "entropy", "recursive"]))
+    diversity = None
+    if kind is not None:
+        least = {"distinct": st.integers(1, 3), "entropy": st.sampled_from([1.0, 1.5, 1.9, 2.0])}
+        diversity = Diversity(
+            kind, draw(least.get(kind, st.integers(1, 3))), 1.5 if kind == "recursive" else None
+        )
+    t = draw(st.one_of(st.none(), st.sampled_from([0.05, 0.2, 0.35, 0.5]))) if closeness else None
+    whole = np.bincount(codes, minlength=v) + np.array(extra, np.int64)
+    return SensitiveLimit(column, codes, whole, distance, lookups, t, diversity)
+
+
+@st.composite
+def tasks(draw: st.DrawFn, recoder: str, loss: str, columns: int | None = None) -> Task:
+    """Draw a whole question: table, hierarchies, all kinds of constraints, weights, target, records gone."""
+    codes, drawn = draw(tables())
+    n, q = codes.shape
+    limits = [
+        draw(sensitive_limits(n, name))
+        for name in "st"[: draw(st.integers(0, 2)) if columns is None else columns]
+    ]
+    weights = draw(
+        st.one_of(st.just([]), st.lists(st.sampled_from([0.1, 0.5, 1, 3]), min_size=q, max_size=q))
+    )
+    target = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int64)
+    constraints = Constraints(draw(st.integers(1, min(n, 5))), draw(st.integers(0, n)), tuple(limits))
+    return Task(
+        codes,
+        tuple(drawn),
+        constraints,
+        recoder,
+        loss=loss,
+        weights=tuple(weights),
+        target=target if loss == "classification" else None,
+        gone=draw(st.integers(0, 2)),
+    )
+
+
 def mean(values: Sequence[Fraction]) -> Fraction:
     return sum(values, Fraction(0)) / max(1, len(values))
 
@@ -139,6 +189,81 @@ def released(recoding: Any) -> list[tuple[object, ...] | None]:
     ]
 
 
+def brute_labels(task: Any, levels: Sequence[int]) -> np.ndarray:
+    """Class of each record at a node."""
+    rows = np.stack(
+        [h.lookups[lv][c] for h, lv, c in zip(task.hierarchies, levels, task.codes.T, strict=True)], axis=1
+    )
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _bits(count: int) -> int:
+    return round(math.log2(count) * 2**30)
+
+
+def _column_losses(task: Any, levels: Sequence[int], kept: np.ndarray) -> list[tuple[Fraction, Fraction]]:
+    """What each column loses, and at most, cell by cell (METHODS 9)."""
+    found, n = [], len(task.codes)
+    for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):
+        lookup, leaves = hierarchy.lookups[level], task.codes[:, column].tolist()
+        below, h, d = Counter(lookup.tolist()), hierarchy.height, hierarchy.leaves
+        values, groups = Counter(leaves), Counter(int(lookup[leaf]) for leaf in leaves)
+        lost = Fraction(0)
+        for leaf, stays in zip(leaves, kept.tolist(), strict=True):
+            if task.loss == "precision":
+                lost += Fraction(level if stays else h - 1, max(h - 1, 1)) / n
+            elif task.loss == "granularity":
+                lost += Fraction(below[int(lookup[leaf])] - 1 if stays else d - 1, max(d - 1, 1)) / n
+            else:
+                lost += _bits(groups[int(lookup[leaf])] if stays else n) - _bits(values[leaf])
+        most = sum(_bits(n) - _bits(values[leaf]) for leaf in leaves) if task.loss == "entropy" else 1
+        found.append((lost, Fraction(most)))
+    return found
+
+
+def brute_loss(task: Any, labels: np.ndarray, kept: np.ndarray, levels: Sequence[int]) -> Fraction:
+    """The loss of a node by its definition, records gone included."""
+    n, every = len(task.codes), len(task.codes) + task.gone
+    gone = int((~kept).sum()) + task.gone
+    sizes = Counter(labels[kept].tolist())
+    if task.loss == "discernibility":
+        return Fraction(sum(size * size for size in sizes.values()) + every * gone, every**2)
+    if task.loss == "average_class_size":
+        return Fraction(every, len(sizes) + (gone > 0)) / every
+    if task.loss == "classification":
+        pairs = Counter(zip(labels[kept].tolist(), task.target[kept].tolist(), strict=True))
+        best = {group: max(c for (g, _), c in pairs.items() if g == group) for group in sizes}
+        return Fraction(sum(sizes.values()) - sum(best.values()) + gone, every)
+    weights = [Fraction(str(weight)) for weight in task.weights] or [Fraction(1)] * len(task.hierarchies)
+    columns = _column_losses(task, levels, kept)
+    lost = sum((w * own for w, (own, _) in zip(weights, columns, strict=True)), Fraction(0))
+    most = sum((w * full for w, (_, full) in zip(weights, columns, strict=True)), Fraction(0))
+    return (lost / (most or 1) * n + task.gone) / every
+
+
+def brute_search(task: Any) -> list[SimpleNamespace]:
+    """Every node of the lattice with what it suppresses and loses, constraints measured as the gate does."""
+    found = []
+    for levels in itertools.product(*(range(h.height) for h in task.hierarchies)):
+        labels = brute_labels(task, levels)
+        gone = broken(task.constraints, labels)
+        kept = ~gone[labels]
+        suppressed = int((~kept).sum())
+        small = int((np.bincount(labels)[labels] < task.constraints.k).sum())
+        limit = min(task.constraints.max_suppressed, len(labels) - 1)
+        found.append(
+            SimpleNamespace(
+                levels=levels,
+                suppressed=suppressed,
+                small=small,
+                feasible=suppressed <= limit,
+                anonymous=small <= limit,
+                loss=brute_loss(task, labels, kept, levels),
+            )
+        )
+    return found
+
+
 @pytest.fixture(scope="session")
 def brute() -> SimpleNamespace:
     """Brute force over all nodes, and what a recoding releases."""
@@ -148,13 +273,16 @@ def brute() -> SimpleNamespace:
         anonymous=brute_anonymous,
         minimal=brute_minimal,
         released=released,
+        search=brute_search,
+        labels=brute_labels,
+        loss=brute_loss,
     )
 
 
 @pytest.fixture(scope="session")
 def drawn() -> SimpleNamespace:
     """Strategies for `data.draw`."""
-    return SimpleNamespace(hierarchies=hierarchies, tables=tables)
+    return SimpleNamespace(hierarchies=hierarchies, tables=tables, tasks=tasks)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.fulldomain.lattice import lattice
-from anon_pipeline.recode.fulldomain.nodes import count_node, node_tables
-from anon_pipeline.recode.loss import cell_costs, loss_units, lower_bounds, suppressed_cost
+from anon_pipeline.recode import LOSSES, Constraints, Task
+from anon_pipeline.recode.fulldomain.search import prepare_search, score
+from anon_pipeline.recode.loss import (
+    CELL_LOSSES,
+    ColumnCosts,
+    cell_costs,
+    exact_weights,
+    information,
+    measured_loss,
+    suppressed_cost,
+)
 from anon_pipeline.recode.table import distinct_tuples
 
 
@@ -25,82 +34,111 @@ def ladder(column: str, leaves: int, height: int = 2) -> Hierarchy:
     return Hierarchy(column, lookups, values)
 
 
-@pytest.mark.parametrize("loss", ["precision", "granularity"])
-@settings(deadline=None, max_examples=60)
-@given(data=st.data())
-def test_every_node_scores_as_the_definition_says(
-    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
-) -> None:
-    codes, hierarchies = data.draw(drawn.tables())
-    k = data.draw(st.integers(1, 5))
-    table, costs = distinct_tuples(codes, hierarchies), [cell_costs(h, loss) for h in hierarchies]
-    units, tables = loss_units(hierarchies, len(codes), loss), node_tables(table, hierarchies, costs)
-    for node in brute.nodes(codes, hierarchies, k):
-        count = count_node(tables, node.levels, k=k)
-        assert units.loss(units.score(count.sums, count.suppressed)) == getattr(node, loss)
-
-
-@pytest.mark.parametrize("loss", ["precision", "granularity"])
-@settings(deadline=None, max_examples=60)
-@given(data=st.data())
-def test_a_bound_is_the_loss_without_suppression_and_is_never_beaten(
-    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
-) -> None:
-    codes, hierarchies = data.draw(drawn.tables())
-    table, costs = distinct_tuples(codes, hierarchies), [cell_costs(h, loss) for h in hierarchies]
-    units = loss_units(hierarchies, len(codes), loss)
-    bounds = lower_bounds(units, lattice(tuple(h.height for h in hierarchies)), table, costs).reshape(-1)
-    for k in (1, 3):
-        for bound, node in zip(bounds, brute.nodes(codes, hierarchies, k), strict=True):
-            assert (units.loss(int(bound)) == getattr(node, loss)) if k == 1 else True
-            assert units.loss(int(bound)) <= getattr(node, loss)
+def searched(codes: Any, hierarchies: Any, *, k: int = 1, limit: int | None = None, **how: Any) -> Any:
+    codes = np.asarray(codes, np.int64)
+    limits = Constraints(k, len(codes) if limit is None else limit)
+    task = Task(codes, tuple(hierarchies), limits, "optimal", **how)
+    return prepare_search(task, distinct_tuples(codes, task.hierarchies))
 
 
 def test_a_six_level_zip_on_level_two_loses_two_fifths(golden: dict[str, Any]) -> None:
     for example in golden["precision"]:
-        hierarchy = ladder("zip", 9, example["levels"])
-        units = loss_units([hierarchy], 1, "precision")
-        cost = int(cell_costs(hierarchy, "precision")[example["level"]][0])
-        assert float(units.loss(units.score([cost], 0))) == example["loss"]
+        search = searched([[0]], [ladder("zip", 9, example["levels"])])
+        assert float(search.units.loss(score(search, example["level"]).score)) == example["loss"]
 
 
-def test_a_suppressed_record_loses_everything() -> None:
-    for loss in ("precision", "granularity"):
-        units = loss_units([ladder("a", 5, 3), ladder("b", 8, 2)], 4, loss)
-        assert units.loss(units.score([0, 0], 4)) == 1
-        assert units.loss(units.score([0, 0], 1)) == Fraction(1, 4)
-
-
-def test_a_column_with_one_value_loses_nothing_even_if_suppressed() -> None:
+@pytest.mark.parametrize("loss", ["precision", "granularity"])
+def test_a_column_with_one_value_loses_nothing_even_if_suppressed(loss: Any) -> None:
     one = Hierarchy("one", (np.zeros(1, np.int64),), (np.array(["x"], object),))
-    for loss in ("precision", "granularity"):
-        assert suppressed_cost(one, loss) == 0
-        units = loss_units([one, ladder("b", 3)], 10, loss)
-        assert units.loss(units.score([0, 0], 10)) == Fraction(1, 2)
-        assert loss_units([one], 10, loss).loss(0) == 0
+    assert suppressed_cost(one, loss, 10) == 0
+    codes = [[0, 0], [0, 0], [0, 1], [0, 2]]
+    search = searched(codes, [one, ladder("b", 3)], k=2, loss=loss)
+    assert search.units.loss(score(search, 0).score) == Fraction(1, 4)
 
 
-def test_granularity_counts_leaves_that_the_data_do_not_have(from_rows) -> None:
+def test_granularity_counts_leaves_that_the_data_do_not_have(from_rows: Any) -> None:
     hierarchy = from_rows("x", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")])
-    assert [cost.tolist() for cost in cell_costs(hierarchy, "granularity")] == [
+    assert [cost.tolist() for cost in cell_costs(hierarchy, "granularity", np.ones(3, np.int64))] == [
         [0, 0, 0],
-        [1, 1, 0],
-        [2, 2, 2],
+        [1, 0],
+        [2],
     ]
-    table = distinct_tuples(np.array([[0], [0]]), [hierarchy])
-    units = loss_units([hierarchy], 2, "granularity")
-    bounds = lower_bounds(units, lattice((3,)), table, [cell_costs(hierarchy, "granularity")])
-    assert [units.loss(int(bound)) for bound in bounds] == [0, Fraction(1, 2), 1]
+    search = searched([[0], [0]], [hierarchy], loss="granularity")
+    assert [search.units.loss(int(bound)) for bound in search.bounds.alone] == [0, Fraction(1, 2), 1]
 
 
-def test_scores_stay_exact_where_they_outgrow_64_bits() -> None:
+def test_entropy_is_the_information_that_is_gone(from_rows: Any) -> None:
+    """[UT 2.5.2]: a = 3, b = 1 of 6 below ab: 4 bits of H(3/4, 1/4), of all that six records hold."""
+    hierarchy = from_rows("x", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")])
+    search = searched([[0], [0], [0], [1], [2], [2]], [hierarchy], loss="entropy")
+    shares = (3 / 4, 1 / 4)
+    lost = -4 * sum(share * math.log2(share) for share in shares)
+    most = -6 * sum(share * math.log2(share) for share in (3 / 6, 1 / 6, 2 / 6))
+    got = [float(search.units.loss(score(search, node).score)) for node in range(3)]
+    assert got == pytest.approx([0, lost / most, 1], abs=1e-8)
+
+
+def test_information_adds_up() -> None:
+    counts = np.array([0, 1, 2, 3, 8, 2**40])
+    assert information(counts).tolist()[:3] == [0, 0, 2**30]
+    assert (information(counts) / 2**30)[1:] == pytest.approx(np.log2(counts[1:]), abs=1e-9)
+
+
+def test_weights_are_exact() -> None:
+    assert exact_weights((0.1, 0.25), 2) == (2, 5)
+    assert exact_weights((), 3) == (1, 1, 1)
+    assert exact_weights((2.0, 4.0), 2) == (1, 2)
+    assert exact_weights((), 0) == ()
+
+
+def test_classes_are_weighed_as_their_sources_say(from_rows: Any) -> None:
+    """Sizes 3 and 2, one record suppressed of six, two gone before: N = 8, s = 3."""
+    hierarchy = from_rows("x", [(leaf, "*") for leaf in "abc"])
+    codes, target = [[0]] * 3 + [[1]] * 2 + [[2]], np.array([5, 5, 7, 5, 7, 5])
+    want = {
+        "discernibility": Fraction(9 + 4 + 8 * 3, 64),
+        "average_class_size": Fraction(1, 3),
+        "classification": Fraction(2 + 3, 8),
+    }
+    for loss, value in want.items():
+        search = searched(codes, [hierarchy], k=2, loss=loss, gone=2, target=target)
+        assert search.units.loss(score(search, 0).score) == value
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_a_finished_partition_measures_as_the_search_scores_it(
+    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
+) -> None:
+    task = data.draw(drawn.tasks("optimal", loss, columns=0))
+    n = len(task.codes)
+    for node in brute.search(task):
+        labels = brute.labels(task, node.levels)
+        kept = np.bincount(labels)[labels] >= task.constraints.k
+        columns = []
+        for hierarchy, level, leaves in zip(task.hierarchies, node.levels, task.codes.T, strict=True):
+            counts = np.bincount(leaves, minlength=hierarchy.leaves).astype(np.int64)
+            costs = cell_costs(hierarchy, loss, counts)[level][hierarchy.lookups[level][leaves]]
+            own = [int(costs[labels == group][0]) for group in np.unique(labels[kept])]
+            offset = float(counts @ information(counts)) if loss == "entropy" else 0.0
+            columns.append(ColumnCosts(np.array(own), suppressed_cost(hierarchy, loss, n), offset))
+        compact = np.full(n, -1)
+        compact[kept] = np.unique(labels[kept], return_inverse=True)[1]
+        got = measured_loss(task, compact, columns if loss in CELL_LOSSES else ())
+        assert got == pytest.approx(float(node.loss), abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["granularity", "entropy"])
+def test_scores_stay_exact_and_bounds_below_them_where_they_outgrow_64_bits(loss: Any) -> None:
     primes = [10_007, 10_009, 10_037, 10_039, 10_061]
     hierarchies = [ladder(f"c{prime}", prime + 1) for prime in primes]
-    table = distinct_tuples(np.zeros((3, len(primes)), np.int64), hierarchies)
-    units = loss_units(hierarchies, 3, "granularity")
-    assert units.denominator > 2**62
-    nodes = lattice((2,) * len(primes))
-    bounds = lower_bounds(units, nodes, table, [cell_costs(h, "granularity") for h in hierarchies])
-    assert bounds.dtype == object
-    got = [units.loss(bound) for bound in bounds.reshape(-1).tolist()]
-    assert got == [Fraction(int(total), len(primes)) for total in nodes.totals().reshape(-1)]
+    codes = [[0] * 5, [1] * 5, [2] * 5]
+    search = searched(codes, hierarchies, loss=loss, weights=(0.1234567891, 1, 1, 1, 1e9))
+    assert search.units.denominator > 2**62 and search.bounds.shift > 0
+    weights = [Fraction(str(weight)) for weight in search.task.weights]
+    for index, bound in enumerate(search.bounds.alone.reshape(-1).tolist()):
+        levels, got = search.nodes.levels(index), score(search, index).score
+        lost = sum(w for w, level in zip(weights, levels, strict=True) if level)
+        assert search.units.loss(got) == Fraction(lost) / sum(weights)
+        assert 0 <= search.bounds.of(got) - bound <= len(primes) + 2

@@ -1,7 +1,8 @@
-"""Numba kernels of the lattice search: count and price the equivalence classes of one node.
+"""Numba kernels of the lattice search: the classes of one node, from the table of a node below it.
 
-Belongs here: plain loops over distinct tuples. Does not belong here: which node to look at (`search`), how
-the arrays are laid out for it (`nodes`).
+A class is known by its key: the generalized code of each attribute in bits of its own, in as many words as
+that takes. Belongs here: plain loops over classes. Does not belong here: which node to look at (`search`),
+from which table (`nodes`), sensitive values (`values`).
 """
 
 from __future__ import annotations
@@ -10,32 +11,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["group_keys", "pack_keys", "price_classes"]
+__all__ = ["cheapest", "count_sizes", "middle_of_chain", "price", "roll_up"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys
 _HALF = np.uint64(32)
-
-
-@njit(cache=True)
-def pack_keys(
-    tuples: NDArray[np.int64], table: NDArray[np.int64], places: NDArray[np.int64], keys: NDArray[np.int64]
-) -> None:
-    """Write the generalized tuples as mixed-radix numbers.
-
-    Args:
-        tuples: (q, t) leaf codes.
-        table: (x,) generalized code of each leaf, for all levels and attributes, end to end.
-        places: (q, 3) where an attribute's level begins in ``table``, its stride, and its word; a stride of 0
-            leaves the attribute out.
-        keys: (w, t) out; two tuples are in one class when all of their words are equal.
-    """
-    keys[:] = 0
-    for attribute in range(tuples.shape[0]):
-        start, stride, word = places[attribute]
-        if stride == 0:
-            continue
-        for row in range(tuples.shape[1]):
-            keys[word, row] += stride * table[start + tuples[attribute, row]]
 
 
 @njit(cache=True)
@@ -58,72 +37,203 @@ def _same(keys: NDArray[np.int64], left: int, right: int) -> bool:
 
 
 @njit(cache=True)
-def group_keys(
-    keys: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    space: int,
-    slots: NDArray[np.int64],
-    classes: NDArray[np.int64],
-) -> int:
-    """Find the classes of one node: a key is its own slot where the keys are few, else by hashing.
-
-    Keys are compared in full, never by their hash. Measured on 18,109 tuples: 0.02 ms by slot, 0.09 ms by
-    hashing.
-
-    Args:
-        keys: (w, t) of `pack_keys`.
-        counts: (t,) records of each tuple.
-        space: keys are below it; 0 if a key has several words.
-        slots: (power of two ≥ 8·t,) scratch; hashing uses a quarter of it.
-        classes: (2, t) out; a tuple of each class and the records in it.
-    Returns:
-        Number of classes, in order of their first tuple.
-    """
-    direct = 0 < space <= len(slots)
-    used = space if direct else len(slots) // 4
-    slots[:used] = -1
-    mask = np.uint64(used - 1)
-    found = 0
-    for row in range(keys.shape[1]):
-        slot = np.uint64(keys[0, row]) if direct else _slot(keys, row, mask)
-        while slots[slot] >= 0 and not (direct or _same(keys, classes[0, slots[slot]], row)):
+def _roll_up_one(below, changes, slots, out, part):  # type: ignore[no-untyped-def]
+    """`roll_up` for keys of one word: a third faster."""
+    keys, sizes = below[0][0], below[1]
+    fields, codes = changes
+    table, stamp, used = slots
+    own, records, labels = out[0][0], out[1], out[2]
+    begin, end, found = part
+    bits = 0
+    while (1 << bits) < used:
+        bits += 1
+    mask, down = np.uint64(used - 1), np.uint64(64 - bits)
+    for row in range(begin, end):
+        key = keys[row]
+        for change in range(fields.shape[0]):
+            shift = fields[change, 1]
+            old = (key >> shift) & fields[change, 2]
+            key += (codes[fields[change, 3] + old] - old) << shift
+        slot = (np.uint64(key) * _MIX) >> down
+        while True:
+            entry = table[slot]
+            if entry >> 32 != stamp:
+                label = found
+                table[slot] = (stamp << 32) | found
+                own[found], records[found] = key, sizes[row]
+                found += 1
+                break
+            label = entry & 0xFFFFFFFF
+            if own[label] == key:
+                records[label] += sizes[row]
+                break
             slot = (slot + np.uint64(1)) & mask
-        if slots[slot] < 0:
-            slots[slot] = found
-            classes[0, found], classes[1, found] = row, 0
-            found += 1
-        classes[1, slots[slot]] += counts[row]
+        labels[row] = label
     return found
 
 
 @njit(cache=True)
-def price_classes(
-    classes: NDArray[np.int64],
-    found: int,
-    k: int,
-    tuples: NDArray[np.int64],
-    table: NDArray[np.int64],
-    starts: NDArray[np.int64],
-) -> tuple[int, NDArray[np.int64]]:
-    """Add up what the classes of at least k records cost.
+def roll_up(
+    below: tuple[NDArray[np.int64], NDArray[np.int64]],
+    changes: tuple[NDArray[np.int64], NDArray[np.int64]],
+    slots: tuple[NDArray[np.int64], int, int],
+    out: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    part: tuple[int, int, int],
+) -> int:
+    """Generalize the classes of a node further and merge those that become one.
+
+    Keys are compared in full, never by their hash.
 
     Args:
-        classes: (2, t) of `group_keys`.
-        found: number of classes.
-        k: records that a class needs to be kept.
-        tuples: (q, t) leaf codes.
-        table: (x,) cost of a cell of each leaf, for all levels and attributes, end to end.
-        starts: (q,) where the node's level of an attribute begins in ``table``.
+        below: (w, r) keys and (r,) sizes of the node below.
+        changes: (c, 4) word, shift, mask of each attribute that changes and where its new codes begin in the
+            second array, (x,), by old code.
+        slots: (≥ power of two,) scratch whose entries of other stamps are empty; the stamp of this call,
+            which no earlier one had; that power of two, ≥ 2·r.
+        out: (w, ≥ r) keys, (≥ r,) sizes, and (r,) class of each class below.
+        part: first row, the row behind the last one, and classes found in the rows before.
     Returns:
-        Suppressed records; cost over the kept records by attribute, (q,).
+        Number of classes, in order of their first row.
     """
-    sums = np.zeros(tuples.shape[0], np.int64)
-    suppressed = 0
-    for group in range(found):
-        row, records = classes[0, group], classes[1, group]
-        if records < k:
-            suppressed += records
+    keys, sizes = below
+    fields, codes = changes
+    table, stamp, used = slots
+    own, records, labels = out
+    begin, end, found = part
+    mask = np.uint64(used - 1)
+    if keys.shape[0] == 1:
+        return _roll_up_one(below, changes, slots, out, part)
+    for row in range(begin, end):
+        for word in range(keys.shape[0]):
+            own[word, found] = keys[word, row]
+        for change in range(fields.shape[0]):
+            word, shift, bits = fields[change, 0], fields[change, 1], fields[change, 2]
+            old = (own[word, found] >> shift) & bits
+            own[word, found] += (codes[fields[change, 3] + old] - old) << shift
+        slot = _slot(own, found, mask)
+        while table[slot] >> 32 == stamp and not _same(own, table[slot] & 0xFFFFFFFF, found):
+            slot = (slot + np.uint64(1)) & mask
+        if table[slot] >> 32 != stamp:
+            table[slot] = (stamp << 32) | found
+            records[found] = 0
+            found += 1
+        label = table[slot] & 0xFFFFFFFF
+        labels[row] = label
+        records[label] += sizes[row]
+    return found
+
+
+@njit(cache=True)
+def count_sizes(sizes: NDArray[np.int64], k: int, kept: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+    """Tell the classes of at least k records from the others.
+
+    Args:
+        sizes: (m,) records.
+        k: records that a class needs.
+        kept: (m,) out.
+    Returns:
+        Records in smaller classes, number of kept classes, Σ of their squared sizes, and Σ of all.
+    """
+    small, classes, squares, every = 0, 0, 0, 0
+    for group in range(len(sizes)):
+        size = sizes[group]
+        kept[group] = size >= k
+        every += size * size
+        if size >= k:
+            classes += 1
+            squares += size * size
+        else:
+            small += size
+    return small, classes, squares, every
+
+
+@njit(cache=True)
+def price(
+    keys: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    fields: NDArray[np.int64],
+    cost: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Add up what the cells of the kept classes cost.
+
+    Args:
+        keys: (w, m).
+        sizes: (m,) records.
+        kept: (m,) whether a class is released.
+        fields: (c, 4) word, shift, mask of an attribute, and where the costs of its codes begin in ``cost``.
+        cost: (x,) of a cell of each code.
+    Returns:
+        Cost over the kept records by attribute, (c,).
+    """
+    sums = np.zeros(fields.shape[0], np.int64)
+    for place in range(fields.shape[0]):
+        word, shift, bits, start = fields[place]
+        total = 0
+        for group in range(len(sizes)):
+            if kept[group]:
+                total += sizes[group] * cost[start + ((keys[word, group] >> shift) & bits)]
+        sums[place] = total
+    return sums
+
+
+@njit(cache=True)
+def cheapest(levels: NDArray[np.int64], rows: NDArray[np.int64], node: NDArray[np.int64]) -> int:
+    """Find the smallest of the tables that lie at or below a node.
+
+    Args:
+        levels: (c, q) of each table's node.
+        rows: (c,) classes of each table; 0 where there is none.
+        node: (q,) levels.
+    Returns:
+        Its place; the first of several; the first table lies below every node.
+    """
+    best = 0
+    for place in range(1, len(rows)):
+        if rows[place] == 0 or rows[place] >= rows[best]:
             continue
-        for attribute in range(tuples.shape[0]):
-            sums[attribute] += records * table[starts[attribute] + tuples[attribute, row]]
-    return suppressed, sums
+        fits = True
+        for attribute in range(len(node)):
+            if levels[place, attribute] > node[attribute]:
+                fits = False
+                break
+        if fits:
+            best = place
+    return best
+
+
+@njit(cache=True)
+def middle_of_chain(
+    floors: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    best: int,
+    start: int,
+    shape: tuple[NDArray[np.int64], NDArray[np.int64]],
+    chain: NDArray[np.int64],
+) -> int:
+    """Climb from a node over nodes that may still win, and return the one two thirds up.
+
+    Measured on Adult against the half and a third: fewer and smaller tables.
+
+    Args:
+        floors: (N,) what no node's loss falls below.
+        counted: (N,) whether a node was counted.
+        best: a floor above it rules a node out.
+        start: flat index of a node that may still win.
+        shape: (q,) levels of each attribute, and (q,) distance of its successor.
+        chain: (≥ longest chain,) scratch.
+    """
+    heights, steps = shape
+    length, node = 0, start
+    while node >= 0:
+        chain[length] = node
+        length += 1
+        above = -1
+        for attribute in range(len(heights)):
+            if node // steps[attribute] % heights[attribute] < heights[attribute] - 1:
+                candidate = node + steps[attribute]
+                better = above < 0 or floors[candidate] < floors[above]
+                if better and not counted[candidate] and floors[candidate] <= best:
+                    above = candidate
+        node = above
+    return chain[2 * length // 3]

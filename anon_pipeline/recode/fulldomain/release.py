@@ -6,42 +6,16 @@ belong here: choosing the node (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import numpy as np
-from numpy.typing import NDArray
 
 from anon_pipeline.classes import group_rows
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, ola, optimal, prepare_search
+from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, ola, prepare_search
 from anon_pipeline.recode.model import Recoding, Task
 from anon_pipeline.recode.table import DistinctTuples
 
-__all__ = ["full_domain", "full_domain_recoding", "generalized_tuples"]
-
-
-def generalized_tuples(
-    table: DistinctTuples, hierarchies: Sequence[Hierarchy], levels: Sequence[int], *, k: int
-) -> NDArray[np.int64]:
-    """Generalize distinct tuples to one node.
-
-    Args:
-        table: the records.
-        hierarchies: q hierarchies.
-        levels: (q,) level of each.
-        k: records that a class needs to be kept.
-    Returns:
-        (t, q) codes on those levels; −1 in every column for a tuple in a class below k.
-    """
-    codes = np.empty_like(table.tuples)
-    for column, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True)):
-        codes[:, column] = hierarchy.lookups[level][table.tuples[:, column]]
-    first, labels, _ = group_rows(codes)
-    records = np.zeros(len(first), np.int64)
-    np.add.at(records, labels, table.counts)
-    codes[(records < k)[labels]] = -1
-    return codes
+__all__ = ["full_domain", "full_domain_recoding"]
 
 
 def full_domain(task: Task, table: DistinctTuples) -> Recoding:
@@ -54,34 +28,32 @@ def full_domain(task: Task, table: DistinctTuples) -> Recoding:
         InfeasibleError: no node keeps the constraints.
         InputError: the lattice is too large.
     """
-    search = prepare_search(
-        table,
-        task.hierarchies,
-        k=task.constraints.k,
-        max_suppressed=task.constraints.max_suppressed,
-        loss=task.loss,
-    )
-    best = optimal(search) if task.recoder == "optimal" else ola(search)
-    found = full_domain_recoding(search, best, table, task.hierarchies)
-    return replace(found, loss=(found.loss * table.records + task.gone) / (table.records + task.gone))
+    search = prepare_search(task, table)
+    return full_domain_recoding(search, optimal(search) if task.recoder == "optimal" else ola(search))
 
 
-def full_domain_recoding(
-    search: Search, best: NodeScore, table: DistinctTuples, hierarchies: Sequence[Hierarchy]
-) -> Recoding:
-    """Release a table at a node.
+def full_domain_recoding(search: Search, best: NodeScore) -> Recoding:
+    """Release a table at a node: generalize every record, suppress the classes that break a constraint.
 
     Args:
         search: that found the node.
         best: the answer.
-        table: the records that were searched.
-        hierarchies: q hierarchies.
     """
-    levels = search.nodes.levels(best.node)
-    codes = generalized_tuples(table, hierarchies, levels, k=search.k)
+    levels, table, task = search.nodes.levels(best.node), search.table, search.task
+    generalized = np.empty_like(table.tuples)
+    for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):
+        generalized[:, column] = hierarchy.lookups[level][table.tuples[:, column]]
+    _, classes, _ = group_rows(generalized)
+    if task.constraints.sensitive:
+        gone = broken(task.constraints, classes[table.labels])
+    else:
+        gone = np.bincount(classes, table.counts) < task.constraints.k
+    generalized[gone[classes]] = -1
     return Recoding(
-        codes=codes[table.labels],
-        values=tuple(hierarchy.values[level] for hierarchy, level in zip(hierarchies, levels, strict=True)),
+        codes=generalized[table.labels],
+        values=tuple(
+            hierarchy.values[level] for hierarchy, level in zip(task.hierarchies, levels, strict=True)
+        ),
         levels=levels,
         loss=float(search.units.loss(best.score)),
         suppressed=best.suppressed,

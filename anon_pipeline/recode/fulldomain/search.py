@@ -1,38 +1,57 @@
-"""Full-domain recoders: which node of the lattice to release.
+"""Full-domain search: the question, one node's answer, and the minimal nodes.
 
-Belongs here: the order in which nodes are looked at, and what one answer says about the others. Does not
-belong here: counting a node (`nodes`), what a node costs (`loss`), Mondrian.
+Belongs here: what every full-domain recoder builds on. Does not belong here: counting a node (`nodes`), what
+a loss cannot fall below (`bounds`), the optimum (`optimum`).
 
 k-anonymity with a suppression limit is monotone: a generalization of an anonymous node is anonymous. A node
-that suppresses every record counts as not anonymous, which keeps that (METHODS 4).
+that suppresses every record counts as not anonymous, which keeps that (METHODS 4). t-closeness and
+l-diversity with suppression are not; of them only the number of distinct values is, without which no
+class is diverse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.recode.constraints import infeasible
+from anon_pipeline.recode.fulldomain.bounds import Bounds, level_scores, lower_bounds
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
-from anon_pipeline.recode.fulldomain.nodes import NodeTables, count_node, node_tables
-from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units, lower_bounds
-from anon_pipeline.recode.model import LossName
+from anon_pipeline.recode.fulldomain.nodes import NodeCount, NodeTables, count_node, node_tables
+from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units
+from anon_pipeline.recode.model import Progress, Task
 from anon_pipeline.recode.table import DistinctTuples
 
-__all__ = ["NodeScore", "Search", "minimal_nodes", "ola", "optimal", "prepare_search"]
+__all__ = [
+    "NodeScore",
+    "Search",
+    "count",
+    "is_feasible",
+    "is_k_anonymous",
+    "k_minimal_nodes",
+    "minimal_nodes",
+    "nowhere",
+    "ola",
+    "prepare_search",
+    "score",
+]
 
-_UNKNOWN, _ANONYMOUS, _TOO_SMALL = 0, 1, -1
+_UNKNOWN, _ENOUGH, _TOO_SMALL = 0, 1, -1
+_TELL = 0.1  # seconds between two reports
 
 
 class NodeScore(NamedTuple):
-    """What decides between anonymous nodes, in this order: the least one is the answer.
+    """What decides between nodes that keep the constraints, in this order: the least one is the answer.
 
-    score: exact loss, in the units of `LossUnits`.
-    suppressed: suppressed records.
+    score: exact loss, in the units of `LossUnits`; beyond the suppression limit worse than any.
+    suppressed: records in classes that break any constraint; of those below k alone, if they are beyond the
+        limit.
     total: sum of the levels.
     node: flat index in the lattice; sorts as the levels do.
     """
@@ -43,132 +62,122 @@ class NodeScore(NamedTuple):
     node: int
 
 
+@dataclass(slots=True, eq=False)
+class _Told:
+    """When somebody was told last, and how many nodes are left."""
+
+    at: float = 0.0
+    left: int = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """One question to a lattice, and the answers so far.
 
+    task: the question; ``table``: its records.
     nodes: the lattice.
     tables: the records, for counting.
     units: how costs become scores.
-    bounds: in the lattice's shape; score of each node if nothing were suppressed.
-    k: records in the smallest class.
+    bounds: what no node's loss falls below.
     limit: records that may be suppressed; fewer than all of them.
-    seen: nodes counted so far, by index.
+    seen: nodes counted so far, by index, and ``counts`` of them.
     """
 
+    task: Task
+    table: DistinctTuples = field(repr=False)
     nodes: Lattice
-    tables: NodeTables
+    tables: NodeTables = field(repr=False)
     units: LossUnits
-    bounds: NDArray[Any] = field(repr=False)
-    k: int
+    bounds: Bounds = field(repr=False)
     limit: int
-    seen: dict[int, NodeScore] = field(default_factory=dict)
+    seen: dict[int, NodeScore] = field(default_factory=dict, repr=False)
+    counts: dict[int, NodeCount] = field(default_factory=dict, repr=False)
+    told: _Told = field(default_factory=_Told, repr=False)
 
 
-def prepare_search(
-    table: DistinctTuples, hierarchies: Sequence[Hierarchy], *, k: int, max_suppressed: int, loss: LossName
-) -> Search:
+def prepare_search(task: Task, table: DistinctTuples) -> Search:
     """Lay out a table for the full-domain recoders.
 
     Args:
-        table: n ≥ k records.
-        hierarchies: q hierarchies.
-        k: records in the smallest class.
-        max_suppressed: records that may be suppressed, ≥ 0.
-        loss: what to minimize.
+        task: the question.
+        table: its n ≥ k records.
     Raises:
         InputError: the lattice is too large.
     """
-    nodes = lattice(tuple(hierarchy.height for hierarchy in hierarchies))
-    costs = [cell_costs(hierarchy, loss) for hierarchy in hierarchies]
-    units = loss_units(hierarchies, table.records, loss)
+    hierarchies = task.hierarchies
+    nodes = lattice(tuple(hierarchy.height for hierarchy in hierarchies), most=task.most_nodes)
+    counts = [
+        np.bincount(table.tuples[:, column], table.counts, hierarchy.leaves).astype(np.int64)
+        for column, hierarchy in enumerate(hierarchies)
+    ]
+    costs = [
+        cell_costs(hierarchy, task.loss, own) for hierarchy, own in zip(hierarchies, counts, strict=True)
+    ]
+    units = loss_units(hierarchies, counts, task)
+    levels = level_scores(units, costs, hierarchies, counts)
     return Search(
+        task=task,
+        table=table,
         nodes=nodes,
-        tables=node_tables(table, hierarchies, costs),
+        tables=node_tables(task, table, costs),
         units=units,
-        bounds=lower_bounds(units, nodes, table, costs),
-        k=k,
-        limit=min(max_suppressed, table.records - 1),
+        bounds=lower_bounds(task, units, nodes, levels, counts),
+        limit=min(task.constraints.max_suppressed, table.records - 1),
     )
 
 
-def _score(search: Search, index: int) -> NodeScore:
+def count(search: Search, index: int) -> NodeCount:
     """Count a node, or remember what it was."""
-    if index not in search.seen:
+    if index not in search.counts:
         levels = search.nodes.levels(index)
-        count = count_node(search.tables, levels, k=search.k)
-        score = search.units.score(count.sums, count.suppressed)
-        search.seen[index] = NodeScore(score, count.suppressed, sum(levels), index)
+        found = count_node(search.tables, levels)
+        suppressed = found.final.suppressed
+        worst = max(search.units.denominator, (search.units.records + search.units.gone) ** 2 + 1)
+        lost = search.units.score(found.final) if suppressed <= search.limit else worst
+        search.counts[index] = found
+        search.seen[index] = NodeScore(lost, suppressed, sum(levels), index)
+        _tell(search)
+    return search.counts[index]
+
+
+def score(search: Search, index: int) -> NodeScore:
+    """Score a node, or remember its score."""
+    count(search, index)
     return search.seen[index]
 
 
-def _is_anonymous(search: Search, index: int) -> bool:
-    """Whether a node keeps the suppression limit."""
-    return _score(search, index).suppressed <= search.limit
+def is_feasible(search: Search, index: int) -> bool:
+    """Whether a node keeps all constraints within the suppression limit; not monotone with t or l."""
+    return score(search, index).suppressed <= search.limit
 
 
-def _first_anonymous(search: Search, chain: list[int]) -> int:
-    """Bisect a chain (each node above the one before) for its first anonymous node; its length if none."""
+def is_k_anonymous(search: Search, index: int) -> bool:
+    """Whether a node keeps k within the suppression limit, whatever else it breaks; monotone."""
+    return count(search, index).small <= search.limit
+
+
+def _tell(search: Search) -> None:
+    """Say how far the search is, every tenth of a second."""
+    now = monotonic()
+    if now - search.told.at >= _TELL:
+        search.told.at = now
+        search.task.told(Progress("searching", len(search.seen), max(0, search.told.left)))
+
+
+def _first(search: Search, chain: list[int]) -> int:
+    """Bisect a chain (each node above the one before) for its first k-anonymous node; its length if none."""
     low, high = 0, len(chain)
     while low < high:
         middle = (low + high) // 2
-        if _is_anonymous(search, chain[middle]):
+        if is_k_anonymous(search, chain[middle]):
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def _climb(search: Search) -> NodeScore:
-    """Find a good anonymous node quickly: up the steps that cost least, then down while the loss falls."""
-    bounds = search.bounds.reshape(-1)
-    chain = [0]
-    while above := search.nodes.successors(chain[-1]):
-        chain.append(min(above, key=bounds.__getitem__))
-    best = _score(search, chain[_first_anonymous(search, chain)])
-    while True:
-        below = [node for node in search.nodes.predecessors(best.node) if _is_anonymous(search, node)]
-        better = min([best, *(search.seen[node] for node in below)])
-        if better == best:
-            return best
-        best = better
-
-
-def optimal(search: Search) -> NodeScore:
-    """Find the least loss over all anonymous nodes, exactly.
-
-    Every node has a floor, a loss that it cannot fall below: at first its own without suppression. Nodes
-    whose floor is at most the best loss known are counted from the most to the least lossy. One that is not
-    anonymous rules out all nodes below it. One that is raises the floors below it: they suppress at
-    least the same records, and a released cell loses the less the lower the node is.
-
-    Args:
-        search: a table with n ≥ k.
-    Returns:
-        The best node; ties go to fewer suppressed records, then the lower total level, then the
-        lexicographically smaller levels.
-    Source:
-        METHODS 4.
-    """
-    best = _climb(search)
-    bounds, floors = search.bounds.reshape(-1), search.bounds.copy()
-    flat = floors.reshape(-1)
-    worth = np.flatnonzero(bounds <= best.score)
-    for index in worth[np.argsort(-bounds[worth], kind="stable")].tolist():
-        if flat[index] > best.score:
-            continue
-        below = search.nodes.down(search.nodes.levels(index))
-        if _is_anonymous(search, index):
-            found = search.seen[index]
-            best = min(best, found)
-            np.maximum(floors[below], search.bounds[below] + (found.score - bounds[index]), out=floors[below])
-        else:
-            floors[below] = search.units.denominator + 1
-    return best
-
-
 def _tags(search: Search) -> NDArray[np.int8]:
-    """Tag every node of the lattice as anonymous or too small, counting as few as bisection allows."""
+    """Tag every node of the lattice as k-anonymous or not, counting as few as bisection allows."""
     nodes, tags = search.nodes, np.zeros(search.nodes.shape, np.int8)
     flat = tags.reshape(-1)
     for start in np.argsort(nodes.totals().reshape(-1), kind="stable").tolist():
@@ -177,16 +186,27 @@ def _tags(search: Search) -> NDArray[np.int8]:
         chain = [start]
         while above := [node for node in nodes.successors(chain[-1]) if flat[node] == _UNKNOWN]:
             chain.append(above[0])
-        found = _first_anonymous(search, chain)
+        found = _first(search, chain)
         if found > 0:
             tags[nodes.down(nodes.levels(chain[found - 1]))] = _TOO_SMALL
         if found < len(chain):
-            tags[nodes.up(nodes.levels(chain[found]))] = _ANONYMOUS
+            tags[nodes.up(nodes.levels(chain[found]))] = _ENOUGH
     return tags
 
 
-def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
-    """Find all k-minimal nodes: anonymous ones that generalize no other anonymous node.
+def _lowest(marked: NDArray[np.bool_]) -> list[int]:
+    """Return the nodes of an upward closed set that have no other node of it below."""
+    lowest = marked.copy()
+    for axis in range(marked.ndim):
+        front, back = np.moveaxis(lowest, axis, 0), np.moveaxis(marked, axis, 0)
+        front[1:] &= ~back[:-1]
+    return [int(index) for index in np.flatnonzero(lowest)]
+
+
+def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
+    """Find all k-minimal nodes: k-anonymous ones that generalize no other k-anonymous node.
+
+    t-closeness and l-diversity are not asked.
 
     Args:
         search: a table with n ≥ k.
@@ -196,18 +216,78 @@ def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
         El Emam et al. (2009), OLA: bisect sublattices (here chains), and tag what is above an anonymous node
         or below one that is not without counting it.
     """
-    anonymous = _tags(search) == _ANONYMOUS
-    minimal = anonymous.copy()
-    for axis in range(anonymous.ndim):
-        front, back = np.moveaxis(minimal, axis, 0), np.moveaxis(anonymous, axis, 0)
-        front[1:] &= ~back[:-1]
-    return [search.nodes.levels(index) for index in np.flatnonzero(minimal).tolist()]
+    return [search.nodes.levels(index) for index in _lowest(_tags(search) == _ENOUGH)]
+
+
+def _upwards(search: Search, open_: NDArray[np.bool_]) -> Iterator[int]:
+    """Give the nodes that are still open, lower totals first; whoever closes some is heard at once."""
+    flat = open_.reshape(-1)
+    search.told.left = int(np.count_nonzero(flat))
+    for index in np.argsort(search.nodes.totals().reshape(-1), kind="stable").tolist():
+        if flat[index]:
+            search.told.left -= 1
+            yield index
+
+
+def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
+    """Find all minimal nodes: those that keep every constraint and generalize no other node that does.
+
+    With k alone these are the k-minimal nodes. t and l with suppression are not monotone: what lies above a
+    minimal node may break them. So all nodes above the k-minimal ones are asked, from the lower to the higher
+    totals, except those above a minimal node that was found.
+
+    Args:
+        search: a table with n ≥ k.
+    Returns:
+        Levels of each, in lexicographic order; none if no node keeps the constraints.
+    """
+    anonymous = _tags(search) == _ENOUGH
+    if not search.task.constraints.sensitive:
+        return [search.nodes.levels(index) for index in _lowest(anonymous)]
+    found = []
+    for index in _upwards(search, anonymous):
+        if is_feasible(search, index):
+            found.append(index)
+            anonymous[search.nodes.up(search.nodes.levels(index))] = False
+    return [search.nodes.levels(index) for index in sorted(found)]
+
+
+def nowhere(search: Search) -> InfeasibleError:
+    """Say that no node keeps the constraints, by the node that comes nearest."""
+    top = search.nodes.size - 1
+    score(search, top)
+    anonymous = [node for node in search.seen.values() if is_k_anonymous(search, node.node)]
+    nearest = min(anonymous, key=lambda node: (node.suppressed, node.total, node.node))
+    codes = np.stack(
+        [
+            hierarchy.lookups[level][search.table.tuples[:, column]]
+            for column, (hierarchy, level) in enumerate(
+                zip(search.task.hierarchies, search.nodes.levels(nearest.node), strict=True)
+            )
+        ]
+        or [np.zeros(len(search.table.counts), np.int64)],
+        axis=1,
+    )
+    labels = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)[search.table.labels]
+    return infeasible(
+        search.task.constraints,
+        labels.astype(np.int64),
+        advice="Relax that limit, raise suppression_limit, or give the hierarchies more general levels.",
+    )
 
 
 def ola(search: Search) -> NodeScore:
-    """Find the k-minimal node with the least loss; ties as in `optimal`.
+    """Find the minimal node with the least loss; ties as in `optimal`.
 
+    Minimal among the nodes that keep all constraints, t and l included (`minimal_nodes`); with k alone these
+    are OLA's k-minimal nodes.
+
+    Raises:
+        InfeasibleError: no node keeps the constraints.
     Source:
         El Emam et al., JAMIA 16(5), 2009; METHODS 4.
     """
-    return min(_score(search, search.nodes.index(levels)) for levels in minimal_nodes(search))
+    found = [score(search, search.nodes.index(levels)) for levels in minimal_nodes(search)]
+    if not found:
+        raise nowhere(search)
+    return min(found)

@@ -6,7 +6,6 @@ range releases (`ranges`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,9 +14,16 @@ from numpy.typing import NDArray
 
 from anon_pipeline.classes import equivalence_classes, group_rows
 from anon_pipeline.recode.constraints import broken, infeasible, rules_of
+from anon_pipeline.recode.loss import CELL_LOSSES, ColumnCosts, measured_loss
 from anon_pipeline.recode.model import Constraints, Recoding, Task
 from anon_pipeline.recode.mondrian.kernels import advance
-from anon_pipeline.recode.mondrian.ranges import Axis, make_axis, range_costs, release_ranges
+from anon_pipeline.recode.mondrian.ranges import (
+    Axis,
+    make_axis,
+    range_costs,
+    range_information,
+    release_ranges,
+)
 from anon_pipeline.recode.mondrian.state import Axes, State, begun
 from anon_pipeline.recode.table import DistinctTuples
 
@@ -147,19 +153,26 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
     )
 
 
-def _measured(task: Task, axes: Sequence[Axis], found: Partition) -> float:
+def _measured(task: Task, axes: Sequence[Axis], found: Partition, labels: NDArray[np.int64]) -> float:
     """Measure the loss that was asked for, in [0, 1], records gone before counted as suppressed.
 
-    The mean over columns, by weight, of what the records' ranges cost. Measures of whole classes belong here,
-    too.
+    Args:
+        task: its loss.
+        axes: of its q columns.
+        found: what each class releases.
+        labels: (n,) class of each record by released value, for the measures of whole classes.
     """
-    records, weights = int(found.sizes.sum()), task.weights or (1.0,) * len(axes)
-    losses = []
-    for axis, low, high, weight in zip(axes, found.low, found.high, weights, strict=True):
-        costs, full = range_costs(axis, low, high, task.loss)
-        losses.append(weight * math.fsum(costs * found.sizes) / (full * records) if full else 0.0)
-    mean = math.fsum(losses) / (math.fsum(weights) or 1.0)
-    return (mean * records + task.gone) / (records + task.gone)
+    if task.loss not in CELL_LOSSES:
+        return measured_loss(task, labels)
+    costs = []
+    for column, axis in enumerate(axes):
+        low, high = found.low[column], found.high[column]
+        if task.loss == "entropy":
+            counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)
+            costs.append(range_information(axis, low, high, counts))
+        else:
+            costs.append(ColumnCosts(*range_costs(axis, low, high, task.loss)))
+    return measured_loss(task, found.labels, costs)
 
 
 def mondrian(task: Task, table: DistinctTuples) -> Recoding:
@@ -197,7 +210,7 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
         codes=codes,
         values=tuple(values),
         levels=None,
-        loss=_measured(task, axes, found),
+        loss=_measured(task, axes, found, equivalence_classes(codes).labels),
         suppressed=0,
         checked=0,
     )

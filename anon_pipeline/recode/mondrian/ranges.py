@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode.loss import ColumnCosts, information
 from anon_pipeline.recode.model import LossName
 
-__all__ = ["Axis", "Released", "make_axis", "range_costs", "release_ranges"]
+__all__ = ["Axis", "Released", "make_axis", "range_costs", "range_information", "release_ranges"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,3 +182,25 @@ def range_costs(
         [hierarchy.leaves_below(level)[lookup] for level, lookup in enumerate(hierarchy.lookups)]
     )
     return (covered[levels, low] - 1).astype(np.float64), float(leaves - 1)
+
+
+def range_information(
+    axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], counts: NDArray[np.int64]
+) -> ColumnCosts:
+    """Say what a record loses by the range of its class, for the loss ``entropy``.
+
+    Args:
+        axis: the quasi-identifier.
+        low: (m,) least position of each class.
+        high: (m,) greatest position.
+        counts: (D,) records of each leaf.
+    """
+    if axis.is_line:
+        below = np.concatenate(([0], np.cumsum(counts[axis.leaves])))
+        within = np.where(_mixed(axis, low, high), counts.sum(), below[high + 1] - below[low])
+    else:
+        levels = _lowest_ancestor_levels(axis.hierarchy, low, high)
+        sums = [np.bincount(lookup, counts)[lookup] for lookup in axis.hierarchy.lookups]
+        within = np.stack(sums)[levels, low].astype(np.int64)
+    most = int(information(counts.sum().reshape(1))[0])
+    return ColumnCosts(information(within), most, float(counts @ information(counts)))

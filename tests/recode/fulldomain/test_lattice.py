@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from anon_pipeline.errors import InputError
+from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.lattice import along, lattice
 from anon_pipeline.recode.model import MOST_NODES
 
@@ -59,3 +62,12 @@ def test_a_lattice_too_large_to_hold_is_refused_with_its_size() -> None:
     with pytest.raises(InputError, match=r"at most 10,000,000 nodes, got 1,073,741,824\."):
         lattice((4,) * 15)
     assert lattice((10,) * 7).size == MOST_NODES
+
+
+def test_a_task_says_how_many_nodes_are_too_many(from_rows: Any) -> None:
+    hierarchies = tuple(from_rows(name, [("a", "*"), ("b", "*")]) for name in "xyz")
+    codes = np.zeros((4, 3), np.int64)
+    task = Task(codes, hierarchies, Constraints(2, 0), "optimal", most_nodes=8)
+    assert recode(task).levels == (0, 0, 0)
+    with pytest.raises(InputError, match="must have at most 7 nodes, got 8"):
+        recode(replace(task, most_nodes=7))

@@ -1,34 +1,17 @@
-"""Counting nodes: against brute force, with keys of one word and of several."""
+"""Counting nodes: keys of one word and of several; brute force over whole lattices is in `test_optimum`."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.fulldomain.nodes import _strides, count_node, node_tables
+from anon_pipeline.recode.fulldomain.nodes import _fields, count_node, node_tables
 from anon_pipeline.recode.loss import cell_costs
+from anon_pipeline.recode.model import Constraints, Task
 from anon_pipeline.recode.table import distinct_tuples
-
-
-@pytest.mark.parametrize("largest_key", [2**62, 7, 6])
-@settings(deadline=None, max_examples=60)
-@given(data=st.data())
-def test_every_node_counts_as_brute_force_does(
-    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, largest_key: int
-) -> None:
-    codes, hierarchies = data.draw(drawn.tables())
-    k = data.draw(st.integers(1, 6))
-    table, costs = distinct_tuples(codes, hierarchies), [cell_costs(h, "precision") for h in hierarchies]
-    tables = node_tables(table, hierarchies, costs, largest_key=largest_key)
-    for node in brute.nodes(codes, hierarchies, k):
-        count = count_node(tables, node.levels, k=k)
-        assert (count.suppressed, count.classes) == (node.suppressed, node.classes)
-        assert count.sums == tuple(level * (len(codes) - node.suppressed) for level in node.levels)
 
 
 def test_tuples_too_wide_for_one_word_are_compared_in_full() -> None:
@@ -41,28 +24,33 @@ def test_tuples_too_wide_for_one_word_are_compared_in_full() -> None:
     codes = np.repeat(rng.integers(0, leaves, (500, 5)), 2, axis=0)
     codes[1::4, 0] = (codes[1::4, 0] + 1) % leaves  # half of the pairs differ in the first column alone
     table = distinct_tuples(codes, hierarchies)
-    tables = node_tables(table, hierarchies, [cell_costs(h, "granularity") for h in hierarchies])
+    task = Task(codes, tuple(hierarchies), Constraints(2, len(codes)), "optimal", loss="granularity")
+    costs = [cell_costs(h, "granularity", np.ones(leaves, np.int64)) for h in hierarchies]
+    tables = node_tables(task, table, costs)
     assert tables.keys.shape[0] == 2
-    assert count_node(tables, (0, 0, 0, 0, 0), k=2).suppressed == 500
-    assert count_node(tables, (0, 0, 0, 0, 0), k=2).classes == 750
-    assert count_node(tables, (1, 0, 0, 0, 0), k=2).suppressed == 0
-    assert count_node(tables, (1, 0, 0, 0, 0), k=2).sums == (1000 * 99_999, 0, 0, 0, 0)
+    bottom, above = (count_node(tables, (level, 0, 0, 0, 0)) for level in range(2))
+    assert (bottom.final.suppressed, bottom.whole.classes) == (500, 750)
+    assert (above.final.suppressed, above.final.sums) == (0, (1000 * 99_999, 0, 0, 0, 0))
 
 
 @pytest.mark.parametrize(
-    ("widths", "places", "words", "space"),
+    ("leaves", "fields", "words"),
     [
-        ([2, 100, 5], [(1, 0), (2, 0), (200, 0)], 1, 1000),
-        ([2, 1, 5], [(1, 0), (0, 0), (2, 0)], 1, 10),
-        ([], [], 1, 1),
-        ([10**5] * 5, [(1, 0), (10**5, 0), (10**10, 0), (1, 1), (10**5, 1)], 2, 0),
-        ([2**31, 2**31, 2], [(1, 0), (2**31, 0), (1, 1)], 2, 0),
+        ([2, 100, 5], ((0, 0, 1), (0, 1, 127), (0, 8, 7)), 1),
+        ([2, 1, 5], ((0, 0, 1), (0, 1, 0), (0, 1, 7)), 1),
+        ([], (), 1),
+        (
+            [10**5] * 4,
+            tuple((word, shift, 2**17 - 1) for word, shift in ((0, 0), (0, 17), (0, 34), (1, 0))),
+            2,
+        ),
     ],
 )
-def test_digits_never_outgrow_their_word(
-    widths: list[int], places: list[tuple[int, int]], words: int, space: int
-) -> None:
-    assert _strides(widths, 2**62) == (places, words, space)
+def test_fields_never_outgrow_their_word(leaves: list[int], fields: Any, words: int) -> None:
+    hierarchies = [
+        Hierarchy("x", (np.zeros(count, np.int64),), (np.array(["*"], object),)) for count in leaves
+    ]
+    assert _fields(hierarchies, 62) == (fields, words)
 
 
 def test_golden_race_zip(golden, shared_golden, from_rows, encode_column) -> None:
@@ -74,7 +62,9 @@ def test_golden_race_zip(golden, shared_golden, from_rows, encode_column) -> Non
         [encode_column(column, h) for column, h in zip(columns, (race, zips), strict=True)], axis=1
     )
     table = distinct_tuples(codes, [race, zips])
-    tables = node_tables(table, [race, zips], [cell_costs(h, "precision") for h in (race, zips)])
+    task = Task(codes, (race, zips), Constraints(2, len(codes)), "optimal")
+    costs = [cell_costs(h, "precision", np.ones(h.leaves, np.int64)) for h in (race, zips)]
+    tables = node_tables(task, table, costs)
     for node in golden["race_zip_k2"]["nodes"]:
-        count = count_node(tables, node["levels"], k=2)
-        assert (count.classes, count.suppressed) == (node["classes"], node["suppressed_for_k"])
+        count = count_node(tables, node["levels"])
+        assert (count.whole.classes, count.final.suppressed) == (node["classes"], node["suppressed_for_k"])

@@ -3,87 +3,153 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.fulldomain.kernels import group_keys, pack_keys, price_classes
+from anon_pipeline.recode.fulldomain.kernels import cheapest, count_sizes, middle_of_chain, price, roll_up
 
 
-def grouped(keys: np.ndarray, counts: np.ndarray, space: int) -> list[tuple[int, int]]:
+def rolled(
+    keys: np.ndarray, sizes: np.ndarray, fields: np.ndarray, codes: np.ndarray, cuts: tuple[int, ...] = ()
+) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
     rows = keys.shape[1]
-    slots = np.full(4 << max(1, (2 * rows - 1).bit_length()), 77, np.int64)
-    classes = np.full((2, rows), 99, np.int64)
-    found = group_keys(keys, counts, space, slots, classes)
-    return list(zip(classes[0, :found].tolist(), classes[1, :found].tolist(), strict=True))
+    used = 2 << max(1, rows - 1).bit_length()
+    slots = np.full(2 * used, 77 << 32, np.int64)
+    out = np.full((keys.shape[0], rows + 1), 99), np.full(rows, 88), np.full(rows, 77)
+    found, begin = 0, 0
+    for end in (*cuts, rows):
+        found = roll_up((keys, sizes), (fields, codes), (slots, 5, used), out, (begin, end, found))
+        begin = end
+    return list(map(tuple, out[0].T[:found].tolist())), out[1][:found].tolist(), out[2].tolist()
 
 
-def slow_grouped(keys: np.ndarray, counts: np.ndarray) -> list[tuple[int, int]]:
-    """Twin of `group_keys`: first row and records of each key, in order of first appearance."""
-    first: dict[tuple[int, ...], int] = {}
+def slow_rolled(
+    keys: np.ndarray, sizes: np.ndarray, fields: np.ndarray, codes: np.ndarray
+) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
+    """Twin of `roll_up`: keys in order of first appearance, their records, and the class of each row."""
     records: Counter[tuple[int, ...]] = Counter()
-    for row, key in enumerate(map(tuple, keys.T.tolist())):
-        first.setdefault(key, row)
-        records[key] += int(counts[row])
-    return [(row, records[key]) for key, row in first.items()]
+    order: dict[tuple[int, ...], int] = {}
+    labels = []
+    for key, size in zip(keys.T.tolist(), sizes.tolist(), strict=True):
+        for word, shift, mask, start in fields.tolist():
+            old = key[word] >> shift & mask
+            key[word] = key[word] & ~(mask << shift) | int(codes[start + old]) << shift
+        labels.append(order.setdefault(tuple(key), len(order)))
+        records[tuple(key)] += size
+    return list(order), [records[key] for key in order], labels
 
 
-KEYS = st.one_of(st.integers(0, 5), st.integers(0, 2**62), st.integers(0, 40).map(lambda high: high << 40))
+@pytest.mark.parametrize("words", [1, 2, 3])
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_rolled_up_classes_are_those_of_a_dictionary(data: st.DataObject, words: int) -> None:
+    rows = data.draw(st.lists(st.tuples(*[st.integers(0, 7)] * 3 * words), min_size=1, max_size=40))
+    shifts = data.draw(st.sampled_from([(0, 3, 6), (0, 30, 59), (20, 40, 59)]))
+    table = np.array(rows, np.int64).reshape(len(rows), words, 3)
+    keys = np.ascontiguousarray((table << np.array(shifts)).sum(axis=2).T)
+    sizes = np.array(data.draw(st.lists(st.integers(1, 2**40), min_size=len(rows), max_size=len(rows))))
+    chosen = data.draw(
+        st.lists(st.tuples(st.integers(0, words - 1), st.integers(0, 2)), unique=True, max_size=4)
+    )
+    fields = np.array([(w, shifts[s], 7, 8 * place) for place, (w, s) in enumerate(chosen)], np.int64)
+    fields = fields.reshape(-1, 4)
+    codes = np.sort(np.array(data.draw(st.lists(st.integers(0, 7), min_size=40, max_size=40)), np.int64))
+    cut = data.draw(st.integers(0, len(rows)))
+    want = slow_rolled(keys, sizes, fields, codes)
+    assert rolled(keys, sizes, fields, codes) == want
+    assert rolled(keys, sizes, fields, codes, (cut,)) == want
+
+
+@pytest.mark.parametrize("words", [1, 2])
+def test_colliding_hashes_do_not_merge_classes(words: int) -> None:
+    """As many distinct keys as rows, so that many share a slot."""
+    keys = np.zeros((words, 5000), np.int64)
+    keys[-1] = np.arange(5000, dtype=np.int64) * 2**48
+    got = rolled(keys, np.ones(5000, np.int64), np.zeros((0, 4), np.int64), np.zeros(0, np.int64))
+    assert got == (list(map(tuple, keys.T.tolist())), [1] * 5000, list(range(5000)))
+
+
+@given(st.lists(st.integers(1, 2**31), min_size=1, max_size=20), st.integers(1, 2**31))
+@settings(deadline=None)
+def test_sizes_are_counted(sizes: list[int], k: int) -> None:
+    kept = np.zeros(len(sizes), np.bool_)
+    got = count_sizes(np.array(sizes), k, kept)
+    large = [size for size in sizes if size >= k]
+    want = sum(sizes) - sum(large), len(large), sum(s * s for s in large), sum(s * s for s in sizes)
+    if want[3] < 2**63:
+        assert got == want
+    assert kept.tolist() == [size >= k for size in sizes]
 
 
 @settings(deadline=None)
 @given(
-    words=st.integers(1, 3).flatmap(
-        lambda w: st.lists(st.tuples(*[KEYS] * w, st.integers(1, 2**40)), min_size=1, max_size=40)
-    )
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 50), st.booleans()), min_size=1)
 )
-def test_hashed_keys_group_as_a_dictionary_does(words: list[tuple[int, ...]]) -> None:
-    table = np.array(words, np.int64).T.copy()
-    keys, counts = np.ascontiguousarray(table[:-1]), np.ascontiguousarray(table[-1])
-    assert grouped(keys, counts, 0) == slow_grouped(keys, counts)
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9)), min_size=1, max_size=40))
-def test_keys_that_are_their_own_slot_group_alike(rows: list[tuple[int, int]]) -> None:
-    keys, counts = np.array([rows], np.int64)[:, :, 0].copy(), np.array(rows, np.int64)[:, 1].copy()
-    for space in (31, 10**9, 2**62):
-        assert grouped(keys, counts, space) == slow_grouped(keys, counts)
-
-
-def test_colliding_hashes_do_not_merge_classes() -> None:
-    """As many distinct keys as tuples, so that many share a slot."""
-    keys = np.arange(5000, dtype=np.int64)[None] * 2**32
-    counts = np.ones(5000, np.int64)
-    assert grouped(keys, counts, 0) == [(row, 1) for row in range(5000)]
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=9))
-def test_packed_keys_are_mixed_radix_numbers(rows: list[tuple[int, int, int]]) -> None:
-    tuples = np.array(rows, np.int64).T.copy()
-    table = np.array(
-        [0, 0, 1, 1, 0, 1, 2, 0, 0], np.int64
-    )  # levels of 4, 3 and 2 leaves, the last one the top
-    places = np.array([[0, 1, 0], [4, 2, 1], [7, 0, 1]], np.int64)
-    keys = np.full((2, len(rows)), -5, np.int64)
-    pack_keys(tuples, table, places, keys)
-    assert keys.tolist() == [[row[0] // 2 for row in rows], [2 * row[1] for row in rows]]
-
-
-@pytest.mark.parametrize(("k", "suppressed", "sums"), [(1, 0, [44, 56]), (3, 2, [40, 50]), (11, 12, [0, 0])])
-def test_prices_are_summed_over_the_kept_classes(k: int, suppressed: int, sums: list[int]) -> None:
-    tuples = np.array([[0, 1, 1], [1, 0, 1]], np.int64)
-    classes = np.array([[0, 1], [2, 10]], np.int64)  # tuple 0 stands for 2 records, tuple 1 for 10
-    cost = np.array([2, 4, 5, 3], np.int64)
-    got = price_classes(classes, 2, k, tuples, cost, np.array([0, 2]))
-    assert (got[0], got[1].tolist()) == (suppressed, sums)
+def test_prices_are_summed_over_the_kept_classes(rows: list[tuple[int, int, int, bool]]) -> None:
+    table = np.array([row[:3] for row in rows], np.int64)
+    keys = np.stack([table[:, 0] << 5, table[:, 1] << 2])
+    kept = np.array([row[3] for row in rows])
+    cost = np.array([3, 1, 4, 1, 50_000, 9, 2, 6], np.int64)
+    fields = np.array([[0, 5, 3, 0], [1, 2, 3, 4]], np.int64)
+    want = [sum(int(cost[a]) * n for a, _, n, own in rows if own)]
+    want.append(sum(int(cost[4 + b]) * n for _, b, n, own in rows if own))
+    assert price(keys, table[:, 2].copy(), kept, fields, cost).tolist() == want
 
 
 def test_prices_do_not_overflow_32_bits() -> None:
-    classes = np.array([[0], [3_000_000_000]], np.int64)
-    cost = np.array([50_000], np.int64)
-    suppressed, sums = price_classes(classes, 1, 2, np.zeros((1, 1), np.int64), cost, np.zeros(1, np.int64))
-    assert (suppressed, sums.tolist()) == (0, [150_000_000_000_000])
+    sums = price(
+        np.zeros((1, 1), np.int64),
+        np.array([3_000_000_000]),
+        np.ones(1, np.bool_),
+        np.zeros((1, 4), np.int64),
+        np.array([50_000]),
+    )
+    assert sums.tolist() == [150_000_000_000_000]
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_the_cheapest_table_below_is_found(data: st.DataObject) -> None:
+    level = st.tuples(st.integers(0, 2), st.integers(0, 2))
+    tables = [((0, 0), 20), *data.draw(st.lists(st.tuples(level, st.integers(0, 20))))]
+    node = data.draw(level)
+    fits = [(r, p) for p, ((a, b), r) in enumerate(tables) if r > 0 and a <= node[0] and b <= node[1]]
+    levels, rows = np.array([own for own, _ in tables]), np.array([count for _, count in tables])
+    assert cheapest(levels, rows, np.array(node)) == min(fits)[1]
+
+
+def slow_middle(floors: list[int], counted: list[bool], best: int, start: int, shape: Any) -> int:
+    heights, steps = shape
+    chain = [start]
+    while True:
+        above = [
+            chain[-1] + step
+            for height, step in zip(heights, steps, strict=True)
+            if chain[-1] // step % height < height - 1
+        ]
+        above = [node for node in above if not counted[node] and floors[node] <= best]
+        if not above:
+            return chain[2 * len(chain) // 3]
+        chain.append(min(above, key=floors.__getitem__))
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_the_chain_climbs_over_what_may_win(data: st.DataObject) -> None:
+    heights, steps = (3, 2, 4), (8, 4, 1)
+    floors = data.draw(st.lists(st.integers(0, 9), min_size=24, max_size=24))
+    counted = data.draw(st.lists(st.booleans(), min_size=24, max_size=24))
+    best, start = data.draw(st.integers(0, 9)), data.draw(st.integers(0, 23))
+    got = middle_of_chain(
+        np.array(floors),
+        np.array(counted),
+        best,
+        start,
+        (np.array(heights), np.array(steps)),
+        np.empty(10, np.int64),
+    )
+    assert got == slow_middle(floors, counted, best, start, (heights, steps))

@@ -1,0 +1,178 @@
+"""What a node's loss cannot fall below: by its levels alone, and by what other nodes turned out to be.
+
+A bound is a score, shifted right until it fits into 62 bits: rounded down, so it never rules out a node that
+could win. Belongs here: bounds and why they hold. Does not belong here: when to use them (`search`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode.fulldomain.lattice import Lattice, along
+from anon_pipeline.recode.fulldomain.nodes import NodeCount
+from anon_pipeline.recode.loss import CELL_LOSSES, LossUnits
+from anon_pipeline.recode.model import Task
+
+__all__ = ["NOTHING", "Bounds", "level_scores", "lower_bounds", "rule_out"]
+
+_BITS = 62
+NOTHING = 2**_BITS
+"""A bound that nothing reaches: the node is ruled out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """What is known about the nodes of a lattice before any is counted.
+
+    units: of the scores.
+    shift: bits that a score is shifted right.
+    alone: in the lattice's shape; what no node falls below.
+    levels: q × h score of each level of each attribute if nothing is suppressed, for the cell-wise losses.
+    k: records of a class, at least.
+    limited: whether anything may be, or must have been, suppressed.
+    """
+
+    units: LossUnits
+    shift: int
+    alone: NDArray[np.int64] = field(repr=False)
+    levels: tuple[tuple[int, ...], ...] = field(repr=False)
+    k: int
+    limited: bool
+
+    @property
+    def cells(self) -> bool:
+        """Whether the loss adds up cells."""
+        return self.units.name in CELL_LOSSES
+
+    def of(self, score: int) -> int:
+        """Shift a score."""
+        return score >> self.shift
+
+
+def level_scores(
+    units: LossUnits,
+    costs: Sequence[Sequence[NDArray[np.int64]]],
+    hierarchies: Sequence[Hierarchy],
+    counts: Sequence[NDArray[np.int64]],
+) -> tuple[tuple[int, ...], ...]:
+    """Return what each level of each attribute scores if nothing is suppressed; offset not taken off."""
+    return tuple(
+        tuple(
+            weight * int(leaves @ cost[lookup])
+            for cost, lookup in zip(levels, hierarchy.lookups, strict=True)
+        )
+        for weight, levels, hierarchy, leaves in zip(units.weights, costs, hierarchies, counts, strict=True)
+    )
+
+
+def lower_bounds(
+    task: Task,
+    units: LossUnits,
+    nodes: Lattice,
+    levels: tuple[tuple[int, ...], ...],
+    counts: Sequence[NDArray[np.int64]],
+) -> Bounds:
+    """Bound every node by its levels alone.
+
+    Cell-wise losses: its own score without suppression, since a suppressed cell costs at least as much as a
+    released one. Classes: a node has at most as many as its attributes have combinations of values; then
+    Σ m² ≥ n²/classes, and no more than n/k are kept.
+
+    Args:
+        task: the question.
+        units: of its loss.
+        nodes: the lattice.
+        levels: of `level_scores`.
+        counts: q times (D,) records of each leaf.
+    """
+    limited = task.constraints.max_suppressed > 0 or task.gone > 0
+    k, cells = task.constraints.k, units.name in CELL_LOSSES
+    shift = 0
+    if cells:
+        most = sum(max(own, default=0) for own in levels) + units.suppressed * units.records
+        shift = max(0, most.bit_length() + len(levels).bit_length() - _BITS)
+        alone = np.zeros(nodes.shape, np.int64)
+        for attribute, own in enumerate(levels):
+            alone += along(nodes, attribute, np.array([score >> shift for score in own], np.int64))
+        alone -= (units.offset >> shift) + (shift > 0)
+        return Bounds(units, shift, alone, levels, k, limited)
+    classes = np.ones(nodes.shape, np.int64)
+    for attribute, (hierarchy, leaves) in enumerate(zip(task.hierarchies, counts, strict=True)):
+        present = np.flatnonzero(leaves)
+        widths = [len(np.unique(lookup[present])) for lookup in hierarchy.lookups]
+        classes *= along(nodes, attribute, np.array(widths, np.int64))
+        np.minimum(classes, max(1, units.records), out=classes)
+    every = units.records + units.gone
+    if units.name == "discernibility":
+        alone = np.int64(units.records) ** 2 // classes + every * units.gone
+    elif units.name == "average_class_size":
+        alone = every + 1 - np.minimum(classes, units.records // k) - limited
+    else:
+        alone = np.full(nodes.shape, units.gone, np.int64)
+    return Bounds(units, shift, alone.astype(np.int64), levels, k, limited)
+
+
+def _above(bounds: Bounds, count: NodeCount) -> int:
+    """Bound the nodes above one that was counted.
+
+    Classes only merge: Σ m² over all of them and the labels in the minority grow. A class that is released
+    above holds one that is kept here, or at least k of the records that are not.
+    """
+    units = bounds.units
+    if units.name == "discernibility":
+        return count.whole.squares + (units.records + units.gone) * units.gone
+    if units.name == "classification":
+        return count.whole.mistakes + units.gone
+    classes = count.lasting.classes + count.lasting.suppressed // bounds.k
+    return units.records + units.gone + 1 - classes - bounds.limited
+
+
+def _below(bounds: Bounds, count: NodeCount) -> int:
+    """Bound the nodes below one that was counted: they suppress what lastingly breaks a constraint here."""
+    units, gone = bounds.units, count.lasting.suppressed + bounds.units.gone
+    every = units.records + units.gone
+    if units.name == "discernibility":
+        return every * gone + bounds.k * (every - gone)
+    if units.name == "classification":
+        return gone
+    return every + 1 - (every - gone) // bounds.k - bounds.limited
+
+
+def rule_out(
+    bounds: Bounds, floors: NDArray[np.int64], nodes: Lattice, index: int, count: NodeCount, *, limit: int
+) -> None:
+    """Raise the floors of the nodes that a count says something about.
+
+    Args:
+        bounds: of the lattice.
+        floors: in the lattice's shape; what no node's loss falls below, as far as is known.
+        nodes: the lattice.
+        index: of the node that was counted.
+        count: of that node.
+        limit: records that may be suppressed.
+    Source:
+        Cell-wise: a node below suppresses at least the same records, and a released cell of them costs at
+        most what it costs here, so it loses at least as much by suppressing as this node does.
+    """
+    levels = nodes.levels(index)
+    below = nodes.down(levels)
+    if count.lasting.suppressed > limit:
+        floors[below] = NOTHING
+    elif bounds.cells:
+        own = (
+            sum(scores[level] for scores, level in zip(bounds.levels, levels, strict=True))
+            - bounds.units.offset
+        )
+        lost = bounds.of(bounds.units.score(count.lasting) - own)
+        if lost > 0:
+            np.maximum(floors[below], bounds.alone[below] + lost, out=floors[below])
+    else:
+        np.maximum(floors[below], _below(bounds, count), out=floors[below])
+    if not bounds.cells:
+        above = nodes.up(levels)
+        np.maximum(floors[above], _above(bounds, count), out=floors[above])

@@ -1,0 +1,179 @@
+"""The optimum and the minimal nodes against every node of the lattice, for every loss and constraint."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.recode import LOSSES
+from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.fulldomain import nodes as counting
+from anon_pipeline.recode.fulldomain.bounds import rule_out
+from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.release import full_domain_recoding
+from anon_pipeline.recode.fulldomain.search import (
+    count,
+    is_feasible,
+    is_k_anonymous,
+    k_minimal_nodes,
+    minimal_nodes,
+    ola,
+    prepare_search,
+    score,
+)
+from anon_pipeline.recode.table import distinct_tuples
+
+
+def least(nodes: list[SimpleNamespace]) -> SimpleNamespace:
+    """METHODS 4: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
+    return min(nodes, key=lambda node: (node.loss, node.suppressed, sum(node.levels), node.levels))
+
+
+def lowest(nodes: list[SimpleNamespace]) -> list[SimpleNamespace]:
+    return [
+        a for a in nodes if not any(b is not a and all(map(int.__le__, b.levels, a.levels)) for b in nodes)
+    ]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_optimal_is_the_least_of_all_nodes_that_keep_everything(
+    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
+) -> None:
+    task = data.draw(drawn.tasks("optimal", loss))
+    search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+    feasible = [node for node in brute.search(task) if node.feasible]
+    if not feasible:
+        with pytest.raises(InfeasibleError):
+            optimal(search)
+        return
+    want, got = least(feasible), optimal(search)
+    assert (search.nodes.levels(got.node), got.suppressed) == (want.levels, want.suppressed)
+    assert search.units.loss(got.score) == want.loss
+    recoding = full_domain_recoding(search, got)
+    labels = np.where(recoding.codes[:, 0] < 0, -1, brute.labels(task, want.levels))
+    labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
+    assert not broken(task.constraints, labels).any()
+    assert int((labels < 0).sum()) == recoding.suppressed == want.suppressed
+    assert recoding.loss == pytest.approx(float(want.loss))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@settings(deadline=None, max_examples=80)
+@given(data=st.data())
+def test_ola_is_the_best_of_the_minimal_nodes_that_keep_everything(
+    data: st.DataObject, drawn: SimpleNamespace, brute: SimpleNamespace, loss: Any
+) -> None:
+    task = data.draw(drawn.tasks("ola", loss))
+    search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+    nodes = brute.search(task)
+    assert k_minimal_nodes(search) == [n.levels for n in lowest([n for n in nodes if n.anonymous])]
+    minimal = lowest([node for node in nodes if node.feasible])
+    assert minimal_nodes(search) == [node.levels for node in minimal]
+    if not minimal:
+        with pytest.raises(InfeasibleError, match="stands in the way"):
+            ola(search)
+        return
+    want, got = least(minimal), ola(search)
+    assert (search.nodes.levels(got.node), search.units.loss(got.score)) == (want.levels, want.loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("word_bits", "stepped"), [(62, 2_000), (3, 0)])
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_every_node_counts_and_bounds_as_brute_force_says(
+    data: st.DataObject,
+    drawn: SimpleNamespace,
+    brute: SimpleNamespace,
+    loss: Any,
+    word_bits: int,
+    stepped: int,
+) -> None:
+    """In any order, so from any table made before; with keys of several words; no bound is ever beaten."""
+    task = data.draw(drawn.tasks("optimal", loss))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_STEPPED", stepped)
+        patch.setattr(counting, "_FEW", stepped)
+        patch.setattr(counting, "_WORD", word_bits)
+        patch.setattr(counting, "_ROWS", 3 if stepped == 0 else 2_000_000)
+        search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
+        nodes = brute.search(task)
+        floors = search.bounds.alone.copy()
+        for index in data.draw(st.permutations(range(len(nodes)))):
+            node, got = nodes[index], score(search, index)
+            assert count(search, index).small == node.small
+            assert got.suppressed == (node.suppressed if node.anonymous else node.small)
+            assert is_k_anonymous(search, index) == node.anonymous
+            assert is_feasible(search, index) == node.feasible
+            if node.feasible:
+                assert search.units.loss(got.score) == node.loss
+            found = count(search, index)
+            rule_out(search.bounds, floors, search.nodes, index, found, limit=search.limit)
+    for index, node in enumerate(nodes):
+        if node.feasible:
+            assert floors.reshape(-1)[index] <= search.bounds.of(score(search, index).score)
+
+
+def test_t_is_not_monotone_and_not_pruned_on(from_rows: Any) -> None:
+    """One suppressed class makes the bottom close; merged with another it is too far and too large to go."""
+    from anon_pipeline.recode import Constraints, SensitiveLimit, Task
+
+    hierarchy = from_rows("x", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")])
+    codes = np.array([[0]] * 2 + [[1]] * 4 + [[2]] * 4)
+    values = np.array([1, 1, 0, 1, 0, 1, 0, 1, 0, 1])
+    whole = np.array([5, 5])
+    for limit, loss in ((2, "precision"), (2, "discernibility")):
+        sensitive = SensitiveLimit("s", values, whole, "equal", None, 0.05)
+        task = Task(codes, (hierarchy,), Constraints(2, limit, (sensitive,)), "optimal", loss=loss)
+        search = prepare_search(task, distinct_tuples(codes, (hierarchy,)))
+        assert [is_feasible(search, index) for index in range(3)] == [True, False, False]
+        assert optimal(search).node == ola(search).node == 0
+
+
+def test_nothing_feasible_is_said_by_the_constraint_in_the_way(from_rows: Any) -> None:
+    from anon_pipeline.recode import Constraints, SensitiveLimit, Task
+
+    hierarchy = from_rows("x", [("a", "*"), ("b", "*")])
+    codes, values = np.array([[0]] * 4 + [[1]] * 4), np.array([0, 0, 0, 1] * 2)
+    sensitive = SensitiveLimit("illness", values, np.array([2, 14]), "equal", None, 0.1)
+    for recoder in (optimal, ola):
+        task = Task(codes, (hierarchy,), Constraints(2, 3, (sensitive,)), "optimal")
+        search = prepare_search(task, distinct_tuples(codes, (hierarchy,)))
+        with pytest.raises(InfeasibleError) as caught:
+            recoder(search)
+        text = str(caught.value)
+        assert "t_closeness.illness stands in the way for 8 of 8 records, and 3 may be suppressed" in text
+        assert "Relax that limit, raise suppression_limit" in text
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_little_memory_changes_nothing(loss: Any) -> None:
+    """Tables are thrown away and made again; the answer and what was counted stay."""
+    rng = np.random.default_rng(5)
+    from anon_pipeline.hierarchy.model import Hierarchy
+    from anon_pipeline.recode import Constraints, Task
+
+    lookups = (np.arange(8), np.arange(8) // 2, np.arange(8) // 4, np.zeros(8, np.int64))
+    values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+    hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(5))
+    codes = rng.integers(0, 8, (3000, 5)) // rng.integers(1, 4, (3000, 5))
+    target = rng.integers(0, 3, 3000)
+    task = Task(codes, hierarchies, Constraints(4, 150), "optimal", loss=loss, target=target)
+    answers = []
+    for places, size in ((512, 2**28), (3, 2**28), (512, 60_000), (512, 0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(counting, "_PLACES", places)
+            patch.setattr(counting, "_BYTES", size)
+            search = prepare_search(task, distinct_tuples(codes, hierarchies))
+            answers.append((optimal(search), sorted(search.seen)))
+            assert len(search.tables.made.tables) <= places
+            assert search.tables.made.bytes <= size
+    assert answers == answers[:1] * 4
