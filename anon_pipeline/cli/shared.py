@@ -73,7 +73,8 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bars.stop()
+        if self._console.is_terminal:
+            self._bars.stop()
 
     def told(self, stage: str) -> None:
         """Say that a stage begins."""
