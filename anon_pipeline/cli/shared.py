@@ -88,7 +88,7 @@ class Progress:
         if not self._console.is_terminal:
             return
         if far.doing == "loading":
-            said = "loading kernels; compiling them takes a minute, once on a machine"
+            said = "loading kernels; compiling them takes a while, once on a machine"
             self._bars.update(self._line, total=None, said=said)
             return
         said = f"{far.counted:,} nodes counted, at most {far.left:,} left"

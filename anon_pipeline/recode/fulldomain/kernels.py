@@ -213,7 +213,7 @@ def middle_of_chain(
 ) -> int:
     """Climb from a node over nodes that may still win, and return the one some two thirds up.
 
-    Measured on Adult against the half and a third: fewer and smaller tables.
+    Chosen on Adult among 0.35, 0.5 and 0.65: best for discernibility; for class size the half is as good.
 
     Args:
         floors: (N,) what no node's loss falls below.
