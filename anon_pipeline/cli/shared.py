@@ -73,7 +73,8 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bars.stop()
+        if self._console.is_terminal:
+            self._bars.stop()
 
     def told(self, stage: str) -> None:
         """Say that a stage begins."""
@@ -87,7 +88,7 @@ class Progress:
         if not self._console.is_terminal:
             return
         if far.doing == "loading":
-            said = "loading kernels; compiling them takes a minute, once on a machine"
+            said = "loading kernels; compiling them takes a while, once on a machine"
             self._bars.update(self._line, total=None, said=said)
             return
         said = f"{far.counted:,} nodes counted, at most {far.left:,} left"

@@ -211,9 +211,9 @@ def middle_of_chain(
     shape: tuple[NDArray[np.int64], NDArray[np.int64]],
     chain: NDArray[np.int64],
 ) -> int:
-    """Climb from a node over nodes that may still win, and return the one two thirds up.
+    """Climb from a node over nodes that may still win, and return the one some two thirds up.
 
-    Measured on Adult against the half and a third: fewer and smaller tables.
+    Chosen on Adult among 0.35, 0.5 and 0.65: best for discernibility; for class size the half is as good.
 
     Args:
         floors: (N,) what no node's loss falls below.
@@ -236,4 +236,4 @@ def middle_of_chain(
                 if better and not counted[candidate] and floors[candidate] <= best:
                     above = candidate
         node = above
-    return chain[2 * length // 3]
+    return chain[13 * length // 20]

@@ -2,62 +2,29 @@
 
 A table holds the classes of one node: keys, sizes, and what occurs in them. It is made from one made before,
 the widest attribute rolled up first where that pays, and the tables used last are kept as far as their bytes
-allow. Belongs here: layout, which table a node is counted from, what is kept. Does not belong here: loops
-over classes (`kernels`, `values`), the order in which nodes are looked at (`search`).
+allow. Belongs here: which table a node is counted from, what is kept. Does not belong here: `layout`,
+loops over classes (`kernels`, `values`), the order in which nodes are looked at (`search`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.fulldomain.kernels import cheapest, count_sizes, price, roll_up
-from anon_pipeline.recode.fulldomain.values import by_class, judge, least_distinct, merge, mistakes
+from anon_pipeline.recode.fulldomain.layout import Histograms, NodeTable, NodeTables, node_tables
+from anon_pipeline.recode.fulldomain.values import by_class, judge, merge, mistakes
 from anon_pipeline.recode.loss import Kept
-from anon_pipeline.recode.model import Task
-from anon_pipeline.recode.rules import Rules
-from anon_pipeline.recode.table import DistinctTuples
-from anon_pipeline.risk.histograms import class_histograms
 
 __all__ = ["NodeCount", "NodeTable", "NodeTables", "count_node", "node_table", "node_tables"]
 
-_WORD = 62  # bits of a key in one word
-_PLACES = 512  # tables that are kept, at most
-_BYTES = 2**28
 _STEPPED = 2_000  # classes of a table that is rolled up attribute by attribute
 _FEW = 400  # classes of a table that is not worth keeping its parts
 _ROWS = 2_000_000  # of one call of a kernel: less than half a second
-
-Histograms = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeTable:
-    """The m classes of one node.
-
-    levels: (q,).
-    keys: (w, m); the code of each attribute in bits of its own.
-    sizes: (m,) records.
-    histograms: (m·a + 1,) where the values of a class and column begin; (d,) values, ascending; (d,) records
-        of each. The a columns are those with limits, and the target last.
-    """
-
-    levels: tuple[int, ...]
-    keys: NDArray[np.int64] = field(repr=False)
-    sizes: NDArray[np.int64] = field(repr=False)
-    histograms: Histograms | None = field(repr=False)
-
-    @property
-    def bytes(self) -> int:
-        """Size in memory."""
-        arrays = (self.keys, self.sizes, *(self.histograms or ()))
-        return sum(array.nbytes for array in arrays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,199 +44,6 @@ class NodeCount:
     final: Kept
 
 
-@dataclass(slots=True, eq=False)
-class _Made:
-    """The tables that are kept: the first is the whole table and stays.
-
-    levels: (c, q); rows: (c,), 0 where there is none; used: (c,) when it was last.
-    tables: by place; ``free``: places; ``bytes``: of all; ``clock``: of ``used`` and of the slots' stamps.
-    """
-
-    levels: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    used: NDArray[np.int64]
-    tables: dict[int, NodeTable]
-    free: list[int]
-    bytes: int = 0
-    clock: int = 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeTables:
-    """One table and its hierarchies, ready for the kernels.
-
-    fields: (q, 3) word, shift and mask of each attribute in a key.
-    codes: (x,) code on a level above of each code on a level: all pairs of levels, end to end.
-    changes: q × h × h where the codes from one level to another begin.
-    widths: q × h codes that occur on a level.
-    cost: (y,) of a released cell of each code: all levels, end to end.
-    prices: q × h where a level's costs begin, and its cost where all of its codes cost the same (else None).
-    rules, least: what a class must keep; distinct values it needs.
-    limit: records that may be suppressed, fewer than all of the ``records``.
-    columns: a, of the histograms; ``labelled``: whether the last one is the target.
-    keys, labels, sizes, order, slots: scratch for n classes; ``kept``: (2, n).
-    values, seen: scratch for the histograms.
-    made: tables that are kept; ``most_bytes``: of them.
-    """
-
-    fields: tuple[tuple[int, int, int], ...]
-    codes: NDArray[np.int64] = field(repr=False)
-    changes: tuple[tuple[tuple[int, ...], ...], ...] = field(repr=False)
-    widths: tuple[tuple[int, ...], ...]
-    cost: NDArray[np.int64] = field(repr=False)
-    prices: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
-    rules: Rules = field(repr=False)
-    least: NDArray[np.int64]
-    limit: int
-    records: int
-    columns: int
-    labelled: bool
-    keys: NDArray[np.int64] = field(repr=False)
-    labels: NDArray[np.int64] = field(repr=False)
-    sizes: NDArray[np.int64] = field(repr=False)
-    order: NDArray[np.int64] = field(repr=False)
-    slots: NDArray[np.int64] = field(repr=False)
-    kept: NDArray[np.bool_] = field(repr=False)
-    values: NDArray[np.int64] = field(repr=False)
-    seen: NDArray[np.int64] = field(repr=False)
-    made: _Made = field(repr=False)
-    most_bytes: int
-
-
-def _fields(hierarchies: Sequence[Hierarchy], word_bits: int) -> tuple[tuple[tuple[int, int, int], ...], int]:
-    """Give each attribute bits of its own: word, shift, mask, (q, 3); and the number of words."""
-    places, word, used = [], 0, 0
-    for hierarchy in hierarchies:
-        bits = (hierarchy.leaves - 1).bit_length()
-        if used + bits > word_bits and used:
-            word, used = word + 1, 0
-        places.append((word, used, (1 << bits) - 1))
-        used += bits
-    return tuple(places), word + 1
-
-
-def _changes(
-    hierarchies: Sequence[Hierarchy],
-) -> tuple[NDArray[np.int64], tuple[tuple[tuple[int, ...], ...], ...]]:
-    """Lay out the code on each level above of each code on each level."""
-    flat: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    starts, at = [], 0
-    for hierarchy in hierarchies:
-        own = []
-        for below, lookup in enumerate(hierarchy.lookups):
-            first = np.searchsorted(lookup, np.arange(int(lookup[-1]) + 1))
-            row = []
-            for above in range(hierarchy.height):
-                row.append(at)
-                if above > below:
-                    flat.append(hierarchy.lookups[above][first].astype(np.int64))
-                    at += len(first)
-            own.append(tuple(row))
-        starts.append(tuple(own))
-    return np.concatenate(flat), tuple(starts)
-
-
-def _prices(
-    costs: Sequence[Sequence[NDArray[np.int64]]],
-) -> tuple[NDArray[np.int64], tuple[tuple[tuple[int, int | None], ...], ...]]:
-    """Lay out the costs, and say which levels cost the same for every cell."""
-    flat = [cost for levels in costs for cost in levels]
-    begins = iter(np.cumsum([0] + [len(cost) for cost in flat]).tolist())
-    prices = tuple(
-        tuple((next(begins), int(cost[0]) if cost.min() == cost.max() else None) for cost in levels)
-        for levels in costs
-    )
-    return np.concatenate([np.zeros(0, np.int64), *flat]), prices
-
-
-def _histograms(task: Task, table: DistinctTuples) -> Histograms | None:
-    """Count the values of each limited column, and of the target, in every distinct tuple."""
-    columns = [limit.codes for limit in task.constraints.sensitive]
-    if task.loss == "classification" and task.target is not None:
-        columns.append(task.target)
-    if not columns:
-        return None
-    a, t = len(columns), len(table.counts)
-    found = [class_histograms(codes, table.labels, m=t) for codes in columns]
-    lengths = np.stack([np.diff(own.starts) for own in found], axis=1).reshape(-1)
-    starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    values, counts = np.empty(starts[-1], np.int64), np.empty(starts[-1], np.int64)
-    for column, own in enumerate(found):
-        shift = starts[column:-1:a] - own.starts[:-1]
-        places = np.arange(len(own.codes)) + np.repeat(shift, np.diff(own.starts))
-        values[places], counts[places] = own.codes, own.counts
-    return starts, values, counts
-
-
-def node_tables(
-    task: Task, table: DistinctTuples, costs: Sequence[Sequence[NDArray[np.int64]]]
-) -> NodeTables:
-    """Lay out a table for `count_node`.
-
-    Args:
-        task: its hierarchies, constraints, target.
-        table: its records.
-        costs: of `cell_costs`, by attribute.
-    """
-    fields, words = _fields(task.hierarchies, _WORD)
-    t, q = table.tuples.shape
-    keys = np.zeros((words, t), np.int64)
-    for attribute, (word, shift, _) in enumerate(fields):
-        keys[word] |= table.tuples[:, attribute] << shift
-    histograms = _histograms(task, table)
-    base = NodeTable((0,) * q, keys, table.counts, histograms)
-    made = _Made(
-        np.zeros((_PLACES, q), np.int64),
-        np.zeros(_PLACES, np.int64),
-        np.zeros(_PLACES, np.int64),
-        {0: base},
-        list(range(_PLACES - 1, 0, -1)),
-    )
-    made.rows[0] = t
-    codes, changes = _changes(task.hierarchies)
-    cost, prices = _prices(costs)
-    rules = rules_of(task.constraints)
-    labelled = task.loss == "classification" and task.target is not None
-    entries, most = 0, 0
-    if histograms is not None:
-        entries, most = len(histograms[1]), int(histograms[1].max()) + 1
-    return NodeTables(
-        fields=fields,
-        codes=codes,
-        changes=changes,
-        widths=_widths(task.hierarchies, table),
-        cost=cost,
-        prices=prices,
-        rules=rules,
-        least=least_distinct(rules),
-        limit=min(task.constraints.max_suppressed, table.records - 1),
-        records=table.records,
-        columns=len(task.constraints.sensitive) + labelled,
-        labelled=labelled,
-        keys=np.empty((words, t + 1), np.int64),
-        labels=np.empty(t, np.int64),
-        sizes=np.empty(t, np.int64),
-        order=np.empty(t if histograms is not None else 0, np.int64),
-        slots=np.zeros(2 << max(1, t - 1).bit_length(), np.int64),
-        kept=np.empty((2, t), np.bool_),
-        values=np.empty((4, entries), np.int64),
-        seen=np.zeros(most, np.int64),
-        made=made,
-        most_bytes=_BYTES,
-    )
-
-
-def _widths(hierarchies: Sequence[Hierarchy], table: DistinctTuples) -> tuple[tuple[int, ...], ...]:
-    """Count the codes that occur on each level of each attribute."""
-    found = []
-    for attribute, hierarchy in enumerate(hierarchies):
-        present = np.flatnonzero(np.bincount(table.tuples[:, attribute], minlength=hierarchy.leaves))
-        found.append(
-            tuple(int(np.count_nonzero(np.diff(lookup[present]))) + 1 for lookup in hierarchy.lookups)
-        )
-    return tuple(found)
-
-
 def _parts(rows: int, of: int) -> list[tuple[int, int]]:
     """Cut a loop over classes into calls that return before long."""
     return [(begin, min(begin + of, rows)) for begin in range(0, rows, of)]
@@ -284,27 +58,27 @@ def _rolled(tables: NodeTables, below: NodeTable, levels: tuple[int, ...], chang
     made = tables.made
     made.clock += 1
     used, found = 2 << max(1, rows - 1).bit_length(), 0
-    out = (tables.keys, tables.sizes, tables.labels)
+    out = (tables.scratch.keys, tables.scratch.sizes, tables.scratch.labels)
     for begin, end in _parts(rows, _ROWS):
         found = roll_up(
             (below.keys, below.sizes),
             (fields, tables.codes),
-            (tables.slots, made.clock, used),
+            (tables.scratch.slots, made.clock, used),
             out,
             (begin, end, found),
         )
     histograms = None if below.histograms is None else _merged(tables, below, below.histograms, found)
-    return NodeTable(levels, tables.keys[:, :found], tables.sizes[:found], histograms)
+    return NodeTable(levels, tables.scratch.keys[:, :found], tables.scratch.sizes[:found], histograms)
 
 
 def _merged(tables: NodeTables, below: NodeTable, histograms: Histograms, found: int) -> Histograms:
     """Add up the histograms of the classes that become one, (found) of them."""
     rows, a, entries = len(below.sizes), tables.columns, len(histograms[1])
-    first, order = np.empty(found + 1, np.int64), tables.order[:rows]
-    by_class(tables.labels[:rows], first, order)
+    first, order = np.empty(found + 1, np.int64), tables.scratch.order[:rows]
+    by_class(tables.scratch.labels[:rows], first, order)
     starts = np.zeros(found * a + 1, np.int64)
-    codes, weights, values, counts = tables.values[:, :entries]
-    scratch, out = (codes, weights, tables.seen), (starts, values, counts)
+    codes, weights, values, counts = tables.scratch.values[:, :entries]
+    scratch, out = (codes, weights, tables.scratch.seen), (starts, values, counts)
     for begin, end in _parts(found, 500_000):
         merge(histograms, (first, order), out, scratch, (begin, end, a))
     return starts, values[: starts[-1]].copy(), counts[: starts[-1]].copy()
@@ -397,7 +171,7 @@ def count_node(tables: NodeTables, levels: Sequence[int]) -> NodeCount:
     """
     table = node_table(tables, levels)
     m, sizes, columns = len(table.sizes), table.sizes, tables.columns
-    lasting, kept = tables.kept[0, :m], tables.kept[1, :m]
+    lasting, kept = tables.scratch.kept[0, :m], tables.scratch.kept[1, :m]
     small, _, squares, every = map(int, count_sizes(sizes, tables.rules.k, lasting))
     if not len(tables.least) or table.histograms is None or small > tables.limit:
         final, wrong = _kept(tables, table, lasting, small, squares)

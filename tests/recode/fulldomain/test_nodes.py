@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.fulldomain.nodes import _fields, count_node, node_tables
+from anon_pipeline.recode.fulldomain.layout import _fields, node_tables
+from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.loss import cell_costs
 from anon_pipeline.recode.model import Constraints, Task
 from anon_pipeline.recode.table import distinct_tuples
@@ -27,7 +28,7 @@ def test_tuples_too_wide_for_one_word_are_compared_in_full() -> None:
     task = Task(codes, tuple(hierarchies), Constraints(2, len(codes)), "optimal", loss="granularity")
     costs = [cell_costs(h, "granularity", np.ones(leaves, np.int64)) for h in hierarchies]
     tables = node_tables(task, table, costs)
-    assert tables.keys.shape[0] == 2
+    assert tables.scratch.keys.shape[0] == 2
     bottom, above = (count_node(tables, (level, 0, 0, 0, 0)) for level in range(2))
     assert (bottom.final.suppressed, bottom.whole.classes) == (500, 750)
     assert (above.final.suppressed, above.final.sums) == (0, (1000 * 99_999, 0, 0, 0, 0))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anon_pipeline.errors import InfeasibleError
 from anon_pipeline.recode import LOSSES
 from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.fulldomain import layout
 from anon_pipeline.recode.fulldomain import nodes as counting
 from anon_pipeline.recode.fulldomain.bounds import rule_out
 from anon_pipeline.recode.fulldomain.optimum import optimal
@@ -102,7 +103,7 @@ def test_every_node_counts_and_bounds_as_brute_force_says(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_STEPPED", stepped)
         patch.setattr(counting, "_FEW", stepped)
-        patch.setattr(counting, "_WORD", word_bits)
+        patch.setattr(layout, "_WORD", word_bits)
         patch.setattr(counting, "_ROWS", 3 if stepped == 0 else 2_000_000)
         search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
         nodes = brute.search(task)
@@ -170,8 +171,8 @@ def test_little_memory_changes_nothing(loss: Any) -> None:
     answers = []
     for places, size in ((512, 2**28), (3, 2**28), (512, 60_000), (512, 0)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(counting, "_PLACES", places)
-            patch.setattr(counting, "_BYTES", size)
+            patch.setattr(layout, "_PLACES", places)
+            patch.setattr(layout, "_BYTES", size)
             search = prepare_search(task, distinct_tuples(codes, hierarchies))
             answers.append((optimal(search), sorted(search.seen)))
             assert len(search.tables.made.tables) <= places

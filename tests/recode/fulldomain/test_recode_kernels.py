@@ -133,7 +133,7 @@ def slow_middle(floors: list[int], counted: list[bool], best: int, start: int, s
         ]
         above = [node for node in above if not counted[node] and floors[node] <= best]
         if not above:
-            return chain[2 * len(chain) // 3]
+            return chain[13 * len(chain) // 20]
         chain.append(min(above, key=floors.__getitem__))
 
 

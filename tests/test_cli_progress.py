@@ -1,0 +1,45 @@
+"""The progress line: a bar over a long search on a terminal, nothing of it elsewhere."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from anon_pipeline.cli.shared import Progress
+from anon_pipeline.recode import Progress as Far
+
+
+class Screen(io.StringIO):
+    def __init__(self, *, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> str:
+    screen = Screen(terminal=terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "150")
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.stderr", screen)
+    with Progress() as progress:
+        progress.told("k_anonymized")
+        for far in (Far("loading"), Far("searching", 1_234, 5_678)):
+            progress.searching(far)
+            if terminal:
+                progress._bars.refresh()
+    return screen.getvalue()
+
+
+def test_a_terminal_shows_how_far_a_search_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown(monkeypatch, terminal=True)
+    assert "loading kernels; compiling them takes a while, once on a machine" in text
+    assert "1,234 nodes counted, at most 5,678 left" in text
+
+
+def test_without_a_terminal_stages_alone_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(monkeypatch, terminal=False) == "… k_anonymized\n"
