@@ -71,7 +71,7 @@ def code_column(
 
 
 def _coded_values(
-    column: pd.Series, spec: HierarchySpec, folder: Path
+    column: pd.Series, spec: HierarchySpec | None, folder: Path
 ) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code values one by one; `code_column` asks for the distinct ones where that is all they depend on."""
     name = str(column.name)
