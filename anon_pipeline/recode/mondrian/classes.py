@@ -1,7 +1,7 @@
 """Mondrian: recode each class by its own ranges instead of a whole column by one level.
 
 Belongs here: from distinct tuples to classes to a recoding. Does not belong here: where to cut
-(`mondrian_kernels`), what a range releases (`ranges`).
+(`mondrian_kernels`), what a range releases (`recode.ranges`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.recode.model import Recoding, Task
 from anon_pipeline.recode.mondrian.kernels import Axes, Entries, partition
-from anon_pipeline.recode.mondrian.ranges import Axis, make_axis, range_costs, release_ranges
+from anon_pipeline.recode.ranges import Axis, make_axis, range_costs, release_ranges
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["mondrian", "mondrian_classes"]

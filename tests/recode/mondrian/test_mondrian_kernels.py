@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.mondrian.kernels import Axes, Entries, partition
-from anon_pipeline.recode.mondrian.ranges import Axis, make_axis
+from anon_pipeline.recode.ranges import Axis, make_axis
 from anon_pipeline.recode.table import DistinctTuples, distinct_tuples
 
 Weighted = list[tuple[tuple[int, ...], int]]

@@ -1,7 +1,7 @@
-"""Number lines for Mondrian, and what a range on one of them releases and costs.
+"""Number lines along which classes are cut or measured, and what a range on one of them releases and costs.
 
 Belongs here: positions of leaves, `[min, max]` of numbers, the lowest common ancestor of categories. Does
-not belong here: choosing the ranges (`mondrian_kernels`).
+not belong here: choosing the classes (`mondrian`, `microaggregation`).
 """
 
 from __future__ import annotations
