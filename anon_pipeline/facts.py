@@ -46,7 +46,10 @@ class DeidentifiedFacts:
 
 @dataclass(frozen=True, slots=True)
 class KAnonymizedFacts:
-    """The recoding: what it chose, lost and suppressed."""
+    """The recoding: what it chose, lost and suppressed.
+
+    sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
+    """
 
     stage: ClassVar[str] = "k_anonymized"
     recoder: str
@@ -61,6 +64,7 @@ class KAnonymizedFacts:
     suppressed_by_recoding: int
     suppression_limit: float
     nodes_checked: int
+    sse: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,7 @@ def k_anonymized(policy: Policy, before: Staged, *, hierarchies: Path = Path()) 
         suppressed_by_recoding=recoding.suppressed,
         suppression_limit=wanted.suppression_limit,
         nodes_checked=recoding.checked,
+        sse=recoding.sse,
     )
     return Staged(after, with_facts(before.facts, facts, made_by=policy.making))
 

@@ -76,4 +76,5 @@ def recoding_task(
         recoder=wanted.recoder,
         loss=wanted.loss,
         gone=int(gone.sum()),
+        gamma=0.2 if wanted.gamma is None else wanted.gamma,
     )

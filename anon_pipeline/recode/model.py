@@ -85,6 +85,7 @@ class Task:
     gone: records that were suppressed before recoding; they count in the loss, not in ``codes``.
     most_nodes: a larger lattice is refused.
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
+    gamma: how willingly ``vmdav`` lets clusters grow, ≥ 0.
     """
 
     codes: NDArray[np.int64] = field(repr=False)
@@ -98,6 +99,7 @@ class Task:
     gone: int = 0
     most_nodes: int = MOST_NODES
     cells: bool = False
+    gamma: float = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +113,7 @@ class Recoding:
     suppressed: records suppressed, s, those gone before not included.
     checked: lattice nodes whose class sizes were counted; 0 where there is no lattice.
     cells: cells suppressed one by one, in records that are released.
+    sse: mean squared distance of a released cell from its original, in [0, 1]; microaggregation alone.
     """
 
     codes: NDArray[np.int64] = field(repr=False)
@@ -120,3 +123,4 @@ class Recoding:
     suppressed: int
     checked: int
     cells: int = 0
+    sse: float | None = None

@@ -40,6 +40,8 @@ NAN, INF = float("nan"), float("inf")
         (Anonymize, {"k": 2, "suppression_limit": NAN}, "finite number"),
         (Anonymize, {"k": 2, "suppression_limit": False}, "must be a number, got false"),
         (Anonymize, {"k": 2, "recoder": "datafly"}, "'ola', 'optimal'"),
+        (Anonymize, {"k": 2, "gamma": 0.2}, "gamma must be given only with recoder: vmdav, got ola"),
+        (Anonymize, {"k": 2, "gamma": -1, "recoder": "vmdav"}, "greater than or equal to 0"),
         (Anonymize, {"k": 2, "loss": "entropy"}, "'precision' or 'granularity'"),
         (PerturbSection, {}, "Field required"),
         (PerturbSection, {"epsilon": 0}, "greater than 0"),
