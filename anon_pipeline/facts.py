@@ -49,6 +49,7 @@ class KAnonymizedFacts:
     """The recoding: what it chose, lost and suppressed.
 
     equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
+    sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
     """
 
     stage: ClassVar[str] = "k_anonymized"
@@ -65,6 +66,7 @@ class KAnonymizedFacts:
     suppression_limit: float
     nodes_checked: int
     equal_distance: tuple[str, ...] = ()
+    sse: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,7 @@ def k_anonymized(
         suppression_limit=wanted.suppression_limit,
         nodes_checked=recoding.checked,
         equal_distance=policy.equal_distance,
+        sse=recoding.sse,
     )
     return Staged(after, with_facts(before.facts, facts, made_by=policy.making))
 

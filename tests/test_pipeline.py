@@ -265,7 +265,9 @@ def test_wrong_data_lists_every_mistake(small_policy: Small, small_people: Peopl
     seed=st.integers(0, 10_000),
     k=st.integers(2, 6),
     epsilon=st.sampled_from([0.1, 1.0, 8.0]),
-    recoder=st.sampled_from(["ola", "optimal", "mondrian", "mondrian_relaxed"]),
+    recoder=st.sampled_from(
+        ["ola", "optimal", "mondrian", "mondrian_relaxed", "mdav", "vmdav", "kanon_first"]
+    ),
 )
 def test_whatever_comes_in_what_goes_out_is_k_anonymous(  # noqa: PLR0917 - hypothesis draws them
     small_policy: Small, small_people: People, n: int, seed: int, k: int, epsilon: float, recoder: str

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from anon_pipeline.deidentify import MASKED, matches
@@ -18,6 +19,7 @@ from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode import MICROAGGREGATION
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 _HASH = 64
+_DAY = r"-?\d{4,}-\d\d-\d\d"
 
 
 def broken_contract(frame: pd.DataFrame, schema: pa.DataFrameSchema) -> list[str]:
@@ -143,7 +146,7 @@ def _replaced(column: Identifier) -> pa.Column:
 def k_anonymized_contract(
     policy: Policy, hierarchies: Iterable[Hierarchy], levels: dict[str, int] | None
 ) -> pa.DataFrameSchema:
-    """Generalized values are values of their hierarchy: of the chosen level, or of any level or range.
+    """Generalized values are values of their hierarchy: of the chosen level, of any level or range, or means.
 
     Args:
         policy: names the columns.
@@ -152,11 +155,27 @@ def k_anonymized_contract(
     """
     columns = dict(deidentified_contract(policy).columns)
     for hierarchy in hierarchies:
-        columns[hierarchy.column] = _column(None, [_generalized(hierarchy, levels)], nullable=True)
+        means = policy.anonymize.recoder in MICROAGGREGATION
+        columns[hierarchy.column] = _column(None, [_generalized(hierarchy, levels, means)], nullable=True)
     return _schema({**_ids(RECORD, CLASS), **{name: c for name, c in columns.items() if name != RECORD}})
 
 
-def _generalized(hierarchy: Hierarchy, levels: dict[str, int] | None) -> pa.Check:
+def _between(hierarchy: Hierarchy, texts: pd.Series) -> bool:
+    """Whether texts are numbers, or days, between the least and the greatest leaf."""
+    coordinates = hierarchy.coordinates
+    if coordinates is None:
+        return False
+    if re.fullmatch(_DAY, str(hierarchy.values[0][0])):
+        if not texts.str.fullmatch(_DAY).all():
+            return False
+        found = texts.to_numpy("datetime64[D]").astype("int64")
+    else:
+        found = pd.to_numeric(texts, errors="coerce").to_numpy("float64")
+    known = coordinates[~np.isnan(coordinates)]
+    return bool(((found >= known.min()) & (found <= known.max())).all())
+
+
+def _generalized(hierarchy: Hierarchy, levels: dict[str, int] | None, means: bool) -> pa.Check:
     chosen = hierarchy.values if levels is None else (hierarchy.values[levels[hierarchy.column]],)
     allowed = {str(value) for values in chosen for value in values if value is not None}
     is_range = _range_of(hierarchy) if levels is None else None
@@ -164,6 +183,8 @@ def _generalized(hierarchy: Hierarchy, levels: dict[str, int] | None) -> pa.Chec
     def holds(column: pd.Series) -> bool:
         found = pd.Series(column.dropna().astype("str").unique(), dtype="str")
         others = found[~found.isin(allowed)]
+        if means:
+            return others.empty or _between(hierarchy, others)
         return others.empty or (is_range is not None and all(map(is_range, others)))
 
     return _one("must be values of the hierarchy at their level", holds)

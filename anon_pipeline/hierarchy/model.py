@@ -48,6 +48,18 @@ class Hierarchy:
         return len(self.lookups[0])
 
     @property
+    def places(self) -> NDArray[np.float64] | None:
+        """Where each leaf lies on a line, (D,): its number or rank, NaN for missing; None without one."""
+        if self.coordinates is not None:
+            return self.coordinates.astype(np.float64)
+        if not self.ordered:
+            return None
+        ranks = np.arange(self.leaves, dtype=np.float64)
+        if self.has_missing:
+            ranks[-1] = np.nan
+        return ranks
+
+    @property
     def has_missing(self) -> bool:
         """Whether the last leaf stands for a missing value."""
         return self.leaves > 0 and self.values[0][-1] is None

@@ -95,4 +95,5 @@ def recoding_task(
         gone=int(gone.sum()),
         most_nodes=wanted.most_nodes,
         told=told,
+        gamma=0.2 if wanted.gamma is None else wanted.gamma,
     )

@@ -9,12 +9,29 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.columns import (
+    Dates,
+    Generalize,
+    Identifier,
+    Intervals,
+    Numbers,
+    Order,
+    Perturb,
+    Sensitive,
+)
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
 __all__ = ["broken_rules"]
 
-_WITHOUT_LEVELS = ("mondrian", "mondrian_relaxed")
+_WITHOUT_LEVELS = (
+    "mondrian",
+    "mondrian_relaxed",
+    "mdav",
+    "vmdav",
+    "merge",
+    "kanon_first",
+    "tclose_first",
+)
 
 
 def broken_rules(sections: Mapping[str, Any]) -> list[str]:
@@ -35,6 +52,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _gate(columns, sections)
         found += _loss(columns, sections)
         found += _key(columns, sections)
+        found += _recoder(columns, sections)
         found += _record_key(columns, sections)
     found += _composed(sections)
     found += _schedule(sections)
@@ -129,6 +147,30 @@ def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[st
     hashed = [name for name in _of(columns, Identifier) if columns[name].action == "hash"]
     if hashed and "deidentify" in sections and sections["deidentify"] is None:
         yield f"deidentify: must be given (key_env or key_file) for action: hash in {', '.join(hashed)}"
+
+
+def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why the columns do not fit the recoder, where it needs certain ones."""
+    wanted = sections.get("anonymize")
+    if wanted is None or None in columns.values():
+        return
+    quasi = [columns[name].hierarchy for name in _of(columns, Generalize)]
+    numeric = sum(isinstance(hierarchy, (Intervals, Numbers, Dates, Order)) for hierarchy in quasi)
+    if wanted.recoder == "univariate" and (len(quasi), numeric) != (1, 1):
+        yield (
+            "anonymize.recoder: univariate needs one generalize column alone, with numbers, intervals, "
+            "dates or order, got "
+            f"{numeric} such and {len(quasi) - numeric} others. These fit: mdav, vmdav, merge, kanon_first."
+        )
+    limits = wanted.t_closeness
+    if limits is None:
+        limits = getattr(sections.get("gate"), "t_closeness", None) or {}
+    ordered = [x for x in limits if getattr(columns.get(x), "distance", None) == "ordered"]
+    if wanted.recoder == "tclose_first" and len(ordered) != 1:
+        yield (
+            "anonymize.recoder: tclose_first needs one sensitive column with distance: ordered and a limit "
+            f"in t_closeness, got {len(ordered)}. These fit any limits: merge, kanon_first."
+        )
 
 
 def _record_key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -112,10 +112,25 @@ class Anonymize(Strict):
     """How quasi-identifiers are generalized."""
 
     k: Whole = Field(ge=2, description="Records in the smallest class.")
-    recoder: Literal["ola", "optimal", "mondrian", "mondrian_relaxed"] = Field(
+    recoder: Literal[
+        "ola",
+        "optimal",
+        "mondrian",
+        "mondrian_relaxed",
+        "mdav",
+        "vmdav",
+        "univariate",
+        "merge",
+        "kanon_first",
+        "tclose_first",
+    ] = Field(
         "ola",
         description="ola: least loss of the k-minimal nodes; optimal: of all anonymous ones; mondrian: cuts, "
-        "suppressing nothing; mondrian_relaxed: also through equal values.",
+        "suppressing nothing; mondrian_relaxed: also through equal values; mdav, vmdav, univariate: "
+        "microaggregation; merge, kanon_first, tclose_first: the same, t-close.",
+    )
+    gamma: Real | None = Field(
+        None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."
     )
     loss: Literal[
         "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
@@ -145,6 +160,12 @@ class Anonymize(Strict):
     l_diversity: dict[str, LDiversity] | None = Field(
         None, description="Sensitive column → how diverse the recoder makes each class. Default: the gate's."
     )
+
+    @model_validator(mode="after")
+    def _grows(self) -> Anonymize:
+        if self.gamma is not None and self.recoder != "vmdav":
+            raise ValueError(f"gamma must be given only with recoder: vmdav, got {self.recoder}")
+        return self
 
 
 class PerturbSection(Strict):

@@ -26,7 +26,7 @@ __all__ = [
 
 FULL_DOMAIN = ("ola", "optimal")
 MONDRIAN = ("mondrian", "mondrian_relaxed")
-MICROAGGREGATION = ()
+MICROAGGREGATION = ("mdav", "vmdav", "univariate", "merge", "kanon_first", "tclose_first")
 RECODERS = (*FULL_DOMAIN, *MONDRIAN, *MICROAGGREGATION)
 LOSSES = (
     "precision",
@@ -94,9 +94,12 @@ def recode(task: Task) -> Recoding:
         raise ValueError("target must be given for the loss classification, got none.")
     task.told(Progress("loading"))
     from anon_pipeline.recode.fulldomain.release import full_domain  # noqa: PLC0415
+    from anon_pipeline.recode.microaggregation.classes import microaggregation  # noqa: PLC0415
     from anon_pipeline.recode.mondrian.classes import mondrian  # noqa: PLC0415
     from anon_pipeline.recode.table import distinct_tuples  # noqa: PLC0415
 
     _require_feasible(task)
     table = distinct_tuples(task.codes, task.hierarchies)
+    if task.recoder in MICROAGGREGATION:
+        return microaggregation(task, table)
     return full_domain(task, table) if task.recoder in FULL_DOMAIN else mondrian(task, table)

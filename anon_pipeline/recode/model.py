@@ -117,6 +117,7 @@ class Task:
     most_nodes: a larger lattice is refused.
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
     told: called now and then with how far a search is.
+    gamma: how willingly ``vmdav`` lets clusters grow, ≥ 0.
     """
 
     codes: NDArray[np.int64] = field(repr=False)
@@ -131,6 +132,7 @@ class Task:
     most_nodes: int = MOST_NODES
     cells: bool = False
     told: Callable[[Progress], None] = field(default=untold, repr=False)
+    gamma: float = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,6 +146,7 @@ class Recoding:
     suppressed: records suppressed, s, those gone before not included.
     checked: lattice nodes whose class sizes were counted; 0 where there is no lattice.
     cells: cells suppressed one by one, in records that are released.
+    sse: mean squared distance of a released cell from its original, in [0, 1]; microaggregation alone.
     """
 
     codes: NDArray[np.int64] = field(repr=False)
@@ -153,3 +156,4 @@ class Recoding:
     suppressed: int
     checked: int
     cells: int = 0
+    sse: float | None = None

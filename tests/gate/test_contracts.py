@@ -40,13 +40,28 @@ def test_the_stages_keep_their_contracts(small_policy: Small, raw: Staged) -> No
     assert broken_contract(recoded.frame, schema) == []
 
 
-@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed"])
+@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed", "mdav", "vmdav", "merge", "kanon_first"])
 def test_local_recodings_keep_theirs(small_policy: Small, raw: Staged, recoder: str) -> None:
     policy = small_policy(anonymize={"recoder": recoder})
     clean = pipeline.deidentified(policy, raw, key=None)
     recoded = pipeline.k_anonymized(policy, clean)
     hierarchies = code_quasi_identifiers(clean.frame, policy).hierarchies
     assert broken_contract(recoded.frame, k_anonymized_contract(policy, hierarchies, None)) == []
+
+
+def test_a_mean_lies_between_the_columns_own(small_policy: Small, raw: Staged) -> None:
+    policy = small_policy(anonymize={"recoder": "mdav"})
+    clean = pipeline.deidentified(policy, raw, key=None)
+    recoded = pipeline.k_anonymized(policy, clean)
+    schema = k_anonymized_contract(policy, code_quasi_identifiers(clean.frame, policy).hierarchies, None)
+    for text, fits in (("44.4", True), ("90.5", False), ("[20, 30]", False), ("1970-02-14", False)):
+        table = recoded.frame.copy()
+        table.loc[5, "age"] = text
+        assert (broken_contract(table, schema) == []) == fits
+    ranges = k_anonymized_contract(
+        small_policy(), code_quasi_identifiers(clean.frame, policy).hierarchies, None
+    )
+    assert broken_contract(recoded.frame.assign(age="44.4"), ranges)
 
 
 def test_a_value_of_another_level_breaks_the_contract(small_policy: Small, raw: Staged) -> None:

@@ -9,7 +9,15 @@ import pytest
 
 from anon_pipeline.errors import PolicyError
 from anon_pipeline.policy import Policy
-from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive, Suppress
+from anon_pipeline.policy.columns import (
+    Generalize,
+    Identifier,
+    Insensitive,
+    Intervals,
+    Perturb,
+    Sensitive,
+    Suppress,
+)
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Anonymize,
@@ -37,6 +45,21 @@ SOUND: dict[str, Any] = {
         t_closeness={"s": 0.1}, l_diversity={"s": LDiversity(l=2)}, linking_risk=0.1, confidence_k=2
     ),
     "schedule": None,
+}
+AGE = Generalize(role="generalize", hierarchy=Intervals(intervals=(5,)))
+PAY = Sensitive(role="sensitive", distance="ordered")
+NO_ORDERED = (
+    "anonymize.recoder: tclose_first needs one sensitive column with distance: ordered and a limit in "
+    "t_closeness, got 0. These fit any limits: merge, kanon_first."
+)
+NO_NUMBER = (
+    "anonymize.recoder: univariate needs one generalize column alone, with intervals or dates, got 0 such "
+    "and 1 others. These fit: mdav, vmdav, merge, kanon_first."
+)
+BARE: dict[str, Any] = {
+    "perturb": None,
+    "suppress": SuppressSection(),
+    "gate": Gate(t_closeness={"s": 0.1}),
 }
 
 
@@ -89,6 +112,24 @@ NO_GENERALIZE = (
                 "schedule": Schedule(cron="0 3 * * 1", partitions="daily"),
             },
             [],
+        ),
+        (
+            {"anonymize": Anonymize(k=2, recoder="univariate")},
+            [NO_NUMBER],
+        ),
+        ({"anonymize": Anonymize(k=2, recoder="univariate"), "columns": {"q": AGE, "s": PAY}, **BARE}, []),
+        (
+            {"anonymize": Anonymize(k=2, recoder="tclose_first")},
+            [NO_ORDERED],
+        ),
+        ({"anonymize": Anonymize(k=2, recoder="tclose_first"), "columns": {"q": AGE, "s": PAY}, **BARE}, []),
+        (
+            {
+                "anonymize": Anonymize(k=2, recoder="tclose_first", t_closeness={}),
+                "columns": {"q": AGE, "s": PAY},
+                **BARE,
+            },
+            [NO_ORDERED],
         ),
     ],
 )

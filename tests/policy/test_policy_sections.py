@@ -43,6 +43,8 @@ NAN, INF = float("nan"), float("inf")
         (Anonymize, {"k": 2, "loss": "beauty"}, "'average_class_size', 'entropy' or 'classification'"),
         (Anonymize, {"k": 2, "most_nodes": 0}, "greater than or equal to 1"),
         (Anonymize, {"k": 2, "weights": {"a": 0}}, "greater than 0"),
+        (Anonymize, {"k": 2, "gamma": 0.2}, "gamma must be given only with recoder: vmdav, got ola"),
+        (Anonymize, {"k": 2, "gamma": -1, "recoder": "vmdav"}, "greater than or equal to 0"),
         (PerturbSection, {}, "Field required"),
         (PerturbSection, {"epsilon": 0}, "greater than 0"),
         (PerturbSection, {"epsilon": -1}, "greater than 0"),

@@ -1,7 +1,7 @@
 """Mondrian: recode each class by its own ranges instead of a whole column by one level.
 
 Belongs here: from records to classes to a recoding. Does not belong here: where to cut (`kernels`), what a
-range releases (`ranges`).
+range releases (`recode.ranges`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 
 from anon_pipeline.classes import equivalence_classes, group_rows
 from anon_pipeline.recode.constraints import broken, infeasible, rules_of
-from anon_pipeline.recode.loss import CELL_LOSSES, ColumnCosts, measured_loss
+from anon_pipeline.recode.loss import CELL_LOSSES, measured_loss
 from anon_pipeline.recode.model import Constraints, Recoding, Task
 from anon_pipeline.recode.mondrian.kernels import advance
-from anon_pipeline.recode.mondrian.ranges import (
+from anon_pipeline.recode.mondrian.state import Axes, State, begun
+from anon_pipeline.recode.ranges import (
     Axis,
+    column_costs,
     make_axis,
-    range_costs,
-    range_information,
     release_ranges,
 )
-from anon_pipeline.recode.mondrian.state import Axes, State, begun
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["CELLS_AT_ONCE", "Partition", "mondrian", "mondrian_classes"]
@@ -164,14 +163,10 @@ def _measured(task: Task, axes: Sequence[Axis], found: Partition, labels: NDArra
     """
     if task.loss not in CELL_LOSSES:
         return measured_loss(task, labels)
-    costs = []
-    for column, axis in enumerate(axes):
-        low, high = found.low[column], found.high[column]
-        if task.loss == "entropy":
-            counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)
-            costs.append(range_information(axis, low, high, counts))
-        else:
-            costs.append(ColumnCosts(*range_costs(axis, low, high, task.loss)))
+    costs = [
+        column_costs(task, column, axis, found.low[column], found.high[column])
+        for column, axis in enumerate(axes)
+    ]
     return measured_loss(task, found.labels, costs)
 
 

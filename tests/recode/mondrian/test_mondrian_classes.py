@@ -17,7 +17,7 @@ from anon_pipeline.classes import equivalence_classes
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.model import Constraints, Recoding, Task
 from anon_pipeline.recode.mondrian.classes import mondrian, mondrian_classes
-from anon_pipeline.recode.mondrian.ranges import make_axis
+from anon_pipeline.recode.ranges import make_axis
 from anon_pipeline.recode.table import DistinctTuples, distinct_tuples
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.model import Constraints
 from anon_pipeline.recode.mondrian.kernels import advance
-from anon_pipeline.recode.mondrian.ranges import Axis, make_axis
 from anon_pipeline.recode.mondrian.state import Axes, begun
+from anon_pipeline.recode.ranges import Axis, make_axis
 from anon_pipeline.recode.table import DistinctTuples, distinct_tuples
 
 Weighted = list[tuple[tuple[int, ...], int]]

@@ -22,7 +22,7 @@ from anon_pipeline.recode.constraints import broken, rules_of
 from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit, Task
 from anon_pipeline.recode.mondrian import classes, tries
 from anon_pipeline.recode.mondrian.classes import mondrian, mondrian_classes
-from anon_pipeline.recode.mondrian.ranges import Axis, make_axis
+from anon_pipeline.recode.ranges import Axis, make_axis
 from anon_pipeline.recode.table import distinct_tuples
 
 TREE = (np.arange(5), np.array([0, 0, 1, 1, 2]), np.zeros(5, np.int64))

@@ -1,7 +1,7 @@
-"""Number lines for Mondrian, and what a range on one of them releases and costs.
+"""Number lines along which classes are cut or measured, and what a range on one of them releases and costs.
 
 Belongs here: positions of leaves, `[min, max]` of numbers and ordered categories, the lowest common ancestor
-of others. Does not belong here: choosing the ranges (`kernels`).
+of others. Does not belong here: choosing the classes (`mondrian`, `microaggregation`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.loss import ColumnCosts, information
-from anon_pipeline.recode.model import LossName
+from anon_pipeline.recode.model import LossName, Task
 
-__all__ = ["Axis", "Released", "make_axis", "range_costs", "range_information", "release_ranges"]
+__all__ = [
+    "Axis",
+    "Released",
+    "column_costs",
+    "make_axis",
+    "range_costs",
+    "range_information",
+    "release_ranges",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,18 +63,6 @@ class Released:
     values: NDArray[np.object_] = field(repr=False)
 
 
-def _places(hierarchy: Hierarchy) -> NDArray[np.float64] | None:
-    """Return where each leaf lies on a line, (D,), NaN for missing; None for categories without an order."""
-    if hierarchy.coordinates is not None:
-        return hierarchy.coordinates.astype(np.float64)
-    if not hierarchy.ordered:
-        return None
-    ranks = np.arange(hierarchy.leaves, dtype=np.float64)
-    if hierarchy.has_missing:
-        ranks[-1] = np.nan
-    return ranks
-
-
 def make_axis(hierarchy: Hierarchy, present: NDArray[np.int64]) -> Axis:
     """Order the leaves of a quasi-identifier.
 
@@ -74,7 +70,7 @@ def make_axis(hierarchy: Hierarchy, present: NDArray[np.int64]) -> Axis:
         hierarchy: D leaves.
         present: leaf codes that occur in the table, repeated or not.
     """
-    places = _places(hierarchy)
+    places = hierarchy.places
     if places is None:
         leaves = np.arange(hierarchy.leaves)
         coordinates, span = leaves.astype(np.float64), float(hierarchy.leaves - 1)
@@ -204,3 +200,20 @@ def range_information(
         within = np.stack(sums)[levels, low].astype(np.int64)
     most = int(information(counts.sum().reshape(1))[0])
     return ColumnCosts(information(within), most, float(counts @ information(counts)))
+
+
+def column_costs(
+    task: Task, column: int, axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]
+) -> ColumnCosts:
+    """Say what the cells of one column lose by the ranges of their classes, for a cell-wise loss.
+
+    Args:
+        task: its loss and records.
+        column: which one.
+        axis: of the column.
+        low: (m,) least position of each class; high: (m,) greatest position.
+    """
+    if task.loss == "entropy":
+        counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)
+        return range_information(axis, low, high, counts)
+    return ColumnCosts(*range_costs(axis, low, high, task.loss))

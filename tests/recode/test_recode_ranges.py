@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.mondrian.ranges import make_axis, range_costs, release_ranges
+from anon_pipeline.recode.ranges import make_axis, range_costs, release_ranges
 
 
 def numbers(values: list[Any], coordinates: list[float]) -> Hierarchy:

@@ -1,0 +1,199 @@
+"""What a cluster releases: the mean of its numbers or days, the concept nearest to its categories.
+
+Belongs here: released values and the squared error of releasing them. Does not belong here: forming clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from anon_pipeline.hierarchy.computed import number_text
+from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode.microaggregation.clusters import Clusters, make_clusters
+from anon_pipeline.recode.microaggregation.geometry import Taxonomies
+from anon_pipeline.recode.microaggregation.space import Space
+
+__all__ = ["Centroids", "decimals", "release_centroids"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Centroids:
+    """What n records release.
+
+    codes: (n, q) index into ``values``; equal values have equal codes.
+    values: q arrays of released values.
+    errors: (n,) squared distance (9.7) of each record from the centroid of its cluster, by (9.7)'s units.
+    """
+
+    codes: NDArray[np.int64] = field(repr=False)
+    values: tuple[NDArray[np.object_], ...] = field(repr=False)
+    errors: NDArray[np.float64] = field(repr=False)
+
+
+def decimals(numbers: NDArray[np.float64]) -> int:
+    """Return how many decimals the shortest writing of some numbers needs.
+
+    >>> decimals(np.array([1.5, 20.0, 0.25, np.nan]))
+    2
+    """
+    broken = np.unique(numbers[~np.isnan(numbers) & (numbers != np.floor(numbers))]).tolist()
+    exponents = (Decimal(number_text(number)).as_tuple().exponent for number in broken)
+    return max((-exponent for exponent in exponents if isinstance(exponent, int)), default=0)
+
+
+def _is_date(value: object, coordinate: float) -> bool:
+    """Whether a leaf is written as the day that its coordinate counts from 1970."""
+    return abs(coordinate) < 2**31 and str(np.datetime64(int(coordinate), "D")) == str(value)
+
+
+def _texts(hierarchy: Hierarchy, leaves: NDArray[np.int64], means: NDArray[np.float64]) -> list[object]:
+    """Write means: a day as a date, a number with a decimal more than the column's own have.
+
+    Args:
+        hierarchy: of a numeric column.
+        leaves: those that occur.
+        means: (m,) NaN for missing.
+    """
+    coordinates = hierarchy.coordinates
+    assert coordinates is not None  # noqa: S101 - numeric
+    own = coordinates[leaves]
+    known = {str(hierarchy.values[0][leaf]): hierarchy.values[0][leaf] for leaf in leaves.tolist()}
+    numbers, digits = leaves[~np.isnan(own)], decimals(own) + 1
+    if len(numbers) and _is_date(hierarchy.values[0][numbers[0]], coordinates[numbers[0]]):
+        days = np.floor(means + 0.5)
+        texts = [None if np.isnan(day) else str(np.datetime64(int(day), "D")) for day in days.tolist()]
+    else:
+        texts = [None if mean != mean else number_text(round(mean, digits)) for mean in means.tolist()]  # noqa: PLR0124
+    return [known.get(text, text) if text is not None else None for text in texts]
+
+
+def _ranked(hierarchy: Hierarchy, means: NDArray[np.float64]) -> list[object]:
+    """Return the value on the rank nearest to each mean rank, (m,); the lower of two."""
+    ranks = np.ceil(means - 0.5)
+    return [None if np.isnan(rank) else hierarchy.values[0][int(rank)] for rank in ranks.tolist()]
+
+
+def _means(
+    coordinates: NDArray[np.float64], order: NDArray[np.int64], starts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Mean of the numbers of each cluster, missing where most are, (m,).
+
+    Args:
+        coordinates: (n,) NaN for missing.
+        order: (n,) records by cluster. starts: (m,) where each cluster begins.
+    """
+    own = coordinates[order]
+    absent = np.isnan(own)
+    sizes = np.diff(starts, append=len(order))
+    known = sizes - np.add.reduceat(absent, starts, dtype=np.int64)
+    low = np.fmin.reduceat(own, starts)
+    high = np.fmax.reduceat(own, starts)
+    share = np.where(absent, 0.0, own / 2 - np.repeat(low / 2, sizes)) / np.repeat(
+        np.maximum(known, 1), sizes
+    )
+    means = np.clip((low / 2 + np.add.reduceat(share, starts)) * 2, low, high)
+    return np.where(2 * known >= sizes, means, np.nan)
+
+
+def _coded(found: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
+    """Number values that are written alike alike: codes (m,), values."""
+    ranks: dict[str | None, int] = {}
+    firsts: list[object] = []
+    codes = np.empty(len(found), np.int64)
+    for cluster, value in enumerate(found):
+        text = None if value is None else str(value)
+        if text not in ranks:
+            ranks[text] = len(firsts)
+            firsts.append(value)
+        codes[cluster] = ranks[text]
+    values = np.empty(len(firsts), np.object_)
+    values[:] = firsts
+    return codes, values
+
+
+def _concept_values(
+    hierarchy: Hierarchy,
+    tree: Taxonomies,
+    column: int,
+    leaves: NDArray[np.int64],
+    concepts: NDArray[np.int64],
+) -> list[object]:
+    """Return the released value of each concept, by way of one leaf below it."""
+    start, width = tree.starts[column], tree.leaves[column + 1] - tree.leaves[column]
+    ups = tree.ups[start : start + width * tree.heights[column]]
+    nodes, where = np.unique(ups, return_index=True)
+    levels, below = np.divmod(where, width)
+    found: dict[int, object] = {}
+    for node, level, leaf in zip(nodes.tolist(), levels.tolist(), below.tolist(), strict=True):
+        found[node] = hierarchy.values[level][hierarchy.lookups[level][leaves[leaf]]]
+    return [found[concept] for concept in concepts.tolist()]
+
+
+@njit(cache=True)
+def _errors(
+    space: tuple[NDArray[np.float64], NDArray[np.int64]],
+    tree: Taxonomies,
+    clusters: Clusters,
+    labels: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Squared distance of each record from the centroid of its cluster, (n,)."""
+    numbers, categories = space
+    errors = np.zeros(len(labels))
+    for record in range(len(labels)):
+        label = labels[record]
+        for column in range(len(numbers)):
+            off = numbers[column, record] - clusters.numbers[label, column]
+            if not np.isnan(off):
+                errors[record] += off * off
+            elif np.isnan(numbers[column, record]) != np.isnan(clusters.numbers[label, column]):
+                errors[record] += 1.0
+        for column in range(len(categories)):
+            node, concept, level = (
+                tree.nodes[column] + categories[column, record],
+                clusters.concepts[label, column],
+                0,
+            )
+            while level < tree.levels[concept]:
+                node = tree.parents[node]
+                level += 1
+            while node != concept:
+                node, concept, level = tree.parents[node], tree.parents[concept], level + 1
+            own = tree.levels[clusters.concepts[label, column]]
+            errors[record] += tree.squares[column, own, 0, level]
+    return errors
+
+
+def release_centroids(space: Space, hierarchies: Sequence[Hierarchy], labels: NDArray[np.int64]) -> Centroids:
+    """Say what the records of each cluster release.
+
+    Args:
+        space: n records.
+        hierarchies: q.
+        labels: (n,) cluster of each record, 0 … m−1.
+    Returns:
+        Numbers: the mean, rounded to one decimal more than the column's own values have; dates: the mean
+        day; ordered values: the one on the mean rank; missing where more than half of the cluster is.
+        Categories: the concept with the least marginality (9.4).
+    """
+    clusters, tree = make_clusters(space, labels), space.taxonomies
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(clusters.sizes) - clusters.sizes
+    codes, values = np.empty(space.codes.shape, np.int64), [np.empty(0, np.object_)] * len(hierarchies)
+    for column, hierarchy in enumerate(hierarchies):
+        leaves = np.unique(space.codes[:, column])
+        if (places := hierarchy.places) is not None:
+            means = _means(places[space.codes[:, column]], order, starts)
+            found = _ranked(hierarchy, means) if hierarchy.ordered else _texts(hierarchy, leaves, means)
+        else:
+            row = space.nominal.index(column)
+            found = _concept_values(hierarchy, tree, row, leaves, clusters.concepts[:, row])
+        ranks, values[column] = _coded(found)
+        codes[:, column] = ranks[labels]
+    errors = _errors((space.numbers, space.categories), tree, clusters, labels)
+    return Centroids(codes, tuple(values), errors)
