@@ -90,6 +90,7 @@ def recoding_task(
         ),
         recoder=wanted.recoder,
         loss=wanted.loss,
+        prefer=wanted.prefer,
         weights=tuple(wanted.weights.get(name, 1.0) for name in policy.generalized) if wanted.weights else (),
         target=None if wanted.target is None else _labels(frame[wanted.target])[~gone],
         gone=int(gone.sum()),

@@ -12,7 +12,9 @@ from typing import Any
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
-__all__ = ["broken_rules"]
+__all__ = ["PREFERRING", "broken_rules"]
+
+PREFERRING = ("ola", "incognito", "samarati", "mingen")
 
 
 def broken_rules(sections: Mapping[str, Any]) -> list[str]:
@@ -33,6 +35,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _loss(columns, sections)
         found += _key(columns, sections)
         found += _record_key(columns, sections)
+    found += _recoder(sections)
     found += _composed(sections)
     found += _schedule(sections)
     found += _budget(sections)
@@ -110,6 +113,18 @@ def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
     dropped = isinstance(columns.get(wanted.target), Identifier) and columns[wanted.target].action == "drop"
     if wanted.target not in columns or dropped:
         yield f"anonymize.target: must name a column that is released, got {wanted.target}"
+
+
+def _recoder(sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which options of the recoding do not fit its recoder."""
+    anonymize = sections.get("anonymize")
+    if anonymize is None:
+        return
+    if anonymize.prefer != "loss" and anonymize.recoder not in PREFERRING:
+        yield (
+            f"anonymize.prefer: needs a recoder that chooses between nodes ({', '.join(PREFERRING)}), "
+            f"got {anonymize.recoder}"
+        )
 
 
 def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -112,10 +112,20 @@ class Anonymize(Strict):
     """How quasi-identifiers are generalized."""
 
     k: Whole = Field(ge=2, description="Records in the smallest class.")
-    recoder: Literal["ola", "optimal", "mondrian", "mondrian_relaxed"] = Field(
+    recoder: Literal[
+        "ola", "optimal", "incognito", "samarati", "datafly", "mingen", "mondrian", "mondrian_relaxed"
+    ] = Field(
         "ola",
-        description="ola: least loss of the k-minimal nodes; optimal: of all anonymous ones; mondrian: cuts.",
+        description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
+        "samarati: least height; datafly: greedy; mingen: exhaustive; mondrian: cuts.",
     )
+    prefer: Literal[
+        "loss",
+        "least_absolute_distance",
+        "least_relative_distance",
+        "most_distinct_tuples",
+        "least_suppression",
+    ] = Field("loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss.")
     loss: Literal[
         "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
     ] = Field(

@@ -6,16 +6,32 @@ belong here: choosing the node (`search`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from anon_pipeline.classes import group_rows
 from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.fulldomain.candidates import preferred
+from anon_pipeline.recode.fulldomain.datafly import datafly
+from anon_pipeline.recode.fulldomain.incognito import incognito
+from anon_pipeline.recode.fulldomain.mingen import mingen
 from anon_pipeline.recode.fulldomain.optimum import optimal
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, ola, prepare_search
+from anon_pipeline.recode.fulldomain.samarati import samarati
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, minimal_nodes, ola, prepare_search
 from anon_pipeline.recode.model import Recoding, Task
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["full_domain", "full_domain_recoding"]
+
+_RECODERS: dict[str, Callable[[Search], NodeScore]] = {
+    "datafly": datafly,
+    "mingen": mingen,
+    "ola": ola,
+    "optimal": optimal,
+    "samarati": samarati,
+}
 
 
 def full_domain(task: Task, table: DistinctTuples) -> Recoding:
@@ -29,7 +45,19 @@ def full_domain(task: Task, table: DistinctTuples) -> Recoding:
         InputError: the lattice is too large.
     """
     search = prepare_search(task, table)
-    return full_domain_recoding(search, optimal(search) if task.recoder == "optimal" else ola(search))
+    best, elsewhere = _chosen(search)
+    found = full_domain_recoding(search, best)
+    return replace(found, checked=found.checked + elsewhere)
+
+
+def _chosen(search: Search) -> tuple[NodeScore, int]:
+    """Ask the task's recoder for a node; and how many nodes it counted outside of the search's own tables."""
+    recoder = search.task.recoder
+    if recoder == "incognito":
+        return incognito(search)
+    if recoder == "ola" and search.task.prefer != "loss":
+        return preferred(search, [search.nodes.index(levels) for levels in minimal_nodes(search)]), 0
+    return _RECODERS[recoder](search), 0
 
 
 def full_domain_recoding(search: Search, best: NodeScore) -> Recoding:
