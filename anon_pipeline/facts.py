@@ -46,7 +46,10 @@ class DeidentifiedFacts:
 
 @dataclass(frozen=True, slots=True)
 class KAnonymizedFacts:
-    """The recoding: what it chose, lost and suppressed."""
+    """The recoding: what it chose, lost and suppressed.
+
+    suppressed_cells: in records that are released; they are at the top, whatever ``levels`` says.
+    """
 
     stage: ClassVar[str] = "k_anonymized"
     recoder: str
@@ -59,6 +62,7 @@ class KAnonymizedFacts:
     information_loss: float
     suppressed_incomplete: int
     suppressed_by_recoding: int
+    suppressed_cells: int
     suppression_limit: float
     nodes_checked: int
 

@@ -95,5 +95,6 @@ def recoding_task(
         target=None if wanted.target is None else _labels(frame[wanted.target])[~gone],
         gone=int(gone.sum()),
         most_nodes=wanted.most_nodes,
+        cells=wanted.suppress == "cells",
         told=told,
     )

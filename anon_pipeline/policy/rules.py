@@ -12,8 +12,9 @@ from typing import Any
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
-__all__ = ["PREFERRING", "broken_rules"]
+__all__ = ["FULL_DOMAIN", "PREFERRING", "broken_rules"]
 
+FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
 PREFERRING = ("ola", "incognito", "samarati", "mingen")
 
 
@@ -123,6 +124,11 @@ def _recoder(sections: Mapping[str, Any]) -> Iterator[str]:
     if anonymize.prefer != "loss" and anonymize.recoder not in PREFERRING:
         yield (
             f"anonymize.prefer: needs a recoder that chooses between nodes ({', '.join(PREFERRING)}), "
+            f"got {anonymize.recoder}"
+        )
+    if anonymize.suppress == "cells" and anonymize.recoder not in FULL_DOMAIN:
+        yield (
+            f"anonymize.suppress: cells needs a full-domain recoder ({', '.join(FULL_DOMAIN)}), "
             f"got {anonymize.recoder}"
         )
 

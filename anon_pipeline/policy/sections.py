@@ -126,6 +126,11 @@ class Anonymize(Strict):
         "most_distinct_tuples",
         "least_suppression",
     ] = Field("loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss.")
+    suppress: Literal["records", "cells"] = Field(
+        "records",
+        description="cells: of records that would be suppressed, single cells are, where that is enough. For "
+        "full-domain recoders.",
+    )
     loss: Literal[
         "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
     ] = Field(

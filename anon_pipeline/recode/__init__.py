@@ -63,6 +63,8 @@ def _require_fitting(task: Task) -> None:
         raise ValueError("target must be given for the loss classification, got none.")
     if task.prefer not in PREFERENCES or (task.prefer != "loss" and task.recoder not in PREFERRING):
         raise ValueError(f"prefer must fit the recoder, got {task.prefer} with {task.recoder}.")
+    if task.cells and task.recoder not in FULL_DOMAIN:
+        raise ValueError(f"cells must go with a full-domain recoder, got {task.recoder}.")
 
 
 def _require_feasible(task: Task) -> None:

@@ -11,7 +11,7 @@ from anon_pipeline import recode
 from anon_pipeline.errors import PolicyError
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive, Suppress
-from anon_pipeline.policy.rules import PREFERRING, broken_rules
+from anon_pipeline.policy.rules import FULL_DOMAIN, PREFERRING, broken_rules
 from anon_pipeline.policy.sections import (
     Anonymize,
     Budget,
@@ -218,11 +218,21 @@ def test_a_preference_needs_a_recoder_that_chooses(recoder: Any) -> None:
     ]
 
 
+def test_cells_need_a_full_domain_recoder() -> None:
+    changed = {**SOUND, "anonymize": Anonymize(k=2, recoder="mondrian", suppress="cells")}
+    assert broken_rules(changed) == [
+        "anonymize.suppress: cells needs a full-domain recoder (ola, optimal, incognito, samarati, datafly, "
+        "mingen), got mondrian"
+    ]
+
+
 def test_the_policy_knows_the_recoders_and_what_fits_them() -> None:
     fields = Anonymize.model_fields
     assert get_args(fields["recoder"].annotation) == recode.RECODERS
     assert get_args(fields["prefer"].annotation) == recode.PREFERENCES
-    assert PREFERRING == recode.PREFERRING
+    assert (FULL_DOMAIN, PREFERRING) == (recode.FULL_DOMAIN, recode.PREFERRING)
+    for name in FULL_DOMAIN:
+        assert broken_rules({**SOUND, "anonymize": Anonymize(k=2, recoder=name, suppress="cells")}) == []
     for name in PREFERRING:
         wanted = Anonymize(k=2, recoder=name, prefer="most_distinct_tuples")
         assert broken_rules({**SOUND, "anonymize": wanted}) == []

@@ -41,6 +41,7 @@ NAN, INF = float("nan"), float("inf")
         (Anonymize, {"k": 2, "suppression_limit": False}, "must be a number, got false"),
         (Anonymize, {"k": 2, "recoder": "flash"}, "'ola', 'optimal'"),
         (Anonymize, {"k": 2, "prefer": "time"}, "'loss', 'least_absolute_distance'"),
+        (Anonymize, {"k": 2, "suppress": "columns"}, "'records' or 'cells'"),
         (Anonymize, {"k": 2, "loss": "beauty"}, "'average_class_size', 'entropy' or 'classification'"),
         (Anonymize, {"k": 2, "most_nodes": 0}, "greater than or equal to 1"),
         (Anonymize, {"k": 2, "weights": {"a": 0}}, "greater than 0"),
