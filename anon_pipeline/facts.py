@@ -48,6 +48,7 @@ class DeidentifiedFacts:
 class KAnonymizedFacts:
     """The recoding: what it chose, lost and suppressed.
 
+    suppressed_cells: in records that are released; they are at the top, whatever ``levels`` says.
     equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
     sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
     """
@@ -63,6 +64,7 @@ class KAnonymizedFacts:
     information_loss: float
     suppressed_incomplete: int
     suppressed_by_recoding: int
+    suppressed_cells: int
     suppression_limit: float
     nodes_checked: int
     equal_distance: tuple[str, ...] = ()

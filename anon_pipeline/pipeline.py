@@ -155,6 +155,7 @@ def k_anonymized(
         information_loss=recoding.loss,
         suppressed_incomplete=int(gone.sum()),
         suppressed_by_recoding=recoding.suppressed,
+        suppressed_cells=recoding.cells,
         suppression_limit=wanted.suppression_limit,
         nodes_checked=recoding.checked,
         equal_distance=policy.equal_distance,

@@ -77,6 +77,33 @@ def test_suppressed_cells_are_empty_and_their_records_never_released(
     assert not set(recoded.loc[gone, RECORD]) & set(result.suppressed.frame[RECORD])
 
 
+def test_suppressed_cells_let_records_stay_and_the_gate_passes(
+    small_policy: Small, small_people: People
+) -> None:
+    options = {"suppression_limit": 0.3, "loss": "granularity"}
+    frames, facts = {}, {}
+    for suppress in ("records", "cells"):
+        policy = small_policy(anonymize=options | {"suppress": suppress}, suppress={"confidence": None})
+        result = chain(policy, small_people(80), seed=4)
+        frames[suppress] = result.k_anonymized.frame.drop(columns=RECORD)
+        facts[suppress] = result.k_anonymized.facts["k_anonymized"]
+        evidence = evidence_from(
+            result.suppressed.frame, policy, originals=result.k_anonymized.frame, hierarchies=Path()
+        )
+        assert evidence.classes.k >= 3
+    whole, cells = facts["records"], facts["cells"]
+    assert whole["levels"] == cells["levels"]
+    assert whole["suppressed_by_recoding"] > 0 == whole["suppressed_cells"]
+    assert cells["suppressed_by_recoding"] == 0 < cells["suppressed_cells"]
+    assert cells["information_loss"] < whole["information_loss"]
+    stars = (frames["cells"][["age", "city"]] == "*").sum().sum()
+    assert stars == cells["suppressed_cells"]
+    kept = frames["records"][CLASS] >= 0
+    pd.testing.assert_frame_equal(
+        frames["records"].loc[kept, ["age", "city"]], frames["cells"].loc[kept, ["age", "city"]]
+    )
+
+
 def test_noise_changes_only_perturb_columns_and_stays_on_the_grid(
     small_policy: Small, small_people: People
 ) -> None:

@@ -149,14 +149,16 @@ def k_anonymized_contract(
     """Generalized values are values of their hierarchy: of the chosen level, of any level or range, or means.
 
     Args:
-        policy: names the columns.
+        policy: names the columns; with ``suppress: cells`` the top's value may be anywhere.
         hierarchies: of the generalize columns, in the policy's order.
         levels: level of each column after full-domain recoding; None after local recoding.
     """
     columns = dict(deidentified_contract(policy).columns)
     for hierarchy in hierarchies:
         means = policy.anonymize.recoder in MICROAGGREGATION
-        columns[hierarchy.column] = _column(None, [_generalized(hierarchy, levels, means)], nullable=True)
+        cells = policy.anonymize.suppress == "cells"
+        rule = _generalized(hierarchy, levels, means=means, cells=cells)
+        columns[hierarchy.column] = _column(None, [rule], nullable=True)
     return _schema({**_ids(RECORD, CLASS), **{name: c for name, c in columns.items() if name != RECORD}})
 
 
@@ -175,8 +177,11 @@ def _between(hierarchy: Hierarchy, texts: pd.Series) -> bool:
     return bool(((found >= known.min()) & (found <= known.max())).all())
 
 
-def _generalized(hierarchy: Hierarchy, levels: dict[str, int] | None, means: bool) -> pa.Check:
+def _generalized(
+    hierarchy: Hierarchy, levels: dict[str, int] | None, *, means: bool, cells: bool
+) -> pa.Check:
     chosen = hierarchy.values if levels is None else (hierarchy.values[levels[hierarchy.column]],)
+    chosen = (*chosen, hierarchy.values[-1]) if cells else chosen
     allowed = {str(value) for values in chosen for value in values if value is not None}
     is_range = _range_of(hierarchy) if levels is None else None
 

@@ -90,10 +90,12 @@ def recoding_task(
         ),
         recoder=wanted.recoder,
         loss=wanted.loss,
+        prefer=wanted.prefer,
         weights=tuple(wanted.weights.get(name, 1.0) for name in policy.generalized) if wanted.weights else (),
         target=None if wanted.target is None else _labels(frame[wanted.target])[~gone],
         gone=int(gone.sum()),
         most_nodes=wanted.most_nodes,
+        cells=wanted.suppress == "cells",
         told=told,
         gamma=0.2 if wanted.gamma is None else wanted.gamma,
     )

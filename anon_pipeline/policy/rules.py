@@ -21,7 +21,10 @@ from anon_pipeline.policy.columns import (
 )
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
-__all__ = ["broken_rules"]
+__all__ = ["FULL_DOMAIN", "PREFERRING", "broken_rules"]
+
+FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
+PREFERRING = ("ola", "incognito", "samarati", "mingen")
 
 _WITHOUT_LEVELS = (
     "mondrian",
@@ -54,6 +57,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _key(columns, sections)
         found += _recoder(columns, sections)
         found += _record_key(columns, sections)
+    found += _options(sections)
     found += _composed(sections)
     found += _schedule(sections)
     found += _budget(sections)
@@ -141,6 +145,23 @@ def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
     dropped = isinstance(columns.get(wanted.target), Identifier) and columns[wanted.target].action == "drop"
     if wanted.target not in columns or dropped:
         yield f"anonymize.target: must name a column that is released, got {wanted.target}"
+
+
+def _options(sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which options of the recoding do not fit its recoder."""
+    anonymize = sections.get("anonymize")
+    if anonymize is None:
+        return
+    if anonymize.prefer != "loss" and anonymize.recoder not in PREFERRING:
+        yield (
+            f"anonymize.prefer: needs a recoder that chooses between nodes ({', '.join(PREFERRING)}), "
+            f"got {anonymize.recoder}"
+        )
+    if anonymize.suppress == "cells" and anonymize.recoder not in FULL_DOMAIN:
+        yield (
+            f"anonymize.suppress: cells needs a full-domain recoder ({', '.join(FULL_DOMAIN)}), "
+            f"got {anonymize.recoder}"
+        )
 
 
 def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -115,6 +115,10 @@ class Anonymize(Strict):
     recoder: Literal[
         "ola",
         "optimal",
+        "incognito",
+        "samarati",
+        "datafly",
+        "mingen",
         "mondrian",
         "mondrian_relaxed",
         "mdav",
@@ -125,9 +129,22 @@ class Anonymize(Strict):
         "tclose_first",
     ] = Field(
         "ola",
-        description="ola: least loss of the k-minimal nodes; optimal: of all anonymous ones; mondrian: cuts, "
-        "suppressing nothing; mondrian_relaxed: also through equal values; mdav, vmdav, univariate: "
-        "microaggregation; merge, kanon_first, tclose_first: the same, t-close.",
+        description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
+        "samarati: least height; datafly: greedy; mingen: exhaustive; mondrian: cuts, suppressing nothing; "
+        "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "
+        "kanon_first, tclose_first: the same, t-close.",
+    )
+    prefer: Literal[
+        "loss",
+        "least_absolute_distance",
+        "least_relative_distance",
+        "most_distinct_tuples",
+        "least_suppression",
+    ] = Field("loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss.")
+    suppress: Literal["records", "cells"] = Field(
+        "records",
+        description="cells: of records that would be suppressed, single cells are, where that is enough. For "
+        "full-domain recoders.",
     )
     gamma: Real | None = Field(
         None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."

@@ -14,6 +14,8 @@ __all__ = [
     "LOSSES",
     "MICROAGGREGATION",
     "MONDRIAN",
+    "PREFERENCES",
+    "PREFERRING",
     "RECODERS",
     "Constraints",
     "Diversity",
@@ -24,7 +26,7 @@ __all__ = [
     "recode",
 ]
 
-FULL_DOMAIN = ("ola", "optimal")
+FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
 MONDRIAN = ("mondrian", "mondrian_relaxed")
 MICROAGGREGATION = ("mdav", "vmdav", "univariate", "merge", "kanon_first", "tclose_first")
 RECODERS = (*FULL_DOMAIN, *MONDRIAN, *MICROAGGREGATION)
@@ -36,6 +38,33 @@ LOSSES = (
     "entropy",
     "classification",
 )
+PREFERRING = ("ola", "incognito", "samarati", "mingen")
+PREFERENCES = (
+    "loss",
+    "least_absolute_distance",
+    "least_relative_distance",
+    "most_distinct_tuples",
+    "least_suppression",
+)
+
+
+def _require_fitting(task: Task) -> None:
+    """Refuse a task whose parts do not fit each other; a policy is refused before it comes here.
+
+    Raises:
+        ValueError: see `recode`.
+    """
+    if task.recoder not in RECODERS or task.loss not in LOSSES or task.constraints.k < 1:
+        raise ValueError(
+            f"recode must get a known recoder and loss and k ≥ 1, got {task.recoder}, {task.loss}, "
+            f"{task.constraints.k}."
+        )
+    if task.loss == "classification" and task.target is None:
+        raise ValueError("target must be given for the loss classification, got none.")
+    if task.prefer not in PREFERENCES or (task.prefer != "loss" and task.recoder not in PREFERRING):
+        raise ValueError(f"prefer must fit the recoder, got {task.prefer} with {task.recoder}.")
+    if task.cells and task.recoder not in FULL_DOMAIN:
+        raise ValueError(f"cells must go with a full-domain recoder, got {task.recoder}.")
 
 
 def _require_feasible(task: Task) -> None:
@@ -81,17 +110,12 @@ def recode(task: Task) -> Recoding:
     Raises:
         InfeasibleError: no recoding keeps the limits.
         InputError: the lattice is too large to search.
-        ValueError: an unknown recoder or loss, k < 1, or codes that do not fit the hierarchies.
+        ValueError: an unknown recoder, loss or preference, one that does not fit the other, k < 1, or codes
+            that do not fit the hierarchies.
     Source:
         METHODS 4.
     """
-    if task.recoder not in RECODERS or task.loss not in LOSSES or task.constraints.k < 1:
-        raise ValueError(
-            f"recode must get a known recoder and loss and k ≥ 1, got {task.recoder}, {task.loss}, "
-            f"{task.constraints.k}."
-        )
-    if task.loss == "classification" and task.target is None:
-        raise ValueError("target must be given for the loss classification, got none.")
+    _require_fitting(task)
     task.told(Progress("loading"))
     from anon_pipeline.recode.fulldomain.release import full_domain  # noqa: PLC0415
     from anon_pipeline.recode.microaggregation.classes import microaggregation  # noqa: PLC0415

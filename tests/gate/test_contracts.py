@@ -64,6 +64,21 @@ def test_a_mean_lies_between_the_columns_own(small_policy: Small, raw: Staged) -
     assert broken_contract(recoded.frame.assign(age="44.4"), ranges)
 
 
+def test_cells_may_be_at_the_top_where_the_policy_says_so(small_policy: Small, raw: Staged) -> None:
+    for suppress, problems in (
+        ("cells", []),
+        ("records", ["city: must be values of the hierarchy at their level"]),
+    ):
+        policy = small_policy(anonymize={"suppress": suppress})
+        clean = pipeline.deidentified(policy, raw, key=None)
+        recoded = pipeline.k_anonymized(policy, clean)
+        hierarchies = code_quasi_identifiers(clean.frame, policy).hierarchies
+        schema = k_anonymized_contract(policy, hierarchies, {"age": 1, "city": 0})
+        table = recoded.frame.assign(age="[20, 30)", city="Cork")
+        table.loc[5, "city"] = "*"
+        assert broken_contract(table, schema) == problems
+
+
 def test_a_value_of_another_level_breaks_the_contract(small_policy: Small, raw: Staged) -> None:
     policy = small_policy()
     clean = pipeline.deidentified(policy, raw, key=None)

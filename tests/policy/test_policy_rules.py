@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from anon_pipeline import recode
 from anon_pipeline.errors import PolicyError
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.columns import (
@@ -18,7 +19,7 @@ from anon_pipeline.policy.columns import (
     Sensitive,
     Suppress,
 )
-from anon_pipeline.policy.rules import broken_rules
+from anon_pipeline.policy.rules import FULL_DOMAIN, PREFERRING, broken_rules
 from anon_pipeline.policy.sections import (
     Anonymize,
     Budget,
@@ -264,3 +265,32 @@ def test_a_loss_needs_columns_that_fit(
     with pytest.raises(PolicyError) as raised:
         small_policy(anonymize=anonymize)
     assert raised.value.problems == (message,)
+
+
+@pytest.mark.parametrize("recoder", ["optimal", "datafly", "mondrian", "mondrian_relaxed"])
+def test_a_preference_needs_a_recoder_that_chooses(recoder: Any) -> None:
+    changed = {**SOUND, "anonymize": Anonymize(k=2, recoder=recoder, prefer="least_suppression")}
+    assert broken_rules(changed) == [
+        "anonymize.prefer: needs a recoder that chooses between nodes (ola, incognito, samarati, mingen), "
+        f"got {recoder}"
+    ]
+
+
+def test_cells_need_a_full_domain_recoder() -> None:
+    changed = {**SOUND, "anonymize": Anonymize(k=2, recoder="mondrian", suppress="cells")}
+    assert broken_rules(changed) == [
+        "anonymize.suppress: cells needs a full-domain recoder (ola, optimal, incognito, samarati, datafly, "
+        "mingen), got mondrian"
+    ]
+
+
+def test_the_policy_knows_the_recoders_and_what_fits_them() -> None:
+    fields = Anonymize.model_fields
+    assert get_args(fields["recoder"].annotation) == recode.RECODERS
+    assert get_args(fields["prefer"].annotation) == recode.PREFERENCES
+    assert (FULL_DOMAIN, PREFERRING) == (recode.FULL_DOMAIN, recode.PREFERRING)
+    for name in FULL_DOMAIN:
+        assert broken_rules({**SOUND, "anonymize": Anonymize(k=2, recoder=name, suppress="cells")}) == []
+    for name in PREFERRING:
+        wanted = Anonymize(k=2, recoder=name, prefer="most_distinct_tuples")
+        assert broken_rules({**SOUND, "anonymize": wanted}) == []

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -134,6 +135,44 @@ def tasks(draw: st.DrawFn, recoder: str, loss: str, columns: int | None = None) 
     )
 
 
+@st.composite
+def questions(draw: st.DrawFn, limited: bool = True, **how: Any) -> Task:
+    """Draw what a full-domain recoder may be asked, with its options; by default a cell-wise loss."""
+    loss = how.pop("loss", None) or draw(st.sampled_from(["precision", "granularity"]))
+    task = draw(tasks(how.pop("recoder", "ola"), loss, None if limited else 0))
+    return replace(task, **how)
+
+
+def brute_lowest(nodes: Sequence[SimpleNamespace]) -> list[SimpleNamespace]:
+    """Of some nodes those that generalize no other."""
+    return [
+        a for a in nodes if not any(b is not a and all(map(int.__le__, b.levels, a.levels)) for b in nodes)
+    ]
+
+
+def brute_best(task: Task, nodes: Sequence[SimpleNamespace]) -> SimpleNamespace:
+    """The node by a preference criterion of [SL]; ties by loss, suppressed, total level, levels."""
+
+    def criterion(node: SimpleNamespace) -> Any:
+        relative = sum(
+            (
+                Fraction(level, h.height - 1)
+                for level, h in zip(node.levels, task.hierarchies, strict=True)
+                if level
+            ),
+            Fraction(0),
+        )
+        return {
+            "loss": node.loss,
+            "least_absolute_distance": sum(node.levels),
+            "least_relative_distance": relative,
+            "most_distinct_tuples": -node.distinct,
+            "least_suppression": node.suppressed,
+        }[task.prefer]
+
+    return min(nodes, key=lambda x: (criterion(x), x.loss, x.suppressed, sum(x.levels), x.levels))
+
+
 def mean(values: Sequence[Fraction]) -> Fraction:
     return sum(values, Fraction(0)) / max(1, len(values))
 
@@ -258,6 +297,7 @@ def brute_search(task: Any) -> list[SimpleNamespace]:
                 small=small,
                 feasible=suppressed <= limit,
                 anonymous=small <= limit,
+                distinct=int((~gone).sum()),
                 loss=brute_loss(task, labels, kept, levels),
             )
         )
@@ -272,6 +312,8 @@ def brute() -> SimpleNamespace:
         nodes=brute_nodes,
         anonymous=brute_anonymous,
         minimal=brute_minimal,
+        lowest=brute_lowest,
+        best=brute_best,
         released=released,
         search=brute_search,
         labels=brute_labels,
@@ -282,7 +324,7 @@ def brute() -> SimpleNamespace:
 @pytest.fixture(scope="session")
 def drawn() -> SimpleNamespace:
     """Strategies for `data.draw`."""
-    return SimpleNamespace(hierarchies=hierarchies, tables=tables, tasks=tasks)
+    return SimpleNamespace(hierarchies=hierarchies, tables=tables, tasks=tasks, questions=questions)
 
 
 @pytest.fixture(scope="session")

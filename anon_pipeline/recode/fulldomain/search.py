@@ -35,6 +35,7 @@ __all__ = [
     "is_feasible",
     "is_k_anonymous",
     "k_minimal_nodes",
+    "lowest",
     "minimal_nodes",
     "nowhere",
     "ola",
@@ -194,7 +195,7 @@ def _tags(search: Search) -> NDArray[np.int8]:
     return tags
 
 
-def _lowest(marked: NDArray[np.bool_]) -> list[int]:
+def lowest(marked: NDArray[np.bool_]) -> list[int]:
     """Return the nodes of an upward closed set that have no other node of it below."""
     lowest = marked.copy()
     for axis in range(marked.ndim):
@@ -216,7 +217,7 @@ def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
         El Emam et al. (2009), OLA: bisect sublattices (here chains), and tag what is above an anonymous node
         or below one that is not without counting it.
     """
-    return [search.nodes.levels(index) for index in _lowest(_tags(search) == _ENOUGH)]
+    return [search.nodes.levels(index) for index in lowest(_tags(search) == _ENOUGH)]
 
 
 def _upwards(search: Search, open_: NDArray[np.bool_]) -> Iterator[int]:
@@ -243,7 +244,7 @@ def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
     """
     anonymous = _tags(search) == _ENOUGH
     if not search.task.constraints.sensitive:
-        return [search.nodes.levels(index) for index in _lowest(anonymous)]
+        return [search.nodes.levels(index) for index in lowest(anonymous)]
     found = []
     for index in _upwards(search, anonymous):
         if is_feasible(search, index):

@@ -1,0 +1,41 @@
+"""Datafly: generalize the column with the most distinct values, until the constraints hold.
+
+Belongs here: the greedy walk. Does not belong here: what a node breaks (`search`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible, nowhere, score
+
+__all__ = ["datafly"]
+
+
+def datafly(search: Search) -> NodeScore:
+    """Walk up from the bottom of the lattice to the first node that keeps all constraints.
+
+    Each step raises the column that has the most distinct values in the table as it is generalized by then
+    (ties: the first one), of those that are not on their top level, by one level. t and l are asked as k
+    is: the walk goes on until everything holds within the suppression limit. It is one path; a node that
+    keeps t or l beside it is not seen.
+
+    Args:
+        search: a table with n ≥ k.
+    Raises:
+        InfeasibleError: nothing on the path keeps all constraints.
+    Source:
+        Sweeney (1997); [UT Algorithm 2], whose limit of k tuples is the suppression limit here.
+    """
+    hierarchies, nodes, tuples = search.task.hierarchies, search.nodes, search.table.tuples
+    index = 0
+    while not is_feasible(search, index):
+        levels = nodes.levels(index)
+        domains = [
+            len(np.unique(hierarchy.lookups[level][tuples[:, column]])) if level < hierarchy.height - 1 else 0
+            for column, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True))
+        ]
+        if not any(domains):
+            raise nowhere(search)
+        index += nodes.steps[domains.index(max(domains))]
+    return score(search, index)
