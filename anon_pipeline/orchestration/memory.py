@@ -82,7 +82,7 @@ class VaultArchive:
     def _held_here(self) -> Iterator[None]:
         """Hold the local folder, by the kernel's lock."""
         folder = self.locations.vault / self.policy.name
-        private_folder(folder)
+        private_folder(folder, root=self.locations.vault)
         handle = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
