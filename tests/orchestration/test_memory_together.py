@@ -9,8 +9,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
+from click.testing import CliRunner
 
 from anon_pipeline import GateRefused, Locations, Policy, make_release
+from anon_pipeline.cli.releasing import run
 from anon_pipeline.compose.memory import Memory
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.orchestration.resources import VAULT, with_resources
@@ -34,7 +37,7 @@ WARDS: dict[str, Any] = {
     "perturb": None,
     "gate": {"k": 5, "suppression": None, "cross_release_k": 2},
 }
-SEALED = b"APVAULT"
+SEALED, PLAIN = b"APVAULT", b"PAR1"
 
 
 class Wards:
@@ -130,3 +133,21 @@ def test_a_memory_of_yesterday_does_not_know_todays_people_behind_the_same_table
     file.write_bytes(yesterday)
     with pytest.raises(Exception, match="must know the release that is published"):
         wards.memory()
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_the_command_line_says_once_that_the_memory_is_not_encrypted(
+    wards: Wards, monkeypatch: pytest.MonkeyPatch, encrypted: bool
+) -> None:
+    if encrypted:
+        monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", os.urandom(32).hex())
+    attributes = wards.policy.model_dump(mode="json", exclude_defaults=True)
+    document = {"type": "anon_pipeline.AnonymizedRelease", "attributes": attributes}
+    (wards.folder / "policy.yaml").write_text(yaml.safe_dump(document))
+    people = pd.DataFrame({"person": list("ABCDE"), "ward": "x", "illness": "flu"})
+    people.to_csv(wards.folder / "people.csv", index=False)
+    done = CliRunner().invoke(run, [str(wards.folder / "policy.yaml")])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("the vault is not encrypted: there is no key") == (not encrypted)
+    file = wards.folder / "vault" / "small" / "memory.parquet"
+    assert file.read_bytes().startswith(SEALED if encrypted else PLAIN)
