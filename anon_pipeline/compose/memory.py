@@ -22,8 +22,8 @@ from anon_pipeline.policy.model import Policy
 
 __all__ = ["Memory", "Past", "class_texts", "from_table", "remember", "terms", "to_table"]
 
-_VERSION = 2
-_READABLE = (1, _VERSION)
+_VERSION = 3
+_READABLE = (1, 2, _VERSION)
 _MEMBERS = {"release": "int64", "person": "str", "class": "str"}
 _VALUES = {
     "person": "str",
@@ -39,10 +39,20 @@ _KEY = ["person", "column", "class", "original", "terms"]
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A release that was published: the digest of its table, its partition."""
+    """A release that was published. Two of different people can have one table, and so one digest.
+
+    release_id: under which the ledger has it; None without one, and in memories before version 3.
+    """
 
     digest: str
     partition: str | None
+    release_id: str | None = None
+
+    def may_be(self, digest: str | None, release_id: str | None) -> bool:
+        """Tell whether a table is this release's: by the ids where both have one, else by the digest."""
+        return self.digest == digest and (
+            None in (self.release_id, release_id) or self.release_id == release_id
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,9 +82,9 @@ class Memory:
         """Return the memory of a release that was never published."""
         return cls((), _typed({}, _MEMBERS), _typed({}, _VALUES))
 
-    def knows(self, digest: str, partition: str | None) -> bool:
-        """Tell whether a table was published as that partition."""
-        return Past(digest, partition) in self.releases
+    def knows(self, digest: str, partition: str | None, release_id: str | None = None) -> bool:
+        """Tell whether a table was published as that partition, under that id."""
+        return any(past.partition == partition and past.may_be(digest, release_id) for past in self.releases)
 
     def under(self, key: str) -> Memory:
         """Return the memory for persons that are hashed under a column and key.
@@ -108,7 +118,7 @@ def _typed(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.DataFrame
 
 
 def _listed(releases: tuple[Past, ...]) -> list[list[str | None]]:
-    return [[past.digest, past.partition] for past in releases]
+    return [[past.digest, past.partition, past.release_id] for past in releases]
 
 
 def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
@@ -151,10 +161,9 @@ def remember(
         originals: (n, columns) the table of `k_anonymized`.
         past: the release.
     Returns:
-        The new memory; the same one if the release is in it. Of equal keys the value published last stays.
+        The new memory; the same one if the release is in it: table, persons, classes and noise, not the
+        table alone. Of equal keys the value published last stays.
     """
-    if past in memory.releases:
-        return memory
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
     persons, classes = behind[PERSON], class_texts(behind, policy)
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
@@ -167,6 +176,8 @@ def remember(
         )
         for j, name in enumerate(policy.perturbed)
     ]
+    if _has(memory, past, members, added):
+        return memory
     values = pd.concat([memory.values, *added], ignore_index=True).drop_duplicates(_KEY, keep="last")
     return Memory(
         (*memory.releases, past),
@@ -174,6 +185,27 @@ def remember(
         values[list(_VALUES)].astype(_VALUES).reset_index(drop=True),
         memory.key,
     )
+
+
+def _has(memory: Memory, past: Past, members: pd.DataFrame, values: list[pd.DataFrame]) -> bool:
+    """Tell whether a release is in the memory already; under one id the noise is the same, too."""
+    who = ["person", "class"]
+    people = set(members[who].itertuples(index=False, name=None))
+    for position, known in enumerate(memory.releases):
+        same = known.release_id in (None, past.release_id)
+        if (known.digest, known.partition) != (past.digest, past.partition) or not same:
+            continue
+        behind = memory.members.loc[memory.members["release"] == position, who]
+        if set(behind.itertuples(index=False, name=None)) == people:
+            return known.release_id is not None or _within(values, memory.values)
+    return False
+
+
+def _within(added: list[pd.DataFrame], values: pd.DataFrame) -> bool:
+    """Tell whether all noisy values were published before, of the same persons."""
+    what = [*_KEY, "noisy"]
+    known = pd.MultiIndex.from_frame(values[what])
+    return all(pd.MultiIndex.from_frame(frame[what]).isin(known).all() for frame in added)
 
 
 def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
@@ -201,7 +233,7 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
     member = (frame["release"] >= 0).to_numpy()
     values = frame.loc[~member, list(_VALUES)]
     return Memory(
-        tuple(Past(digest, partition) for digest, partition in document["releases"]),
+        tuple(Past(*past) for past in document["releases"]),
         frame.loc[member, list(_MEMBERS)].astype(_MEMBERS).reset_index(drop=True),
         values.assign(release=-2 - values["release"]).astype(_VALUES).reset_index(drop=True),
         document["key"],

@@ -155,7 +155,11 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         can_subset=True,
     )
     def gate(
-        context: dg.AssetCheckExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
+        context: dg.AssetCheckExecutionContext,
+        anon_folders: Folders,
+        anon_vault: dg.ResourceParam[Any],
+        released: Staged,
+        originals: Staged,
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {key.name for key in context.selected_asset_check_keys}
         locations = anon_folders.locations()
@@ -169,7 +173,7 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
                 released.facts,
                 originals=originals.frame,
                 hierarchies=folder,
-                memory=published_before(policy, locations, partition=key),
+                memory=published_before(policy, locations, partition=key, manager=anon_vault),
             )
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))

@@ -189,7 +189,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         )
         if archive is not None and memory is not None:
             table = judged.frame.assign(**{RECORD: released.frame[RECORD].to_numpy()})
-            past = Past(judged.report.data_digest, partition)
+            past = Past(judged.report.data_digest, partition, release_id)
             archive.stage(remember(memory, policy, table, originals, past=past))
         with booked.writing(release_id, judged.report.data_digest, epsilon):
             written = write_release(
