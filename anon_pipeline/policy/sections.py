@@ -196,7 +196,7 @@ class Sign(Strict):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Name of an environment variable that holds an Ed25519 private key in PEM.",
     )
-    key_file: str | None = Field(None, description="Path of a PEM file; anon-pipeline keygen writes one.")
+    key_file: Plain | None = Field(None, description="Path of a PEM file; anon-pipeline keygen writes one.")
 
     @model_validator(mode="after")
     def _one(self) -> Sign:

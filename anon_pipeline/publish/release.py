@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -29,7 +29,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
-from anon_pipeline.publish.tables import from_bytes, to_bytes
+from anon_pipeline.publish.tables import column_types, from_bytes, to_bytes
 from anon_pipeline.publish.writer import data_file, prepare, write_release
 
 __all__ = ["Judged", "Published", "judge", "publish", "refuse_unless_passed"]
@@ -90,7 +90,9 @@ def judge(
     report = evaluate(
         with_ids, policy, released.facts, originals=originals, hierarchies=hierarchies, memory=memory
     )
-    return Judged(back, data, data_file(policy.name, policy.publish.format, data, len(back)), report)
+    file = data_file(policy.name, policy.publish.format, data, len(back))
+    typed = replace(file, types=column_types(table)) if policy.publish.format == "csv" else file
+    return Judged(back, data, typed, report)
 
 
 def refuse_unless_passed(report: GateReport) -> None:
