@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.policy.columns import Column, Generalize, Identifier, Intervals, Perturb, Sensitive, Strict
+from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Anonymize,
@@ -37,7 +38,7 @@ class Policy(Strict):
 
     name: str = Field(description="Letters, digits and underscores; names assets, jobs and folders.")
     source: Source
-    columns: dict[str, Column] = Field(min_length=1, description="Every column of the input, by name.")
+    columns: Keyed[Column] = Field(min_length=1, description="Every column of the input, by name.")
     deidentify: Deidentify | None = None
     record_key: str | None = Field(
         None,
