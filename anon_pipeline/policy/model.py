@@ -27,6 +27,7 @@ from anon_pipeline.policy.sections import (
     SuppressSection,
     VaultSection,
 )
+from anon_pipeline.policy.size import refuse_large_values
 
 __all__ = ["TYPE", "Policy", "json_schema"]
 
@@ -58,6 +59,13 @@ class Policy(Strict):
         description="The population that the data is about, which releases share. Default: the name.",
     )
     budget: Budget | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weighed(cls, attributes: Any) -> Any:
+        """Refuse what is too large before anything is made of it, whoever read the file."""
+        refuse_large_values(attributes)
+        return attributes
 
     @field_validator("name")
     @classmethod
