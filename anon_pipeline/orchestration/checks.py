@@ -30,6 +30,7 @@ from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
+from anon_pipeline.orchestration.vault import trusted
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
@@ -109,7 +110,8 @@ def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> li
             folders = anon_folders.locations()
             folders.confine(policy)
             coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
-            return k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
+            levels = trusted(policy, table).facts["k_anonymized"]["levels"]
+            return k_anonymized_contract(policy, coded.hierarchies, levels)
 
         return _contract("k_anonymized", table, schema)
 
@@ -166,6 +168,8 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         with as_failure(), private_stage("gate"):
             locations.confine(policy)
             key = partition_of_run(context, partitions)
+            trusted(policy, released)
+            trusted(policy, originals)
             memory = published_before(policy, locations, partition=key)
             report = evaluate(
                 released.frame,

@@ -8,15 +8,17 @@ Belongs here: files, their lock, that question. Does not belong here: what is in
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
 from anon_pipeline.compose.memory import Memory, from_table, to_table
 from anon_pipeline.deidentify import hashing_key, memory_key
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, PublishError
 from anon_pipeline.locations import Locations
+from anon_pipeline.measure.fact_rules import is_digest
 from anon_pipeline.orchestration.remote_lock import held_remotely
 from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.pipeline import Staged
@@ -147,13 +149,22 @@ class VaultArchive:
     def _clear_up(self) -> None:
         """Commit the staged memory, unless the place of its release shows just what it showed before it."""
         staged = read_staged(self._beside, vault=self._vault())
-        last, before = _memory(staged).releases[-1], staged.facts[_BESIDE]
-        shown = self._published(Path(before["folder"]))
+        last, before = _memory(staged).releases[-1], _beside(staged)
+        shown = self._shown_at(before["folder"])
         now = None if shown is None else shown[0]
         if now != last.digest and now == before["digest"]:
             self._drop_beside()
         else:
             self.commit()
+
+    def _shown_at(self, folder: str) -> tuple[str, bool] | None:
+        """Return what a folder shows that the vault names; an error does not repeat the name."""
+        with suppress(PublishError, ValueError):
+            return self._published(Path(folder))
+        raise InputError(
+            "the folder that the vault's staged memory names must have no manifest or a readable one. Move "
+            "what is there away, or restore the vault."
+        )
 
     def _published(self, folder: Path) -> tuple[str, bool] | None:
         """Return the digest of what a folder shows, and whether it was made with a memory."""
@@ -182,4 +193,18 @@ def published_before(policy: Policy, folders: Locations, *, partition: str | Non
 
 
 def _memory(staged: Staged) -> Memory:
-    return from_table(staged.frame, staged.facts)
+    return from_table(staged.frame, {name: facts for name, facts in staged.facts.items() if name != _BESIDE})
+
+
+def _beside(staged: Staged) -> Mapping[str, Any]:
+    """Return what a staged memory says of the place of its release.
+
+    Raises:
+        InputError: it does not say it, or something else.
+    """
+    before = staged.facts.get(_BESIDE, {})
+    digest = before.get("digest")
+    known = set(before) == {"folder", "digest"} and isinstance(before["folder"], str)
+    if not known or not (digest is None or is_digest(digest)):
+        raise InputError("the vault's staged memory must say where its release goes, it does not")
+    return before
