@@ -16,7 +16,9 @@ import pandas as pd
 
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
+from anon_pipeline.locations import plain_partition
 from anon_pipeline.measure.evidence import epsilon_shares, quantized, value_classes
+from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.policy.model import Policy
 
@@ -228,7 +230,7 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
         InputError: it is none, or of a version that this program does not know.
     """
     document = facts.get("memory", {})
-    if document.get("version") not in _READABLE or not set(_VALUES) <= set(frame.columns):
+    if not _is_memory(document) or not set(_VALUES) <= set(frame.columns):
         raise InputError("the memory of a release must be one that this version wrote, got another table")
     member = (frame["release"] >= 0).to_numpy()
     values = frame.loc[~member, list(_VALUES)]
@@ -238,3 +240,33 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
         values.assign(release=-2 - values["release"]).astype(_VALUES).reset_index(drop=True),
         document["key"],
     )
+
+
+def _is_memory(document: Mapping[str, Any]) -> bool:
+    """Tell whether facts are a memory's: digests and plain names of partitions, no other text."""
+    key, releases, version = (document.get(name) for name in ("key", "releases", "version"))
+    return (
+        set(document) == {"version", "releases", "key"}
+        and type(version) is int
+        and version in _READABLE
+        and (key is None or is_digest(key))
+        and isinstance(releases, list)
+        and all(map(_is_past, releases))
+    )
+
+
+def _is_past(past: Any) -> bool:
+    """Tell whether this is a release as a memory lists it, before version 3 without the ledger's id."""
+    if not isinstance(past, list) or len(past) not in (2, 3) or not is_digest(past[0]):
+        return False
+    named = past[1] is None or _is_partition(past[1])
+    return named and (len(past) == 2 or past[2] is None or is_release_id(past[2]))
+
+
+def _is_partition(value: Any) -> bool:
+    if not isinstance(value, str) or len(value) > 200:
+        return False
+    try:
+        return plain_partition(value) == value
+    except InputError:
+        return False

@@ -22,7 +22,7 @@ from anon_pipeline.orchestration.memory import archive_in, published_before
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
-from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy
+from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy, trusted
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
@@ -149,7 +149,7 @@ def _private(
                 anon_vault,
             )
             at.folders.confine(policy, at.partition)
-            staged = work(at, **tables)
+            staged = work(at, **{name: trusted(policy, table) for name, table in tables.items()})
             context.add_output_metadata(facts_metadata(staged.facts[stage]))
             return staged
 
@@ -174,6 +174,7 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
         with as_failure(), private_stage("published"):
             partition = partition_of_run(context, partitions)
             check_retainable(anon_vault, policy)
+            trusted(policy, originals)
             lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
             folders = anon_folders.locations()
             written = publish(

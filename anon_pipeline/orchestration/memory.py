@@ -8,15 +8,17 @@ Belongs here: files, their lock, that question. Does not belong here: what is in
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
 from anon_pipeline.compose.memory import Memory, Past, from_table, to_table
 from anon_pipeline.deidentify import hashing_key, memory_key
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, PublishError
 from anon_pipeline.locations import Locations
+from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.orchestration.remote_lock import held_remotely
 from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
 from anon_pipeline.pipeline import Staged
@@ -152,8 +154,8 @@ class VaultArchive:
         Where that is the same table, the ledger's ids tell; without a ledger the release then counts.
         """
         staged = read_staged(self._beside, vault=self._vault())
-        last, before = _memory(staged).releases[-1], staged.facts[_BESIDE]
-        shown = self._published(Path(before["folder"]))
+        last, before = _memory(staged).releases[-1], _beside(staged)
+        shown = self._shown_at(before["folder"])
         if shown is None:
             unchanged, there = before["digest"] is None, False
         else:
@@ -163,6 +165,15 @@ class VaultArchive:
             self._drop_beside()
         else:
             self.commit()
+
+    def _shown_at(self, folder: str) -> "_Shown | None":
+        """Return what a folder shows that the vault names; an error does not repeat the name."""
+        with suppress(PublishError, ValueError):
+            return self._published(Path(folder))
+        raise InputError(
+            "the folder that the vault's staged memory names must have no manifest or a readable one. Move "
+            "what is there away, or restore the vault."
+        )
 
     def _published(self, folder: Path) -> "_Shown | None":
         """Return what a folder shows of this release."""
@@ -232,4 +243,21 @@ def published_before(
 
 
 def _memory(staged: Staged) -> Memory:
-    return from_table(staged.frame, staged.facts)
+    return from_table(staged.frame, {name: facts for name, facts in staged.facts.items() if name != _BESIDE})
+
+
+def _beside(staged: Staged) -> Mapping[str, Any]:
+    """Return what a staged memory says of the place of its release.
+
+    Raises:
+        InputError: it does not say it, or something else.
+    """
+    before = staged.facts.get(_BESIDE, {})
+    digest = before.get("digest")
+    release_id = before.get("release_id")
+    known = {"folder", "digest"} <= set(before) <= {"folder", "digest", "release_id"}
+    known = known and isinstance(before["folder"], str)
+    named = (digest is None or is_digest(digest)) and (release_id is None or is_release_id(release_id))
+    if not known or not named:
+        raise InputError("the vault's staged memory must say where its release goes, it does not")
+    return before

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.policy.columns import Plain, Real, Separator, Strict, Whole
+from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 
 __all__ = [
     "Anonymize",
@@ -165,11 +166,12 @@ class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
     k: Whole | None = Field(None, ge=2, description="Default: anonymize.k.")
-    t_closeness: dict[str, Share] = Field(
-        default_factory=dict, description="Sensitive column → largest distance of a class to the whole input."
+    t_closeness: Keyed[Share] = Field(
+        default_factory=FrozenMapping,
+        description="Sensitive column → largest distance of a class to the whole input.",
     )
-    l_diversity: dict[str, LDiversity] = Field(
-        default_factory=dict, description="Sensitive column → how diverse each class must be."
+    l_diversity: Keyed[LDiversity] = Field(
+        default_factory=FrozenMapping, description="Sensitive column → how diverse each class must be."
     )
     linking_risk: Share | None = Field(
         None, description="Largest share of the records that are nearest to their own original."

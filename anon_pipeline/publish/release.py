@@ -24,6 +24,7 @@ from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.locations import Locations
+from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
@@ -164,13 +165,14 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             when, and only when, it is published.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
-        InputError: the ledger cannot be written, or the policy signs and there is no usable key.
+        InputError: facts that no stage writes; the ledger cannot be written, or the policy signs and there is
+            no usable key.
         PublishError: the destination cannot be written, or another run holds it; see `write_release`.
     """
     locations.confine(policy, partition)
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
-    facts, release_id = with_release_id(released.facts, ledger=booked.ledger)
+    facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
     named = Staged(released.frame, facts)
     with booked.failing(release_id):
         prepare(booked.folder, policy.name)

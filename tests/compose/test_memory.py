@@ -80,13 +80,14 @@ def test_one_of_version_2_is_readable_and_knows_by_the_digest(keeping: Keeping, 
 
 
 def test_an_id_of_the_ledger_tells_releases_of_one_table_apart() -> None:
-    past = Past("digest", "monday", "one")
+    digest, one, two = "d" * 64, "1" * 32, "2" * 32
+    past = Past(digest, "monday", one)
     memory = replace(Memory.empty(), releases=(past,))
-    assert memory.knows("digest", "monday", "one")
-    assert memory.knows("digest", "monday")
-    assert not memory.knows("digest", "monday", "two")
-    assert not memory.knows("digest", "tuesday", "one")
-    assert not memory.knows("another", "monday", "one")
+    assert memory.knows(digest, "monday", one)
+    assert memory.knows(digest, "monday")
+    assert not memory.knows(digest, "monday", two)
+    assert not memory.knows(digest, "tuesday", one)
+    assert not memory.knows("e" * 64, "monday", one)
     assert from_table(*to_table(memory)).releases == (past,)
 
 
