@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_pipeline.limits import file_size
 from anon_pipeline.values import arrow
 
 __all__ = ["digest_file", "digest_frame"]
@@ -92,6 +93,11 @@ def _text_bytes(array: pa.LargeStringArray) -> bytes:
 
 
 def digest_file(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a plain file's bytes, as 64 hexadecimal digits.
+
+    Raises:
+        OSError: it is not there, or no plain file.
+    """
+    file_size(path)  # of a device the end may never come
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -77,12 +77,12 @@ def using(other: Disk) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it; each is there after a power cut, too."""
+    """Make a folder and those above it, at most 0755; each is there after a power cut, too."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
     with disk().point("make folder"):
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o755, exist_ok=True)
     with disk().point("sync parent folder"), _opened(folder.parent) as handle:
         getattr(os, "fdatasync", os.fsync)(handle)
 

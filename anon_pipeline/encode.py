@@ -84,7 +84,7 @@ def _column_problems(got: Sequence[str], declared: Sequence[str]) -> list[str]:
     problems = []
     twice = sorted({name for name in got if got.count(name) > 1})
     if twice:
-        problems.append(f"columns must be named once, got twice: {', '.join(twice)}")
+        problems.append(f"columns must be named once, got twice: {', '.join(map(escaped, twice))}")
     problems += [
         f"columns must be named as in the policy, got {escaped(other)}, which only looks like {escaped(one)}"
         for one, other in alike
@@ -95,7 +95,7 @@ def _column_problems(got: Sequence[str], declared: Sequence[str]) -> list[str]:
     ]
     if undeclared:
         problems.append(
-            f"columns must be declared in the policy, got undeclared: {', '.join(undeclared)}. "
+            f"columns must be declared in the policy, got undeclared: {', '.join(map(escaped, undeclared))}. "
             "Give each a role (identifier with action: drop removes it)."
         )
     if unknown:

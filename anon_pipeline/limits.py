@@ -6,10 +6,12 @@ the limits of a source (`policy.sections.Limits`), what a file means.
 
 from __future__ import annotations
 
+import io
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from anon_pipeline.errors import InputError, NotAFileError
 
@@ -27,8 +29,10 @@ __all__ = [
     "POLICY_NUMBER",
     "POLICY_TEXT",
     "BoundedLines",
+    "Held",
     "exceeded",
     "file_size",
+    "opened",
     "read_small",
 ]
 
@@ -59,13 +63,32 @@ def exceeded(what: str, limit: str, most: int, *, got: int | None = None) -> Inp
     return InputError(f"{what}: must keep the limit {limit} ({most:,}), got {more}")
 
 
-def file_size(path: Path) -> int:
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A file that was read: its name and its bytes, for readers that would else open a path again."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+
+def opened(file: Path | Held) -> BinaryIO:
+    """Open a file, or the bytes that are held of it, for reading.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return io.BytesIO(file.data) if isinstance(file, Held) else file.open("rb")
+
+
+def file_size(file: Path | Held) -> int:
     """Return a plain file's size in bytes.
 
     Raises:
         OSError: it is not there, a folder, or something whose end may never come (a pipe, a device).
     """
-    status = path.stat()
+    if isinstance(file, Held):
+        return len(file.data)
+    status = file.stat()
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError
     if not stat.S_ISREG(status.st_mode):

@@ -26,7 +26,7 @@ OFF = "off"
 class Locations:
     """Folders of a deployment.
 
-    sources: what ``source.path`` and ``deidentify.key_file`` are relative to.
+    sources: what ``source.path`` and the files of keys are relative to.
     hierarchies: what ``hierarchy.table`` is relative to.
     releases: what ``publish.to`` is relative to.
     vault: private artefacts between the stages.
@@ -86,7 +86,8 @@ class Locations:
         """Refuse a policy whose files lie outside of the folders, symbolic links followed.
 
         Args:
-            policy: its ``source.path``, ``deidentify.key_file`` and ``hierarchy.table``.
+            policy: its ``source.path``, ``deidentify.key_file``, ``publish.sign.key_file`` and
+                ``hierarchy.table``.
             partition: takes the place of ``{partition}``.
         Raises:
             InputError: every path that leaves its folder.
@@ -110,6 +111,8 @@ class Locations:
             yield "source.path", "sources", self.sources, named
         if policy.deidentify is not None and policy.deidentify.key_file is not None:
             yield "deidentify.key_file", "sources", self.sources, policy.deidentify.key_file
+        if policy.publish.sign is not None and policy.publish.sign.key_file is not None:
+            yield "publish.sign.key_file", "sources", self.sources, policy.publish.sign.key_file
         for name, column in policy.columns.items():
             if isinstance(column, (Generalize, Sensitive)) and isinstance(column.hierarchy, Table):
                 where = f"columns.{name}.hierarchy.table"

@@ -75,11 +75,22 @@ def demo(folder: Path) -> None:
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
-    """Return what keeps the memory of what was published; Dagster's vault, which takes a second to import."""
+    """Return what keeps the memory of what was published, and warn if it is not encrypted.
+
+    It is Dagster's vault, which takes a second to import.
+    """
     if policy.record_key is None:
         return None
     from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
+    if keys_from().current is None:
+        click.echo(
+            "warning: the vault is not encrypted: there is no key. The memory (record_key) holds original "
+            "values; file permissions alone protect it. Set ANON_PIPELINE_VAULT_KEY, _KEY_FILE or "
+            "_KEY_COMMAND.",
+            err=True,
+        )
     return VaultArchive(policy, locations)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.shared import locations_of, print_report, project_option
+from anon_pipeline.cli.shared import allow_outside_option, locations_of, print_report, project_option
 
 __all__ = ["keygen", "verify"]
 
@@ -25,7 +25,14 @@ __all__ = ["keygen", "verify"]
     help="Key that must have signed it; a missing or wrong signature is then refused.",
 )
 @project_option
-def verify(release: Path, policy_file: Path | None, public_key: Path | None, project: Path | None) -> None:
+@allow_outside_option
+def verify(
+    release: Path,
+    policy_file: Path | None,
+    public_key: Path | None,
+    project: Path | None,
+    allow_outside: bool,
+) -> None:
     """Verify that RELEASE (its folder, or its manifest) is what its manifest says.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
@@ -38,11 +45,13 @@ def verify(release: Path, policy_file: Path | None, public_key: Path | None, pro
     from anon_pipeline.publish.signing import read_public_key  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against, verify_release  # noqa: PLC0415
 
-    against = Against(
-        policy=None if policy_file is None else load_policy(policy_file),
-        hierarchies=Path() if policy_file is None else locations_of(policy_file, project).hierarchies,
-        key=None if public_key is None else read_public_key(public_key),
-    )
+    key = None if public_key is None else read_public_key(public_key)
+    against = Against(key=key)
+    if policy_file is not None:
+        policy = load_policy(policy_file)
+        locations = locations_of(policy_file, project, outside=allow_outside)
+        locations.confine(policy)
+        against = Against(policy, locations.hierarchies, key)
     with private_stage("verify"):
         report = verify_release(release, against)
     print_report(report, f"{release.name}, verified")

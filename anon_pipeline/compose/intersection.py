@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anon_pipeline.classes import group_rows
 from anon_pipeline.compose.memory import Memory
 
-__all__ = ["fewest_compatible", "history"]
+__all__ = ["fewest_compatible", "histories", "history"]
 
 
 def history(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[np.int64]:
@@ -27,13 +27,34 @@ def history(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[n
     Returns:
         A row for each of the m persons of any release; the last column is the release to be published.
     """
+    return _coded(memory, persons, classes)[0]
+
+
+def histories(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[np.int64]:
+    """Return the rows of `history` of the persons of the release to be published, (n, r + 1), in their order.
+
+    Who fits one of them was in its class of that release, so these rows are enough to count with.
+
+    Args:
+        memory: the r releases before.
+        persons: (n,) of the release to be published, all different.
+        classes: (n,) their classes as text.
+    """
+    codes, who = _coded(memory, persons, classes)
+    return codes[who[len(who) - len(persons) :]]
+
+
+def _coded(
+    memory: Memory, persons: pd.Series, classes: pd.Series
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the history of every person, and the row there of each member of a release."""
     current = len(memory.releases)
     who, distinct = pd.factorize(pd.concat([memory.members["person"], persons], ignore_index=True))
     label = pd.factorize(pd.concat([memory.members["class"], classes], ignore_index=True))[0]
     release = np.append(memory.members["release"].to_numpy(np.int64), np.full(len(persons), current))
     codes = np.full((len(distinct), current + 1), -1, np.int64)
     codes[who, release] = label
-    return codes
+    return codes, who.astype(np.int64)
 
 
 def fewest_compatible(codes: NDArray[np.int64]) -> int | None:

@@ -16,14 +16,16 @@ import pandas as pd
 
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
+from anon_pipeline.locations import plain_partition
 from anon_pipeline.measure.evidence import epsilon_shares, quantized, value_classes
+from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["Memory", "Past", "class_texts", "from_table", "remember", "terms", "to_table"]
 
-_VERSION = 2
-_READABLE = (1, _VERSION)
+_VERSION = 3
+_READABLE = (1, 2, _VERSION)
 _MEMBERS = {"release": "int64", "person": "str", "class": "str"}
 _VALUES = {
     "person": "str",
@@ -39,10 +41,20 @@ _KEY = ["person", "column", "class", "original", "terms"]
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A release that was published: the digest of its table, its partition."""
+    """A release that was published. Two of different people can have one table, and so one digest.
+
+    release_id: under which the ledger has it; None without one, and in memories before version 3.
+    """
 
     digest: str
     partition: str | None
+    release_id: str | None = None
+
+    def may_be(self, digest: str | None, release_id: str | None) -> bool:
+        """Tell whether a table is this release's: by the ids where both have one, else by the digest."""
+        return self.digest == digest and (
+            None in (self.release_id, release_id) or self.release_id == release_id
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,9 +84,9 @@ class Memory:
         """Return the memory of a release that was never published."""
         return cls((), _typed({}, _MEMBERS), _typed({}, _VALUES))
 
-    def knows(self, digest: str, partition: str | None) -> bool:
-        """Tell whether a table was published as that partition."""
-        return Past(digest, partition) in self.releases
+    def knows(self, digest: str, partition: str | None, release_id: str | None = None) -> bool:
+        """Tell whether a table was published as that partition, under that id."""
+        return any(past.partition == partition and past.may_be(digest, release_id) for past in self.releases)
 
     def under(self, key: str) -> Memory:
         """Return the memory for persons that are hashed under a column and key.
@@ -108,7 +120,7 @@ def _typed(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.DataFrame
 
 
 def _listed(releases: tuple[Past, ...]) -> list[list[str | None]]:
-    return [[past.digest, past.partition] for past in releases]
+    return [[past.digest, past.partition, past.release_id] for past in releases]
 
 
 def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
@@ -151,10 +163,9 @@ def remember(
         originals: (n, columns) the table of `k_anonymized`.
         past: the release.
     Returns:
-        The new memory; the same one if the release is in it. Of equal keys the value published last stays.
+        The new memory; the same one if the release is in it: table, persons, classes and noise, not the
+        table alone. Of equal keys the value published last stays.
     """
-    if past in memory.releases:
-        return memory
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
     persons, classes = behind[PERSON], class_texts(behind, policy)
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
@@ -167,6 +178,8 @@ def remember(
         )
         for j, name in enumerate(policy.perturbed)
     ]
+    if _has(memory, past, members, added):
+        return memory
     values = pd.concat([memory.values, *added], ignore_index=True).drop_duplicates(_KEY, keep="last")
     return Memory(
         (*memory.releases, past),
@@ -174,6 +187,27 @@ def remember(
         values[list(_VALUES)].astype(_VALUES).reset_index(drop=True),
         memory.key,
     )
+
+
+def _has(memory: Memory, past: Past, members: pd.DataFrame, values: list[pd.DataFrame]) -> bool:
+    """Tell whether a release is in the memory already; under one id the noise is the same, too."""
+    who = ["person", "class"]
+    people = set(members[who].itertuples(index=False, name=None))
+    for position, known in enumerate(memory.releases):
+        same = known.release_id in (None, past.release_id)
+        if (known.digest, known.partition) != (past.digest, past.partition) or not same:
+            continue
+        behind = memory.members.loc[memory.members["release"] == position, who]
+        if set(behind.itertuples(index=False, name=None)) == people:
+            return known.release_id is not None or _within(values, memory.values)
+    return False
+
+
+def _within(added: list[pd.DataFrame], values: pd.DataFrame) -> bool:
+    """Tell whether all noisy values were published before, of the same persons."""
+    what = [*_KEY, "noisy"]
+    known = pd.MultiIndex.from_frame(values[what])
+    return all(pd.MultiIndex.from_frame(frame[what]).isin(known).all() for frame in added)
 
 
 def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
@@ -196,13 +230,43 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
         InputError: it is none, or of a version that this program does not know.
     """
     document = facts.get("memory", {})
-    if document.get("version") not in _READABLE or not set(_VALUES) <= set(frame.columns):
+    if not _is_memory(document) or not set(_VALUES) <= set(frame.columns):
         raise InputError("the memory of a release must be one that this version wrote, got another table")
     member = (frame["release"] >= 0).to_numpy()
     values = frame.loc[~member, list(_VALUES)]
     return Memory(
-        tuple(Past(digest, partition) for digest, partition in document["releases"]),
+        tuple(Past(*past) for past in document["releases"]),
         frame.loc[member, list(_MEMBERS)].astype(_MEMBERS).reset_index(drop=True),
         values.assign(release=-2 - values["release"]).astype(_VALUES).reset_index(drop=True),
         document["key"],
     )
+
+
+def _is_memory(document: Mapping[str, Any]) -> bool:
+    """Tell whether facts are a memory's: digests and plain names of partitions, no other text."""
+    key, releases, version = (document.get(name) for name in ("key", "releases", "version"))
+    return (
+        set(document) == {"version", "releases", "key"}
+        and type(version) is int
+        and version in _READABLE
+        and (key is None or is_digest(key))
+        and isinstance(releases, list)
+        and all(map(_is_past, releases))
+    )
+
+
+def _is_past(past: Any) -> bool:
+    """Tell whether this is a release as a memory lists it, before version 3 without the ledger's id."""
+    if not isinstance(past, list) or len(past) not in (2, 3) or not is_digest(past[0]):
+        return False
+    named = past[1] is None or _is_partition(past[1])
+    return named and (len(past) == 2 or past[2] is None or is_release_id(past[2]))
+
+
+def _is_partition(value: Any) -> bool:
+    if not isinstance(value, str) or len(value) > 200:
+        return False
+    try:
+        return plain_partition(value) == value
+    except InputError:
+        return False

@@ -24,6 +24,7 @@ from anon_pipeline.policy.model import Policy
 __all__ = [
     "Recalled",
     "composition",
+    "count_redrawn",
     "largest_spent",
     "recall",
     "recalled",
@@ -150,7 +151,18 @@ def redrawn(memory: Memory, policy: Policy, released: pd.DataFrame, behind: pd.D
         behind: (r, columns) its originals, record by record, with the persons.
     """
     found = recall(memory, policy, behind, quantized(behind, policy))
-    return int((found.known & (found.noisy != quantized(released, policy))).sum())
+    return count_redrawn(found.noisy, found.known, quantized(released, policy))
+
+
+def count_redrawn(noisy: NDArray[np.int64], known: NDArray[np.bool_], released: NDArray[np.int64]) -> int:
+    """Count the values that were published and are released as others.
+
+    Args:
+        noisy: (r, p) as they were published, grid units; without meaning where ``known`` is False.
+        known: (r, p) whether they were.
+        released: (r, p) grid units.
+    """
+    return int((known & (noisy != released)).sum())
 
 
 def spent_since(memory: Memory, policy: Policy, originals: pd.DataFrame, *, records: pd.Series) -> Fraction:

@@ -99,9 +99,13 @@ def _paths(column: str, tree: Any, above: tuple[str, ...]) -> Iterator[tuple[str
     if isinstance(tree, Mapping) and tree:
         for name, below in tree.items():
             yield from _paths(column, below, (*above, str(name)))
-    elif isinstance(tree, list) and tree and all(isinstance(leaf, (str, int, float)) for leaf in tree):
+    elif _is_list(tree) and all(isinstance(leaf, (str, int, float)) for leaf in tree):
         yield from ((*above, str(leaf)) for leaf in tree)
     else:
         raise InputError(
             f"{column}: a tree must be made of mappings with lists of leaves, none of them empty"
         )
+
+
+def _is_list(tree: Any) -> bool:
+    return isinstance(tree, (list, tuple)) and bool(tree)

@@ -5,8 +5,9 @@ Belongs here: connecting, locking, reading and appending rows. Does not belong h
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -184,7 +185,7 @@ def _parsed(url: str) -> URL:
 
 
 def _file(url: URL, *, make: bool) -> None:
-    """Make the folder of a SQLite file; refuse a database in memory, which would forget."""
+    """Make the folder of a SQLite file, and the file; refuse a database in memory, which would forget."""
     if not url.database or url.database == ":memory:":
         raise InputError("the ledger must be a file: sqlite:////absolute/path/ledger.sqlite, got none")
     path = Path(url.database)
@@ -194,6 +195,20 @@ def _file(url: URL, *, make: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"the ledger's folder must be writable, got {type(error).__name__}") from None
+    _private_file(path)
+
+
+def _private_file(path: Path) -> None:
+    """Make the file if it is not there, for its owner alone: SQLite gives its journal the same mode.
+
+    One that is there keeps its mode: others may have been let in. What fails here, SQLite says better.
+    """
+    if str(path).startswith("file:"):
+        return
+    with suppress(OSError):
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        os.fchmod(handle, 0o600)
+        os.close(handle)
 
 
 def _engine(url: URL) -> sa.Engine:

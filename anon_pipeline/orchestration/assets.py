@@ -18,11 +18,11 @@ from anon_pipeline.errors import private_stage
 from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
-from anon_pipeline.orchestration.memory import VaultArchive, published_before
+from anon_pipeline.orchestration.memory import archive_in, published_before
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
-from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy
+from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy, trusted
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
@@ -61,12 +61,16 @@ def build_assets(policy: Policy, partitions: dg.PartitionsDefinition | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """What a stage's work is done with: the policy, the deployment's folders, the run and its partition."""
+    """What a stage's work is done with: the policy, the deployment's folders, the run and its partition.
+
+    vault: the IO manager of the private tables.
+    """
 
     policy: Policy
     folders: Locations
     partition: str | None
     run: str
+    vault: object
 
     def booking(self) -> Booking:
         return booking(self.policy, self.folders, partition=self.partition, run=self.run)
@@ -86,7 +90,7 @@ def _k_anonymized(at: _At, before: Staged) -> Staged:
 
 
 def _perturbed(at: _At, before: Staged) -> Staged:
-    memory = published_before(at.policy, at.folders, partition=at.partition)
+    memory = published_before(at.policy, at.folders, partition=at.partition, manager=at.vault)
     booked = at.booking()
     opened = Opening(booked)
     with opened.failing():
@@ -130,13 +134,22 @@ def _private(
     """Return the asset of a private stage: its table goes to the vault, its facts to the metadata."""
 
     @dg.asset(**_common(policy, partitions, stage, ins), io_manager_key=VAULT)
-    def private(context: dg.AssetExecutionContext, anon_folders: Folders, **tables: Staged) -> Staged:
+    def private(
+        context: dg.AssetExecutionContext,
+        anon_folders: Folders,
+        anon_vault: dg.ResourceParam[Any],
+        **tables: Staged,
+    ) -> Staged:
         with as_failure(), private_stage(stage):
             at = _At(
-                policy, anon_folders.locations(), partition_of_run(context, partitions), context.run.run_id
+                policy,
+                anon_folders.locations(),
+                partition_of_run(context, partitions),
+                context.run.run_id,
+                anon_vault,
             )
             at.folders.confine(policy, at.partition)
-            staged = work(at, **tables)
+            staged = work(at, **{name: trusted(policy, table) for name, table in tables.items()})
             context.add_output_metadata(facts_metadata(staged.facts[stage]))
             return staged
 
@@ -161,6 +174,7 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
         with as_failure(), private_stage("published"):
             partition = partition_of_run(context, partitions)
             check_retainable(anon_vault, policy)
+            trusted(policy, originals)
             lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
             folders = anon_folders.locations()
             written = publish(
@@ -170,7 +184,7 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
                 locations=folders,
                 partition=partition,
                 second_lock=lock,
-                archive=None if policy.record_key is None else VaultArchive(policy, folders),
+                archive=None if policy.record_key is None else archive_in(anon_vault, policy, folders),
             )
             retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
             return dg.MaterializeResult(metadata=_published_metadata(written))

@@ -6,11 +6,14 @@ any measure or contract (`gate`).
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+import pandas as pd
 
+from anon_pipeline.compose.memory import Memory
 from anon_pipeline.encode import code_quasi_identifiers
 from anon_pipeline.errors import InputError, private_stage
 from anon_pipeline.gate import Status, evaluate
@@ -27,6 +30,7 @@ from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
+from anon_pipeline.orchestration.vault import trusted
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
@@ -106,7 +110,8 @@ def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> li
             folders = anon_folders.locations()
             folders.confine(policy)
             coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
-            return k_anonymized_contract(policy, coded.hierarchies, table.facts["k_anonymized"]["levels"])
+            levels = trusted(policy, table).facts["k_anonymized"]["levels"]
+            return k_anonymized_contract(policy, coded.hierarchies, levels)
 
         return _contract("k_anonymized", table, schema)
 
@@ -155,7 +160,11 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         can_subset=True,
     )
     def gate(
-        context: dg.AssetCheckExecutionContext, anon_folders: Folders, released: Staged, originals: Staged
+        context: dg.AssetCheckExecutionContext,
+        anon_folders: Folders,
+        anon_vault: dg.ResourceParam[Any],
+        released: Staged,
+        originals: Staged,
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {key.name for key in context.selected_asset_check_keys}
         locations = anon_folders.locations()
@@ -163,17 +172,21 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
         with as_failure(), private_stage("gate"):
             locations.confine(policy)
             key = partition_of_run(context, partitions)
+            trusted(policy, released)
+            trusted(policy, originals)
+            memory = published_before(policy, locations, partition=key, manager=anon_vault)
             report = evaluate(
                 released.frame,
                 policy,
                 released.facts,
                 originals=originals.frame,
                 hierarchies=folder,
-                memory=published_before(policy, locations, partition=key),
+                memory=memory,
             )
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
-            suite = _suite(policy, released, originals, folder) if GX_CHECK in wanted else None
+            tables = _Judged(released.frame, originals.frame, memory)
+            suite = _suite(policy, tables, folder) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:
             if names[verdict.limit] in wanted:
@@ -200,7 +213,16 @@ def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, 
     )
 
 
-def _suite(policy: Policy, released: Staged, originals: Staged, hierarchies: Path) -> "SuiteResult":
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Judged:
+    """What the gate judges: the release, its originals, what was published before."""
+
+    released: pd.DataFrame
+    originals: pd.DataFrame
+    memory: Memory | None
+
+
+def _suite(policy: Policy, tables: _Judged, hierarchies: Path) -> "SuiteResult":
     """Run the limits as a suite of Great Expectations, which takes seconds to import.
 
     Tables that do not belong together fail the suite, as they fail every limit of the gate.
@@ -208,7 +230,9 @@ def _suite(policy: Policy, released: Staged, originals: Staged, hierarchies: Pat
     from anon_pipeline.gate.expectations import Outcome, SuiteResult, gate_batch, validate  # noqa: PLC0415
 
     try:
-        batch = gate_batch(released.frame, originals.frame, policy, hierarchies=hierarchies)
+        batch = gate_batch(
+            tables.released, tables.originals, policy, hierarchies=hierarchies, memory=tables.memory
+        )
     except InputError as error:
         return SuiteResult((Outcome("evidence", False, error="InputError", reason=str(error)),))
     return validate(batch, policy, hierarchies=hierarchies)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from anon_pipeline.orchestration.assets import build_assets
 from anon_pipeline.orchestration.checks import build_checks
+from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
@@ -50,7 +51,12 @@ class AnonymizedRelease(dg.Component):
 
     @classmethod
     def load(cls, attributes: BaseModel | None, context: dg.ComponentLoadContext) -> "AnonymizedRelease":
-        """Make the component of a policy; templates are not rendered: a policy is named by its digest."""
+        """Make the component of a policy; templates are not rendered: a policy is named by its digest.
+
+        Raises:
+            PolicyError: the file is one that the command line would refuse to read, see `guard`.
+        """
+        check_defs(Path(context.path))
         return cls(Policy.model_validate(attributes))
 
     @classmethod

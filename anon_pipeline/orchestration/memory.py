@@ -8,35 +8,42 @@ Belongs here: files, their lock, that question. Does not belong here: what is in
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
-from anon_pipeline.compose.memory import Memory, from_table, to_table
+from anon_pipeline.compose.memory import Memory, Past, from_table, to_table
 from anon_pipeline.deidentify import hashing_key, memory_key
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, PublishError
 from anon_pipeline.locations import Locations
+from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.orchestration.remote_lock import held_remotely
-from anon_pipeline.orchestration.vault import read_staged, write_staged
+from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.keys import keys_from
-from anon_pipeline.vault.store import RemoteStore, is_unfinished, private_folder, store_at
+from anon_pipeline.vault.store import LocalStore, RemoteStore, Store, is_unfinished, private_folder, store_at
 
-__all__ = ["VaultArchive", "published_before"]
+__all__ = ["VaultArchive", "archive_in", "published_before"]
 
 _BESIDE = "beside"
 
 
 @dataclass(frozen=True, slots=True)
 class VaultArchive:
-    """Keeps a release's memory as ``<vault>/<release>/memory.parquet``; see `compose.archive.Archive`."""
+    """Keeps a release's memory as ``<vault>/<release>/memory.parquet``; see `compose.archive.Archive`.
+
+    opens: opens the vault, with its keys of now; default: the one that locations and environment lead to.
+    """
 
     policy: Policy
     locations: Locations
+    opens: Callable[[], Vault] | None = None
 
     @property
     def _file(self) -> PurePath:
@@ -48,6 +55,8 @@ class VaultArchive:
 
     def _vault(self) -> Vault:
         """Open the vault with the keys that the environment leads to now."""
+        if self.opens is not None:
+            return self.opens()
         return Vault(store_at(self.locations.vault_place), keys_from())
 
     def _there(self, name: PurePath) -> bool:
@@ -55,43 +64,30 @@ class VaultArchive:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the release's folder in the vault; the lock ends with the process.
+        """Hold the release's folder, in the vault or, if that is remote, here; it ends with the process.
 
         A remote vault is held too, by a lock file there; what dead runs left of a memory is then removed.
 
         Raises:
             InputError: a remote vault is held by another run, or offers no lock.
         """
-        with self._held_here(), self._held_there():
+        store = self._vault().store
+        root = store.root if isinstance(store, LocalStore) else self.locations.vault
+        here = root / self.policy.name
+        private_folder(here, root=root)
+        with _held_here(here), self._held_there(store, here):
             yield
 
     @contextmanager
-    def _held_there(self) -> Iterator[None]:
-        store = store_at(self.locations.vault_place)
+    def _held_there(self, store: Store, here: Path) -> Iterator[None]:
         if not isinstance(store, RemoteStore):
             yield
             return
-        here = self.locations.vault / self.policy.name
         with held_remotely(store, self.policy.name, here=here, wait=self.policy.publish.wait):
             for name in store.names():
                 if is_unfinished(name) and name.startswith(f"{self.policy.name}/.memory"):
                     store.remove(name)
             yield
-
-    @contextmanager
-    def _held_here(self) -> Iterator[None]:
-        """Hold the local folder, by the kernel's lock."""
-        folder = self.locations.vault / self.policy.name
-        private_folder(folder)
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            fcntl.flock(
-                handle, fcntl.LOCK_UN
-            )  # closing would not do where a forked child has the handle, too
-            os.close(handle)
 
     def read(self, partition: str | None) -> Memory:
         """Return what was published, after clearing up a crash.
@@ -105,7 +101,11 @@ class VaultArchive:
         if self._there(self._file):
             memory = _memory(read_staged(self._file, vault=self._vault()))
         shown = self._published(self.locations.release(self.policy, partition))
-        if shown is not None and shown[1] and not memory.knows(shown[0], partition):
+        if (
+            shown is not None
+            and shown.composed
+            and not memory.knows(shown.digest, partition, shown.release_id)
+        ):
             raise InputError(
                 "the vault's memory must know the release that is published, it does not: it was lost or "
                 "replaced. Restore the vault, or move that release away; what it spent then counts nowhere."
@@ -118,7 +118,11 @@ class VaultArchive:
         table, facts = to_table(memory)
         folder = self.locations.release(self.policy, memory.releases[-1].partition)
         shown = self._published(folder)
-        before = {"folder": str(folder), "digest": None if shown is None else shown[0]}
+        before = {
+            "folder": str(folder),
+            "digest": None if shown is None else shown.digest,
+            "release_id": None if shown is None else shown.release_id,
+        }
         write_staged(self._beside, Staged(table, {**facts, _BESIDE: before}), vault=self._vault())
 
     def commit(self) -> None:
@@ -145,41 +149,115 @@ class VaultArchive:
             self._vault().store.remove(self._beside.as_posix())
 
     def _clear_up(self) -> None:
-        """Commit the staged memory, unless the place of its release shows just what it showed before it."""
+        """Commit the staged memory, unless the place of its release shows just what it showed before it.
+
+        Where that is the same table, the ledger's ids tell; without a ledger the release then counts.
+        """
         staged = read_staged(self._beside, vault=self._vault())
-        last, before = _memory(staged).releases[-1], staged.facts[_BESIDE]
-        shown = self._published(Path(before["folder"]))
-        now = None if shown is None else shown[0]
-        if now != last.digest and now == before["digest"]:
+        last, before = _memory(staged).releases[-1], _beside(staged)
+        shown = self._shown_at(before["folder"])
+        if shown is None:
+            unchanged, there = before["digest"] is None, False
+        else:
+            there = last.may_be(shown.digest, shown.release_id)
+            unchanged = shown.is_still(before["digest"], before.get("release_id"))
+        if unchanged and not there:
             self._drop_beside()
         else:
             self.commit()
 
-    def _published(self, folder: Path) -> tuple[str, bool] | None:
-        """Return the digest of what a folder shows, and whether it was made with a memory."""
+    def _shown_at(self, folder: str) -> "_Shown | None":
+        """Return what a folder shows that the vault names; an error does not repeat the name."""
+        with suppress(PublishError, ValueError):
+            return self._published(Path(folder))
+        raise InputError(
+            "the folder that the vault's staged memory names must have no manifest or a readable one. Move "
+            "what is there away, or restore the vault."
+        )
+
+    def _published(self, folder: Path) -> "_Shown | None":
+        """Return what a folder shows of this release."""
         document = read_manifest(folder)
         if document is None or document["release"] != self.policy.name:
             return None
-        composed = document.get("facts", {}).get("perturbed", {}).get("composition")
-        return document["data_digest"], composed is not None
+        facts = document.get("facts", {})
+        composed = facts.get("perturbed", {}).get("composition") is not None
+        return _Shown(document["data_digest"], release_id_in(facts), composed)
 
 
-def published_before(policy: Policy, folders: Locations, *, partition: str | None) -> Memory | None:
+@contextmanager
+def _held_here(folder: Path) -> Iterator[None]:
+    """Hold a local folder, by the kernel's lock."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # closing would not do where a forked child has the handle, too
+        os.close(handle)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a destination shows: a table's digest, the ledger's id, whether it was made with a memory."""
+
+    digest: str
+    release_id: str | None
+    composed: bool
+
+    def is_still(self, digest: str | None, release_id: str | None) -> bool:
+        """Tell whether it is what was shown before; a memory staged before version 3 names no id."""
+        return Past(self.digest, None, self.release_id).may_be(digest, release_id)
+
+
+def archive_in(manager: object, policy: Policy, folders: Locations) -> VaultArchive:
+    """Return the archive in the vault of an IO manager: its place, its keys.
+
+    Args:
+        manager: of the private tables; one that is not ours has no vault, so the folders' is used.
+        policy: of the release.
+        folders: the release's.
+    """
+    opens = manager.vault if isinstance(manager, VaultIOManager) else None
+    return VaultArchive(policy, folders, opens)
+
+
+def published_before(
+    policy: Policy, folders: Locations, *, partition: str | None, manager: object = None
+) -> Memory | None:
     """Return what was published of a release; None without ``record_key``.
 
     Args:
         policy: of the release.
         folders: the vault's, and the release's.
         partition: that is to be published next.
+        manager: of the private tables, see `archive_in`.
     Raises:
         InputError: see `VaultArchive.read`.
     """
     if policy.record_key is None:
         return None
-    archive = VaultArchive(policy, folders)
+    archive = archive_in(manager, policy, folders)
     with archive.alone():
         return archive.read(partition)
 
 
 def _memory(staged: Staged) -> Memory:
-    return from_table(staged.frame, staged.facts)
+    return from_table(staged.frame, {name: facts for name, facts in staged.facts.items() if name != _BESIDE})
+
+
+def _beside(staged: Staged) -> Mapping[str, Any]:
+    """Return what a staged memory says of the place of its release.
+
+    Raises:
+        InputError: it does not say it, or something else.
+    """
+    before = staged.facts.get(_BESIDE, {})
+    digest = before.get("digest")
+    release_id = before.get("release_id")
+    known = {"folder", "digest"} <= set(before) <= {"folder", "digest", "release_id"}
+    known = known and isinstance(before["folder"], str)
+    named = (digest is None or is_digest(digest)) and (release_id is None or is_release_id(release_id))
+    if not known or not named:
+        raise InputError("the vault's staged memory must say where its release goes, it does not")
+    return before

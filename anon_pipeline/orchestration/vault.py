@@ -11,12 +11,14 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePath
+from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from anon_pipeline.errors import InputError, in_words, private_stage
+from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.pipeline import STAGES, Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.vault.artefacts import Vault
@@ -24,7 +26,14 @@ from anon_pipeline.vault.keys import PREFIX, keys_from
 from anon_pipeline.vault.retention import Tables, retain, table_name
 from anon_pipeline.vault.store import LocalStore, store_at
 
-__all__ = ["VaultIOManager", "check_retainable", "read_staged", "retain_by_policy", "write_staged"]
+__all__ = [
+    "VaultIOManager",
+    "check_retainable",
+    "read_staged",
+    "retain_by_policy",
+    "trusted",
+    "write_staged",
+]
 
 _FACTS = b"anon_pipeline.facts"
 
@@ -165,5 +174,32 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
         table = pq.read_table(pa.BufferReader(pa.py_buffer(opened.read(inside))))
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
-    facts = json.loads((table.schema.metadata or {}).get(_FACTS, b"{}"))
+    facts = _facts((table.schema.metadata or {}).get(_FACTS, b"{}"), name)
     return Staged(table.to_pandas(integer_object_nulls=True), facts)
+
+
+def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
+    """Read facts: mappings of stages to mappings. What is in them is checked by who knows the policy.
+
+    Raises:
+        InputError: they are none; without their text.
+    """
+    try:
+        facts = json.loads(data)
+    except (ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict) or not all(isinstance(values, dict) for values in facts.values()):
+        raise InputError(f"the vault's {name} must have facts as this version writes them, it has others")
+    return facts
+
+
+def trusted(policy: Policy, staged: Staged) -> Staged:
+    """Return a table of the vault whose facts are what the stages write; see `measure.recorded`.
+
+    Args:
+        policy: of the release.
+        staged: as the IO manager has loaded it.
+    Raises:
+        InputError: its facts say something else; naming stages and fields.
+    """
+    return Staged(staged.frame, checked_facts(policy, staged.facts))

@@ -6,6 +6,7 @@ Belongs here: the pydantic models of one column. Does not belong here: rules bet
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from anon_pipeline.policy.frozen import FrozenTree
 from anon_pipeline.policy.names import escaped, plain
 
 __all__ = [
@@ -136,11 +138,11 @@ class Dates(Strict):
 
 def _taxonomy(value: Any, depth: int = 0) -> Any:
     """Check a taxonomy and write its names as text: YAML reads ``1990`` as a number."""
-    if depth < _DEEPEST and isinstance(value, dict) and value:
+    if depth < _DEEPEST and isinstance(value, Mapping) and value:
         below = {_leaf(name): _taxonomy(subtree, depth + 1) for name, subtree in value.items()}
         if len(below) == len(value):
             return below
-    if depth and isinstance(value, list) and value:
+    if depth and isinstance(value, (list, tuple)) and value:
         return [_leaf(leaf) for leaf in value]
     raise ValueError("must be made of mappings with lists of leaves, none of them empty or named twice")
 
@@ -178,7 +180,7 @@ class Order(Strict):
 class Tree(Strict):
     """A taxonomy: nested mappings of names, with lists of leaves, all at the same depth; then ``*``."""
 
-    tree: Annotated[dict[str, Any], BeforeValidator(_taxonomy)]
+    tree: Annotated[FrozenTree, BeforeValidator(_taxonomy)]
 
 
 class Suppress(Strict):

@@ -20,7 +20,7 @@ from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
-__all__ = ["load_policy", "parse_policy", "policy_from"]
+__all__ = ["check_policy_file", "load_policy", "parse_policy", "policy_from"]
 
 
 _MERGE = "tag:yaml.org,2002:merge"
@@ -60,14 +60,49 @@ def load_policy(path: str | Path) -> Policy:
     Raises:
         PolicyError: unreadable, not YAML, or mistakes in the policy (all of them listed).
     """
+    return parse_policy(_text(Path(path)))
+
+
+def check_policy_file(path: Path) -> None:
+    """Refuse a file that somebody else's reader is about to read, by the limits of a policy.
+
+    Every document in it is weighed before anything is made of it; what the documents mean is not looked at.
+
+    Args:
+        path: YAML file of one or more documents.
+    Raises:
+        PolicyError: unreadable, not YAML, beyond a limit, or a key given twice.
+    """
+    text = _text(path)
+    loader = _UniqueKeys(text)
     try:
-        data = read_small(Path(path), POLICY_BYTES)
+        while loader.check_node():
+            node = loader.get_node()
+            if node is not None:
+                refuse_large(node)
+                loader.construct_document(node)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise _not_yaml(error, "must be well-formed YAML") from None
+    finally:
+        loader.dispose()
+
+
+def _text(path: Path) -> str:
+    """Read a policy file, no more than it may be large."""
+    try:
+        data = read_small(path, POLICY_BYTES)
         text = "" if data is None else data.decode("utf-8")
     except (OSError, ValueError) as error:
         raise PolicyError(f"the policy must be a readable UTF-8 file: {in_words(error)}") from None
     if data is None:
         raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
-    return parse_policy(text)
+    return text
+
+
+def _not_yaml(error: Exception, rule: str) -> PolicyError:
+    mark = getattr(error, "problem_mark", None)
+    where = f", line {mark.line + 1} is not" if mark else ""
+    return PolicyError(f"the policy {rule}{where}")
 
 
 def parse_policy(text: str) -> Policy:
@@ -77,9 +112,7 @@ def parse_policy(text: str) -> Policy:
     try:
         document = _document(text)
     except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1} is not" if mark else ""
-        raise PolicyError(f"the policy must be one well-formed YAML document{where}") from None
+        raise _not_yaml(error, "must be one well-formed YAML document") from None
     if not isinstance(document, dict):
         raise PolicyError(f"the policy must be a mapping with type: {TYPE} and attributes")
     problems = []

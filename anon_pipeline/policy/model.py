@@ -24,6 +24,7 @@ from anon_pipeline.policy.columns import (
     Sensitive,
     Strict,
 )
+from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Anonymize,
@@ -38,6 +39,7 @@ from anon_pipeline.policy.sections import (
     SuppressSection,
     VaultSection,
 )
+from anon_pipeline.policy.size import refuse_large_values
 
 __all__ = ["TYPE", "Policy", "json_schema"]
 
@@ -49,7 +51,7 @@ class Policy(Strict):
 
     name: str = Field(description="Letters, digits and underscores; names assets, jobs and folders.")
     source: Source
-    columns: dict[str, Column] = Field(min_length=1, description="Every column of the input, by name.")
+    columns: Keyed[Column] = Field(min_length=1, description="Every column of the input, by name.")
     deidentify: Deidentify | None = None
     record_key: str | None = Field(
         None,
@@ -69,6 +71,13 @@ class Policy(Strict):
         description="The population that the data is about, which releases share. Default: the name.",
     )
     budget: Budget | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weighed(cls, attributes: Any) -> Any:
+        """Refuse what is too large before anything is made of it, whoever read the file."""
+        refuse_large_values(attributes)
+        return attributes
 
     @field_validator("name")
     @classmethod

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.policy.columns import Plain, Real, Separator, Strict, Whole
+from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 
 __all__ = [
     "Anonymize",
@@ -156,8 +157,8 @@ class Anonymize(Strict):
         description="Information loss to minimize: by levels; by how many leaves a value covers; Σ m² of the "
         "classes; their average size; bits; labels (target) outside their class's majority.",
     )
-    weights: dict[str, Annotated[Real, Field(gt=0)]] = Field(
-        {},
+    weights: Keyed[Annotated[Real, Field(gt=0)]] = Field(
+        FrozenMapping(),
         description="Generalize column → weight in precision, granularity and entropy. Default: 1 each.",
     )
     target: str | None = Field(
@@ -169,12 +170,12 @@ class Anonymize(Strict):
     suppression_limit: Real = Field(
         0.05, ge=0, lt=1, description="Share of the records that may be suppressed to keep the limits."
     )
-    t_closeness: dict[str, Share] | None = Field(
+    t_closeness: Keyed[Share] | None = Field(
         None,
         description="Sensitive column → largest distance that the recoder leaves between a class and the "
         "whole input. Default: the gate's.",
     )
-    l_diversity: dict[str, LDiversity] | None = Field(
+    l_diversity: Keyed[LDiversity] | None = Field(
         None, description="Sensitive column → how diverse the recoder makes each class. Default: the gate's."
     )
 
@@ -225,11 +226,12 @@ class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
     k: Whole | None = Field(None, ge=2, description="Default: anonymize.k.")
-    t_closeness: dict[str, Share] = Field(
-        default_factory=dict, description="Sensitive column → largest distance of a class to the whole input."
+    t_closeness: Keyed[Share] = Field(
+        default_factory=FrozenMapping,
+        description="Sensitive column → largest distance of a class to the whole input.",
     )
-    l_diversity: dict[str, LDiversity] = Field(
-        default_factory=dict, description="Sensitive column → how diverse each class must be."
+    l_diversity: Keyed[LDiversity] = Field(
+        default_factory=FrozenMapping, description="Sensitive column → how diverse each class must be."
     )
     linking_risk: Share | None = Field(
         None, description="Largest share of the records that are nearest to their own original."
@@ -256,7 +258,7 @@ class Sign(Strict):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Name of an environment variable that holds an Ed25519 private key in PEM.",
     )
-    key_file: str | None = Field(None, description="Path of a PEM file; anon-pipeline keygen writes one.")
+    key_file: Plain | None = Field(None, description="Path of a PEM file; anon-pipeline keygen writes one.")
 
     @model_validator(mode="after")
     def _one(self) -> Sign:

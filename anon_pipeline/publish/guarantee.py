@@ -6,6 +6,7 @@ Belongs here: sentences for people. Does not belong here: what was measured (the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
@@ -14,15 +15,16 @@ __all__ = ["guarantee"]
 
 
 def guarantee(policy: Policy) -> list[str]:
-    """Say in plain words what the release promises and what it does not."""
+    """Say in plain words what the release promises and what it does not; equal policies say it alike."""
     return [*_hidden(policy), *_noisy(policy), *_limited(policy), *_open(policy)]
 
 
 def _hidden(policy: Policy) -> Iterator[str]:
     """Say what k-anonymity promises."""
+    names = ", ".join(sorted(policy.generalized))
     yield (
-        f"Each released record shares its generalized values of {', '.join(policy.generalized)} with "
-        f"at least {policy.gate_k - 1} others of the release (k = {policy.gate_k})."
+        f"Each released record shares its generalized values of {names} "
+        f"with at least {policy.gate_k - 1} others of the release (k = {policy.gate_k})."
     )
 
 
@@ -32,8 +34,9 @@ def _noisy(policy: Policy) -> Iterator[str]:
         return
     epsilon = f"{policy.perturb.epsilon:g}"
     together = " for all of these columns together" if len(policy.perturbed) > 1 else ""
+    names = ", ".join(sorted(policy.perturbed))
     yield (
-        f"Released with random noise (discrete Laplace): {', '.join(policy.perturbed)}. Within a class "
+        f"Released with random noise (discrete Laplace): {names}. Within a class "
         f"of equal generalized values any two records are ε-indistinguishable by them, with "
         f"ε = {epsilon}{together}: what is released is at most e^{epsilon} times as likely for one as "
         f"for the other."
@@ -54,7 +57,7 @@ def _noisy(policy: Policy) -> Iterator[str]:
         yield (
             f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
             f"its {100 * policy.suppress.confidence:.6g} % confidence interval of "
-            f"{', '.join(policy.perturbed)}."
+            f"{names}."
         )
 
 
@@ -65,9 +68,9 @@ def _limited(policy: Policy) -> Iterator[str]:
             f"For each person, at least {policy.gate.cross_release_k} persons, that one included, were in "
             f"the same class in every release made with a record key that the person was in."
         )
-    for name, t in policy.gate.t_closeness.items():
+    for name, t in sorted(policy.gate.t_closeness.items()):
         yield f"In each class {name} is distributed as in the whole input, to within {t:g} (t-closeness)."
-    for name, limit in policy.gate.l_diversity.items():
+    for name, limit in sorted(policy.gate.l_diversity.items(), key=itemgetter(0)):
         c = "" if limit.c is None else f", c = {limit.c:g}"
         yield f"In each class {name} is l-diverse ({limit.kind}, l = {limit.l:g}{c})."
 
@@ -75,9 +78,8 @@ def _limited(policy: Policy) -> Iterator[str]:
 def _open(policy: Policy) -> Iterator[str]:
     """Say what is released without a promise, and what is gone."""
     limited = {*policy.gate.t_closeness, *policy.gate.l_diversity}
-    free = [
-        n for n, c in policy.columns.items() if isinstance(c, (Sensitive, Insensitive)) and n not in limited
-    ]
+    columns = sorted(policy.columns.items(), key=itemgetter(0))
+    free = [n for n, c in columns if isinstance(c, (Sensitive, Insensitive)) and n not in limited]
     if free:
         yield (
             f"Released as they are, with no limit on what they reveal: {', '.join(free)}. Who knows such a "
@@ -89,7 +91,7 @@ def _open(policy: Policy) -> Iterator[str]:
             "have a ' in front: remove one to have the value."
         )
     by_action = {
-        action: ", ".join(name for name, column in policy.identifiers.items() if column.action == action)
+        action: ", ".join(name for name, column in columns if getattr(column, "action", None) == action)
         for action in ("drop", "mask", "hash")
     }
     if by_action["drop"]:

@@ -36,12 +36,16 @@ _PACKAGES = (
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFile:
-    """One file of a release: its name beside the manifest, its SHA-256, its size in bytes, its records."""
+    """One file of a release: its name beside the manifest, its SHA-256, its size in bytes, its records.
+
+    types: of a CSV, which does not say them: Arrow's name of each column's type.
+    """
 
     name: str
     sha256: str
     size: int
     records: int
+    types: Mapping[str, str] | None = None
 
 
 def manifest(
@@ -71,7 +75,7 @@ def manifest(
         "release": policy.name,
         "partition": partition,
         "made_at": when.isoformat(timespec="seconds"),
-        "files": [asdict(file)],
+        "files": [{name: value for name, value in asdict(file).items() if value is not None}],
         "policy_digest": policy.digest,
         "data_digest": report.data_digest,
         "hierarchies": hierarchy_digests(policy, hierarchies),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -24,12 +24,13 @@ from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.locations import Locations
+from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
-from anon_pipeline.publish.tables import from_bytes, to_bytes
+from anon_pipeline.publish.tables import column_types, from_bytes, to_bytes
 from anon_pipeline.publish.writer import data_file, prepare, write_release
 
 __all__ = ["Judged", "Published", "judge", "publish", "refuse_unless_passed"]
@@ -90,7 +91,9 @@ def judge(
     report = evaluate(
         with_ids, policy, released.facts, originals=originals, hierarchies=hierarchies, memory=memory
     )
-    return Judged(back, data, data_file(policy.name, policy.publish.format, data, len(back)), report)
+    file = data_file(policy.name, policy.publish.format, data, len(back))
+    typed = replace(file, types=column_types(table)) if policy.publish.format == "csv" else file
+    return Judged(back, data, typed, report)
 
 
 def refuse_unless_passed(report: GateReport) -> None:
@@ -162,13 +165,14 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             when, and only when, it is published.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
-        InputError: the ledger cannot be written, or the policy signs and there is no usable key.
+        InputError: facts that no stage writes; the ledger cannot be written, or the policy signs and there is
+            no usable key.
         PublishError: the destination cannot be written, or another run holds it; see `write_release`.
     """
     locations.confine(policy, partition)
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
-    facts, release_id = with_release_id(released.facts, ledger=booked.ledger)
+    facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
     named = Staged(released.frame, facts)
     with booked.failing(release_id):
         prepare(booked.folder, policy.name)
@@ -189,7 +193,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         )
         if archive is not None and memory is not None:
             table = judged.frame.assign(**{RECORD: released.frame[RECORD].to_numpy()})
-            past = Past(judged.report.data_digest, partition)
+            past = Past(judged.report.data_digest, partition, release_id)
             archive.stage(remember(memory, policy, table, originals, past=past))
         with booked.writing(release_id, judged.report.data_digest, epsilon):
             written = write_release(

@@ -29,6 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.limits import KEY_BYTES, read_small
 from anon_pipeline.policy.sections import Sign
 
 __all__ = ["broken_signature", "key_id", "read_public_key", "signed", "signing_key", "write_keys"]
@@ -53,7 +54,7 @@ def signing_key(sign: Sign | None, *, folder: Path) -> Ed25519PrivateKey | None:
         if sign.key_env:
             text = os.environ[sign.key_env].encode()
         else:
-            text = (folder / str(sign.key_file)).read_bytes()
+            text = read_small(folder / str(sign.key_file), KEY_BYTES) or b""
     except KeyError:
         raise InputError(f"{where}: the environment must have {sign.key_env}, got nothing") from None
     except OSError as error:
@@ -76,7 +77,7 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
         InputError: unreadable, or no Ed25519 public key in PEM.
     """
     try:
-        text = path.read_bytes()
+        text = read_small(path, KEY_BYTES) or b""
     except OSError as error:
         raise InputError(f"the public key must be a readable file: {in_words(error)}") from None
     key = None

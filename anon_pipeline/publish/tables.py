@@ -7,6 +7,8 @@ where bytes go (`writer`).
 from __future__ import annotations
 
 import io
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -16,13 +18,14 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from anon_pipeline.errors import InputError
+from anon_pipeline.limits import Held
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import SourceOptions
 from anon_pipeline.publish.formulas import neutralized, restored, runnable
 from anon_pipeline.sources.files import read_csv, read_parquet
 from anon_pipeline.values import finite_numbers, whole_numbers
 
-__all__ = ["Format", "from_bytes", "read_release", "to_bytes"]
+__all__ = ["Format", "column_types", "from_bytes", "read_release", "schema_of", "to_bytes"]
 
 Format = Literal["parquet", "csv"]
 Formulas = Literal["neutralize", "keep"]
@@ -46,14 +49,14 @@ def to_bytes(frame: pd.DataFrame, form: Format, *, formulas: Formulas = "keep") 
 
 
 def from_bytes(
-    data: bytes, form: Format, *, like: pd.DataFrame | None = None, formulas: Formulas = "keep"
+    data: bytes, form: Format, *, like: pd.DataFrame | pa.Schema | None = None, formulas: Formulas = "keep"
 ) -> pd.DataFrame:
     """Read a table back.
 
     Args:
         data: what `to_bytes` wrote.
         form: of the bytes.
-        like: gives a CSV's columns their types; without it they are guessed.
+        like: a table or a schema that gives a CSV's columns their types; without it they are guessed.
         formulas: as they were written.
     Returns:
         (r, columns), equal to the table that was written.
@@ -92,28 +95,60 @@ def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
     return restored(frame)
 
 
-def _types(frame: pd.DataFrame, formulas: Formulas) -> list[tuple[str, pa.DataType]]:
+def column_types(frame: pd.DataFrame) -> dict[str, str]:
+    """Name the type of each column, as Arrow does; categories by the type of their values.
+
+    Args:
+        frame: (r, columns) numbers, texts, dates.
+    """
     schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    return {
+        field.name: str(field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        for field in schema
+    }
+
+
+def schema_of(types: Mapping[str, str]) -> pa.Schema:
+    """Return the schema that `column_types` has named.
+
+    Raises:
+        ValueError: a type that a release cannot have.
+    """
+    return pa.schema([(name, _type(text)) for name, text in types.items()])
+
+
+def _type(text: str) -> pa.DataType:
+    if decimal := re.fullmatch(r"decimal(128|256)\((\d{1,2}), (-?\d{1,2})\)", text):
+        make = pa.decimal128 if decimal[1] == "128" else pa.decimal256
+        return make(int(decimal[2]), int(decimal[3]))
+    if zoned := re.fullmatch(r"timestamp\[(s|ms|us|ns), tz=([\w/+:-]{1,64})\]", text):
+        return pa.timestamp(zoned[1], tz=zoned[2])
+    return pa.type_for_alias(text)
+
+
+def _types(like: pd.DataFrame | pa.Schema, formulas: Formulas) -> list[tuple[str, pa.DataType]]:
+    schema = like if isinstance(like, pa.Schema) else pa.Schema.from_pandas(like, preserve_index=False)
     if formulas == "neutralize":
         schema = neutralized(schema.empty_table()).schema
     return [(field.name, field.type) for field in schema]
 
 
-def read_release(path: Path, policy: Policy) -> pd.DataFrame:
+def read_release(path: Path | Held, policy: Policy) -> pd.DataFrame:
     """Read a released file, Parquet or CSV by its ending.
 
     Args:
-        path: the file.
+        path: the file, or what is held of it.
         policy: tells which columns of a CSV are numbers; all others are texts.
     Raises:
         InputError: unreadable, another format, or a text where a number belongs (with the count).
     """
     limits = policy.source.limits
-    if path.suffix == ".parquet":
+    ending = Path(path.name).suffix
+    if ending == ".parquet":
         return read_parquet(path, limits=limits)
-    if path.suffix != ".csv":
+    if ending != ".csv":
         raise InputError(
-            f"{path.name}: a release must be a .parquet or .csv file, got {path.suffix or 'no ending'}"
+            f"{path.name}: a release must be a .parquet or .csv file, got {ending or 'no ending'}"
         )
     frame = read_csv(path, options=SourceOptions(), limits=limits, quoted_missing=False)
     if policy.publish.formulas == "neutralize":

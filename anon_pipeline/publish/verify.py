@@ -1,7 +1,9 @@
 """Verifying a release that lies somewhere: is it still what its manifest says, and who signed it.
 
+What is read is bounded: the manifest by `MANIFEST_BYTES`, the file by the limits of the policy's source, else
+by their defaults. The file is read once; everything is said of those bytes.
 Belongs here: digests, the gate's file-only part, the signature. Does not belong here: the limits themselves
-(`gate`), printing.
+(`gate`), what a manifest says beside its digests (`recorded`), printing.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +22,20 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.errors import AnonPipelineError, InputError, in_words
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.measure.origin import hierarchy_digests
+from anon_pipeline.limits import MANIFEST_BYTES, Held, exceeded, file_size, read_small
+from anon_pipeline.measure.origin import broken_origin, hierarchy_digests
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.names import plain
+from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.recorded import broken_facts, broken_gate, broken_statements, of_this_version
 from anon_pipeline.publish.signing import broken_signature
-from anon_pipeline.publish.tables import from_bytes, read_release
+from anon_pipeline.publish.tables import from_bytes, read_release, schema_of
+from anon_pipeline.sources.files import read_csv, read_parquet
 
 __all__ = ["Against", "verify_release"]
 
-_LARGEST_MANIFEST = 1 << 26
+_STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 _TEXTS = ("release", "policy_digest", "data_digest")
 
 
@@ -47,11 +55,16 @@ class Against:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Read:
-    """A manifest, the folder it is in, and the table if its file is the one that the manifest names."""
+    """A manifest, the folder it is in, and its data file's bytes if they are the ones that it names.
 
-    folder: Path
+    item: what the manifest says of the data file.
+    wrong: why there are no bytes.
+    """
+
     document: Mapping[str, Any]
-    data: dict[str, bytes] = field(repr=False)
+    item: Mapping[str, Any]
+    held: Held | None
+    wrong: str | None = None
 
 
 def verify_release(path: Path, against: Against) -> GateReport:
@@ -66,25 +79,33 @@ def verify_release(path: Path, against: Against) -> GateReport:
         InputError: there is no manifest, or none of ours.
     """
     manifest = path / MANIFEST if path.is_dir() else path
-    read = _Read(manifest.parent, _document(manifest), {})
+    read = _held(manifest.parent, _document(manifest), _limits(against.policy))
+    gate, anew = _gate(read, against)
     verdicts = (
         *_signature(read, against.key),
-        *_files(read),
+        *_file(read),
         *_content(read, against.policy),
-        *_recorded_gate(read),
+        _wrong("recorded gate", broken_gate(read.document, against.policy, anew)),
         *_policy(read, against),
-        *_gate(read, against),
+        *_facts(read, against),
+        *_statements(read, against.policy),
+        *gate,
     )
     return GateReport(verdicts, read.document["data_digest"], read.document["policy_digest"])
 
 
+def _limits(policy: Policy | None) -> Limits:
+    return Limits() if policy is None else policy.source.limits
+
+
 def _document(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _LARGEST_MANIFEST:
+        data = read_small(path, MANIFEST_BYTES)
+        if data is None:
             raise InputError(
                 f"{path.name}: must be a manifest of anon-pipeline, got a file too large for one"
             )
-        text = path.read_text(encoding="utf-8")
+        text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: must be the manifest of a release: {in_words(error)}") from None
     try:
@@ -111,13 +132,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_file(item: Any) -> bool:
-    name = item["name"]
-    plain = isinstance(name, str) and Path(name).name == name and "\0" not in name and "\\" not in name
-    return plain and isinstance(item["sha256"], str) and type(item["size"]) is type(item["records"]) is int
+    name, types = item["name"], item.get("types", {})
+    named = isinstance(name, str) and Path(name).name == name and "\\" not in name and plain(name)
+    typed = isinstance(types, dict) and all(isinstance(text, str) for text in types.values())
+    sized = type(item["size"]) is type(item["records"]) is int
+    return named and typed and sized and isinstance(item["sha256"], str)
 
 
 def _said(limit: str, wrong: str | None) -> Verdict:
     return Verdict(limit, Status.REFUSED if wrong else Status.PASSED, reason=wrong)
+
+
+def _wrong(limit: str, problems: list[str]) -> Verdict:
+    return _said(limit, "; ".join(problems) or None)
 
 
 def _unsaid(limit: str, why: str) -> Verdict:
@@ -133,71 +160,85 @@ def _signature(read: _Read, key: Ed25519PublicKey | None) -> Iterator[Verdict]:
         yield _unsaid("signature", "the manifest is not signed")
 
 
-def _files(read: _Read) -> Iterator[Verdict]:
-    """Compare each file's bytes with the manifest; keep those that agree."""
-    for item in read.document["files"]:
-        name, wrong = item["name"], None
-        try:
-            path = read.folder / name
-            if path.is_symlink() or not path.is_file():
-                wrong = "it must be a file beside the manifest"
-            elif path.stat().st_size != item["size"]:
-                wrong = f"its size must be {item['size']} bytes, got {path.stat().st_size}"
-            else:
-                data = path.read_bytes()
-                if hashlib.sha256(data).hexdigest() == item["sha256"]:
-                    read.data[name] = data
-                else:
-                    wrong = "its SHA-256 is another than the manifest's"
-        except OSError as error:
-            wrong = in_words(error)
-        yield _said(f"file.{name}", wrong)
+def _held(folder: Path, document: Mapping[str, Any], limits: Limits) -> _Read:
+    """Read the data file, no more than the limits allow, and keep its bytes if they are the manifest's."""
+    item = document["files"][0]
+    try:
+        data = _bytes(folder / item["name"], item, limits)
+    except OSError as error:
+        return _Read(document, item, None, in_words(error))
+    except InputError as error:
+        return _Read(document, item, None, str(error))
+    return _Read(document, item, Held(item["name"], data))
+
+
+def _bytes(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
+    if path.is_symlink() or not path.is_file():
+        raise InputError("it must be a file beside the manifest")
+    size = file_size(path)
+    if size > limits.file_bytes:
+        raise exceeded(path.name, "file_bytes", limits.file_bytes, got=size)
+    data = read_small(path, size) if size == item["size"] else None
+    if data is None or len(data) != size:
+        raise InputError(f"its size must be {item['size']} bytes, got {size}")
+    if hashlib.sha256(data).hexdigest() != item["sha256"]:
+        raise InputError("its SHA-256 is another than the manifest's")
+    return data
+
+
+def _file(read: _Read) -> Iterator[Verdict]:
+    files = len(read.document["files"])
+    yield _said("files", None if files == 1 else f"a release has one data file, got {files}")
+    yield _said(f"file.{read.item['name']}", read.wrong)
 
 
 def _content(read: _Read, policy: Policy | None) -> Iterator[Verdict]:
-    """Compare each table's content with the manifest: its digest, its number of records."""
-    for item in read.document["files"]:
-        name = item["name"]
-        if name not in read.data:
-            yield _said("data_digest", f"{name} is not the file that the manifest names")
-            continue
-        try:
-            frame = _table(read, name, policy)
-            digest = digest_frame(frame)
-        except Exception as error:  # noqa: BLE001 - Arrow quotes what it could not read
-            yield _said("data_digest", f"{name} cannot be read as a table ({type(error).__name__})")
-            continue
-        yield _said(
-            "records",
-            None if len(frame) == item["records"] else f"must be {item['records']}, got {len(frame)}",
-        )
-        if digest == read.document["data_digest"]:
-            yield _said("data_digest", None)
-        elif name.endswith(".csv"):
-            yield _unsaid(
-                "data_digest", "a CSV does not say its columns' types; its bytes are the manifest's"
-            )
-        else:
-            yield _said("data_digest", f"the content of {name} has another digest than the manifest's")
-
-
-def _table(read: _Read, name: str, policy: Policy | None) -> pd.DataFrame:
-    if name.endswith(".csv") and policy is not None:
-        return read_release(read.folder / name, policy)
-    return from_bytes(read.data[name], "csv" if name.endswith(".csv") else "parquet")
-
-
-def _recorded_gate(read: _Read) -> Iterator[Verdict]:
-    """Look whether the gate that the manifest records has passed this data under this policy."""
-    try:
-        gate = GateReport.from_json(read.document["gate"])
-    except (ValueError, LookupError, TypeError, AttributeError):
-        yield _said("recorded gate", "its verdicts cannot be read")
+    """Compare the table's content with the manifest: its number of records, its digest."""
+    name = read.item["name"]
+    if read.held is None:
+        yield _said("data_digest", f"{name} is not the file that the manifest names")
         return
-    names = ("data_digest", "policy_digest")
-    others = [name for name in names if getattr(gate, name) != read.document[name]]
-    wrong = f"it judged another release ({', '.join(others)})" if others else None
-    yield _said("recorded gate", wrong or (None if gate.passed else "it has not passed the release"))
+    records, same = 0, False
+    try:
+        for frame in _readings(read, read.held, policy):
+            records = len(frame)
+            if same := digest_frame(frame) == read.document["data_digest"]:
+                break
+    except InputError as error:
+        yield _said("data_digest", str(error))
+        return
+    except Exception as error:  # noqa: BLE001 - Arrow quotes what it could not read
+        yield _said("data_digest", f"{name} cannot be read as a table ({type(error).__name__})")
+        return
+    expected = read.item["records"]
+    yield _said("records", None if records == expected else f"must be {expected}, got {records}")
+    if not same and name.endswith(".csv") and policy is None and "types" not in read.item:
+        yield _unsaid("data_digest", "a CSV does not say its columns' types, and neither does the manifest")
+    else:
+        said = f"the content of {name} has another digest than the manifest's"
+        yield _said("data_digest", None if same else said)
+
+
+def _readings(read: _Read, held: Held, policy: Policy | None) -> Iterator[pd.DataFrame]:
+    """Yield the table in each way in which it can be read: a CSV says neither types nor what was neutralized.
+
+    The first reading is bounded by the limits; the others are of a file that has kept them.
+    """
+    limits = _limits(policy)
+    if not held.name.endswith(".csv"):
+        yield read_parquet(held, limits=limits)
+        return
+    if policy is None:
+        yield read_csv(held, options=SourceOptions(), limits=limits, quoted_missing=False)
+    else:
+        yield read_release(held, policy)
+    like = schema_of(read.item["types"]) if "types" in read.item else None
+    if policy is not None:
+        yield from_bytes(held.data, "csv", like=like, formulas=policy.publish.formulas)
+        return
+    yield from_bytes(held.data, "csv", like=like)
+    with suppress(InputError):  # then they were kept
+        yield from_bytes(held.data, "csv", like=like, formulas="neutralize")
 
 
 def _policy(read: _Read, against: Against) -> Iterator[Verdict]:
@@ -218,24 +259,42 @@ def _policy(read: _Read, against: Against) -> Iterator[Verdict]:
     yield _said("hierarchies", None if same else "the hierarchy tables are others than the manifest's")
 
 
-def _gate(read: _Read, against: Against) -> Iterator[Verdict]:
+def _facts(read: _Read, against: Against) -> Iterator[Verdict]:
+    """Compare the facts of all stages with the policy that must have made them, and with the file."""
+    facts, policy = read.document.get("facts"), against.policy
+    if not isinstance(facts, dict) or not all(isinstance(values, dict) for values in facts.values()):
+        yield _said("facts", "they cannot be read")
+        return
+    missing = [stage for stage in _STAGES if stage not in facts]
+    if missing:
+        yield _said("facts", f"facts are missing of {', '.join(missing)}")
+        return
+    problems = broken_facts(read.document, policy)
+    if policy is not None:
+        with suppress(AnonPipelineError):  # hierarchy tables that cannot be read are said there
+            problems += broken_origin(policy, facts, hierarchies=against.hierarchies)
+    yield _wrong("facts", problems)
+
+
+def _statements(read: _Read, policy: Policy | None) -> Iterator[Verdict]:
+    """Compare what else the manifest states with what the policy leads to."""
+    if policy is None:
+        yield _unsaid("statements", "ε, guarantee, partition: needs --policy")
+        return
+    yield _wrong("statements", broken_statements(read.document, policy))
+    if not of_this_version(read.document):
+        yield _unsaid("guarantee", "another version of anon-pipeline has worded it")
+
+
+def _gate(read: _Read, against: Against) -> tuple[list[Verdict], GateReport | None]:
     """Let the gate judge the file by the policy's limits; what needs the originals stays unmeasured."""
-    policy, name = against.policy, read.document["files"][0]["name"]
-    if policy is None or name not in read.data:
+    policy = against.policy
+    if policy is None or read.held is None:
         why = "needs --policy" if policy is None else "needs the file that the manifest names"
-        yield _unsaid("gate", why)
-        return
+        return [_unsaid("gate", why)], None
     try:
-        frame = read_release(read.folder / name, policy)
+        frame = read_release(read.held, policy)
     except AnonPipelineError as error:
-        yield _said("gate", str(error))
-        return
-    for verdict in evaluate(frame, policy, hierarchies=against.hierarchies).verdicts:
-        yield Verdict(
-            f"gate.{verdict.limit}",
-            verdict.status,
-            verdict.value,
-            verdict.bound,
-            verdict.sense,
-            verdict.reason,
-        )
+        return [_said("gate", str(error))], None
+    report = evaluate(frame, policy, hierarchies=against.hierarchies)
+    return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in report.verdicts], report

@@ -7,6 +7,7 @@ turning bytes into tables (`files`).
 from __future__ import annotations
 
 import codecs
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from anon_pipeline.errors import InputError
-from anon_pipeline.limits import FOOTER_BYTES, exceeded, file_size
+from anon_pipeline.limits import FOOTER_BYTES, Held, exceeded, file_size, opened
 from anon_pipeline.policy.sections import Limits
 
 __all__ = [
@@ -32,7 +33,7 @@ _BLOCK = 2**20
 _UNDIVIDED = ("utf-8", "ascii", "iso8859-", "cp125", "latin")  # whose newline is the byte 10, and only that
 
 
-def refuse_large_file(path: Path, limits: Limits) -> None:
+def refuse_large_file(path: Path | Held, limits: Limits) -> None:
     """Refuse a file by its size.
 
     Raises:
@@ -52,7 +53,7 @@ class _Lines:
     ended: int = 0
 
 
-def refuse_long_lines(path: Path, encoding: str, limits: Limits) -> int:
+def refuse_long_lines(path: Path | Held, encoding: str, limits: Limits) -> int:
     """Read a CSV file once, a block at a time, and refuse a line that is too long.
 
     Args:
@@ -76,14 +77,14 @@ def refuse_long_lines(path: Path, encoding: str, limits: Limits) -> int:
     return seen.ended + 1
 
 
-def _blocks(path: Path, encoding: str) -> Iterator[bytes]:
+def _blocks(path: Path | Held, encoding: str) -> Iterator[bytes]:
     """Yield a file's bytes, or their UTF-8 where the encoding hides its newlines."""
     if codecs.lookup(encoding).name.startswith(_UNDIVIDED):
-        with path.open("rb") as file:
+        with opened(path) as file:
             while block := file.read(_BLOCK):
                 yield block
     else:
-        with path.open(encoding=encoding, newline="") as text:
+        with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
             while part := text.read(_BLOCK):
                 yield part.encode(errors="surrogatepass")
 
@@ -101,7 +102,7 @@ def _advance(seen: _Lines, block: bytes) -> int:
     return max(longest, seen.begun)
 
 
-def refuse_metadata(path: Path, file: pq.ParquetFile, limits: Limits) -> None:
+def refuse_metadata(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> None:
     """Refuse a Parquet file by what its metadata says, before any value is read.
 
     Args:
@@ -128,14 +129,14 @@ def refuse_metadata(path: Path, file: pq.ParquetFile, limits: Limits) -> None:
         raise InputError(problems)
 
 
-def refuse_footer(path: Path) -> None:
+def refuse_footer(path: Path | Held) -> None:
     """Refuse a Parquet file whose metadata alone would fill the memory.
 
     Raises:
         InputError: more than the fixed limit.
         OSError: unreadable.
     """
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(max(file_size(path) - 8, 0))
         length, mark = int.from_bytes(file.read(4), "little"), file.read(4)
     if mark == b"PAR1" and length > FOOTER_BYTES:
@@ -175,7 +176,7 @@ def _of_text(kind: pa.DataType) -> bool:
     )
 
 
-def refuse_long_texts(path: Path, table: pa.Table | pa.RecordBatch, limits: Limits) -> int:
+def refuse_long_texts(path: Path | Held, table: pa.Table | pa.RecordBatch, limits: Limits) -> int:
     """Refuse a text that is too long, by its column.
 
     Args:

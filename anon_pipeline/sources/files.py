@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from anon_pipeline.errors import InputError, withheld
-from anon_pipeline.limits import BoundedLines, exceeded
+from anon_pipeline.limits import BoundedLines, Held, exceeded, opened
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.sources.bounds import (
     refuse_footer,
@@ -41,7 +42,7 @@ _PIECE = 2**28  # bytes
 
 
 def read_csv(
-    path: Path,
+    path: Path | Held,
     *,
     options: SourceOptions,
     limits: Limits = _LIMITS,
@@ -51,7 +52,7 @@ def read_csv(
     """Read a CSV file with a header; every column stays text, so that ``02139`` keeps its zero.
 
     Args:
-        path: the file.
+        path: the file, or what is held of it.
         options: separator, encoding, decimal mark, texts for a missing value (the empty one always is).
         limits: how large it may be.
         numbers: columns whose decimal mark is made a point.
@@ -112,7 +113,7 @@ def _how(names: Sequence[str], options: SourceOptions, limits: Limits, *, quoted
     )
 
 
-def _parsed(path: Path, how: _How, limits: Limits) -> tuple[pa.Table, int]:
+def _parsed(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table, int]:
     """Return a CSV file's table, and the number of lines with too many or too few fields."""
     torn: list[int] = []
 
@@ -120,9 +121,9 @@ def _parsed(path: Path, how: _How, limits: Limits) -> tuple[pa.Table, int]:
         torn.append(row.actual_columns)
         return "skip"
 
-    with _within_a_block(path, limits):
+    with _within_a_block(path, limits), _as_it_is(path) as file:
         table = pa_csv.read_csv(
-            path,
+            file,
             read_options=how.read,
             parse_options=pa_csv.ParseOptions(**how.parse, invalid_row_handler=count),
             convert_options=how.convert,
@@ -130,19 +131,28 @@ def _parsed(path: Path, how: _How, limits: Limits) -> tuple[pa.Table, int]:
     return table, len(torn)
 
 
-def _count_rows(path: Path, how: _How, limits: Limits) -> None:
+def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
     """Read a file block by block, and keep nothing but the number of its records."""
     rows = 0
     parse = pa_csv.ParseOptions(**how.parse, invalid_row_handler=lambda row: "skip")
-    with _within_a_block(path, limits), pa_csv.open_csv(path, how.read, parse, how.convert) as blocks:
+    with (
+        _within_a_block(path, limits),
+        _as_it_is(path) as file,
+        pa_csv.open_csv(file, how.read, parse, how.convert) as blocks,
+    ):
         for block in blocks:
             rows += len(block)
             if rows > limits.rows:
                 raise exceeded(path.name, "rows", limits.rows)
 
 
+def _as_it_is(path: Path | Held) -> pa.NativeFile:
+    """Open a file for Arrow, which would unpack a path that ends in ``.gz``, within no limit."""
+    return pa.BufferReader(path.data) if isinstance(path, Held) else pa.OSFile(str(path))
+
+
 @contextmanager
-def _within_a_block(path: Path, limits: Limits) -> Iterator[None]:
+def _within_a_block(path: Path | Held, limits: Limits) -> Iterator[None]:
     """Name the limit when a quoted record, whose lines are short, does not fit into Arrow's block."""
     try:
         yield
@@ -154,10 +164,11 @@ def _within_a_block(path: Path, limits: Limits) -> Iterator[None]:
     raise exceeded(path.name, "line_bytes", limits.line_bytes)
 
 
-def _header(path: Path, options: SourceOptions, limits: Limits) -> list[str]:
+def _header(path: Path | Held, options: SourceOptions, limits: Limits) -> list[str]:
     """Return the column names; refuse an empty file, repeated names, and too many."""
     marked = codecs.lookup(options.encoding).name == "utf-8"  # perhaps with a byte order mark
-    with path.open(encoding="utf-8-sig" if marked else options.encoding, newline="") as file:
+    encoding = "utf-8-sig" if marked else options.encoding
+    with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as file:
         head = BoundedLines(file, limits.line_bytes, exceeded(path.name, "line_bytes", limits.line_bytes))
         names = next((row for row in csv.reader(head, delimiter=options.sep) if row), [])
     if not names:
@@ -168,7 +179,7 @@ def _header(path: Path, options: SourceOptions, limits: Limits) -> list[str]:
     return names
 
 
-def _once(path: Path, names: Sequence[str]) -> None:
+def _once(path: Path | Held, names: Sequence[str]) -> None:
     """Refuse repeated names, by their place: in a file without a header they are cells."""
     counts = Counter(names)
     places = [str(place + 1) for place, name in enumerate(names) if counts[name] > 1]
@@ -176,11 +187,11 @@ def _once(path: Path, names: Sequence[str]) -> None:
         raise InputError(f"{path.name}: columns must be named once, got equal names in {', '.join(places)}")
 
 
-def read_parquet(path: Path, *, limits: Limits = _LIMITS) -> pd.DataFrame:
+def read_parquet(path: Path | Held, *, limits: Limits = _LIMITS) -> pd.DataFrame:
     """Read a Parquet file with its types.
 
     Args:
-        path: the file.
+        path: the file, or what is held of it.
         limits: how large it may be; first by its metadata, then by what is read, batch by batch.
     Raises:
         InputError: unreadable, repeated column names, or a limit that is not kept (its name).
@@ -188,12 +199,12 @@ def read_parquet(path: Path, *, limits: Limits = _LIMITS) -> pd.DataFrame:
     with withheld(f"{path.name}: must be a readable Parquet file", *_UNREADABLE):
         refuse_large_file(path, limits)
         refuse_footer(path)
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(_as_it_is(path)) as file:
             refuse_metadata(path, file, limits)
             _once(path, file.schema_arrow.names)
             schema = file.schema_arrow
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False) as file:
+        with pq.ParquetFile(_as_it_is(path), read_dictionary=texts, pre_buffer=False) as file:
             batches = list(_batches(path, file, limits))
         table = pa.Table.from_batches(_written_out(batches, schema), schema)
         table.validate(full=True)  # else bytes that are no UTF-8 come in as texts
@@ -202,7 +213,7 @@ def read_parquet(path: Path, *, limits: Limits = _LIMITS) -> pd.DataFrame:
     return frame
 
 
-def _batches(path: Path, file: pq.ParquetFile, limits: Limits) -> Iterator[tuple[pa.RecordBatch, int]]:
+def _batches(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> Iterator[tuple[pa.RecordBatch, int]]:
     """Yield a file's records, texts as dictionaries, with their size once these are written out.
 
     A few bytes can say "one million times this long text": only what is within the limits is written out.

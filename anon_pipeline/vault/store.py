@@ -13,6 +13,7 @@ import datetime
 import fcntl
 import os
 import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -139,7 +140,7 @@ class LocalStore:
     @contextmanager
     def _beside(self, path: Path, lock: AbstractContextManager[None]) -> Iterator[BinaryIO]:
         """Write beside, fsync, rename; every step is a point of `disk`. What dead writers left is removed."""
-        private_folder(path.parent)
+        private_folder(path.parent, root=self.root)
         _clear_parts(path.parent)
         with disk().point("create private table"):
             handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_PART, dir=path.parent)
@@ -174,14 +175,46 @@ def _clear_parts(folder: Path) -> None:
             disk().unlink(path, "part of a dead private table")
 
 
-def private_folder(folder: Path) -> None:
-    """Make a folder and those above it that are not there yet, each 0700 whatever the umask."""
+def private_folder(folder: Path, *, root: Path) -> None:
+    """Make a folder and those above it that are not there yet, each 0700 whatever the umask.
+
+    Those that are there, from the root on, are closed to others: a vault may have been made by hand.
+
+    Args:
+        folder: the root or below it.
+        root: of the vault.
+    Raises:
+        InputError: everybody can write one, and it cannot, or must not, be closed: it is another user's, or a
+            place that all share (``/tmp``).
+    """
+    _made(folder)
+    below = folder.relative_to(root).parts
+    for depth in range(len(below) + 1):
+        _close(root.joinpath(*below[:depth]))
+
+
+def _made(folder: Path) -> None:
     if folder.is_dir():
         return
-    private_folder(folder.parent)
+    _made(folder.parent)
     with disk().point("make private folder"):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
+
+
+def _close(folder: Path) -> None:
+    """Take group and others off a folder of ours; of another user's, accept what not everybody can write."""
+    found = folder.stat()
+    by_all = found.st_mode & stat.S_IWOTH
+    shared = by_all and found.st_mode & stat.S_ISVTX
+    if os.geteuid() in (found.st_uid, 0) and not shared:
+        if found.st_mode & 0o077:
+            folder.chmod(0o700)
+    elif by_all:
+        raise InputError(
+            f"the vault must be a folder that not everybody can write, {folder.name} is one and "
+            f"{'shared by all' if shared else 'of another user'}. Give the vault a folder of its own."
+        )
 
 
 def _sync(folder: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from anon_pipeline import anonymize
-from anon_pipeline.compose.memory import Memory, class_texts, from_table, to_table
-from anon_pipeline.encode import PRIVATE
+from anon_pipeline.compose.memory import Memory, Past, class_texts, from_table, remember, to_table
+from anon_pipeline.encode import PERSON, PRIVATE, RECORD
 from anon_pipeline.errors import GateRefused, InputError
 from anon_pipeline.policy import Policy
 
@@ -64,6 +65,54 @@ def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labelle
     assert back.values.drop(columns="release").equals(memory.values.drop(columns="release"))
 
 
+def test_one_of_version_2_is_readable_and_knows_by_the_digest(keeping: Keeping, labelled: People) -> None:
+    policy, people = keeping(), labelled()
+    first = anonymize(policy, people)
+    assert first.memory is not None
+    frame, found = to_table(first.memory)
+    past = [release[:2] for release in found["memory"]["releases"]]
+    back = from_table(frame, {"memory": {**found["memory"], "version": 2, "releases": past}})
+    assert back.releases == (Past(first.report.data_digest, None),)
+    assert back.knows(first.report.data_digest, None, "f" * 32)
+    second = anonymize(policy, people, memory=back).memory
+    assert second is not None
+    assert len(second.releases) == 2
+
+
+def test_an_id_of_the_ledger_tells_releases_of_one_table_apart() -> None:
+    digest, one, two = "d" * 64, "1" * 32, "2" * 32
+    past = Past(digest, "monday", one)
+    memory = replace(Memory.empty(), releases=(past,))
+    assert memory.knows(digest, "monday", one)
+    assert memory.knows(digest, "monday")
+    assert not memory.knows(digest, "monday", two)
+    assert not memory.knows(digest, "tuesday", one)
+    assert not memory.knows("e" * 64, "monday", one)
+    assert from_table(*to_table(memory)).releases == (past,)
+
+
+def test_noise_that_changed_hands_is_remembered(keeping: Keeping) -> None:
+    """Two people of one class swap their noisy values: the table is the same, what to re-use is not."""
+    policy = keeping(anonymize={"k": 2})
+    originals = pd.DataFrame(
+        {
+            PERSON: ["a", "b"],
+            RECORD: ["1", "2"],
+            "age": pd.array(["20-29"] * 2, dtype="str"),
+            "city": pd.array(["*"] * 2, dtype="str"),
+            "height": [170, 170],
+        }
+    )
+    released = originals.assign(height=[168, 173]).drop(columns=PERSON)
+    swapped = released.assign(**{RECORD: ["2", "1"]})
+    past = Past("digest", None)
+    memory = remember(Memory.empty(), policy, released, originals, past=past)
+    assert remember(memory, policy, released, originals, past=past) is memory
+    after = remember(memory, policy, swapped, originals, past=past)
+    assert after.releases == (past, past)
+    assert after.values.set_index("person")["noisy"].to_dict() == {"a": 173, "b": 168}
+
+
 def test_an_empty_one_comes_back() -> None:
     back = from_table(*to_table(Memory.empty()))
     assert back.releases == ()
@@ -73,7 +122,7 @@ def test_an_empty_one_comes_back() -> None:
 def test_another_table_is_refused(keeping: Keeping, labelled: People) -> None:
     frame, facts = to_table(Memory.empty())
     with pytest.raises(InputError, match="another table"):
-        from_table(frame, {"memory": {**facts["memory"], "version": 3}})
+        from_table(frame, {"memory": {**facts["memory"], "version": 4}})
     with pytest.raises(InputError, match="another table"):
         from_table(frame, {})
     with pytest.raises(InputError, match="another table"):

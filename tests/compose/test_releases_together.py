@@ -106,6 +106,28 @@ def test_slow_drift_is_stopped_long_before_thirty_releases(wards: Callable[..., 
     assert published == 1  # the first pair that moves is alone between its two wards
 
 
+def test_releases_with_one_table_and_other_people_all_count(wards: Callable[..., Policy]) -> None:
+    """Ten rows `x, flu` are the same table, whoever is behind them; I alone is in all three."""
+    policy = wards(cross_release_k=2)
+    first = anonymize(policy, patients("x" * 10, "ABCDEFGHIJ"))
+    second = anonymize(policy, patients("x" * 10, "IJKLMNOPQR"), memory=first.memory)
+    assert second.report.data_digest == first.report.data_digest
+    assert second.memory is not None
+    assert len(second.memory.releases) == 2
+    third = anonymize(policy, patients("x" * 10, "KLIABCDEFG"), memory=second.memory)
+    verdict = cross(third.report)
+    assert (verdict.status, verdict.value) == (Status.REFUSED, 1)
+
+
+def test_the_same_release_again_is_not_added(wards: Callable[..., Policy]) -> None:
+    policy, people = wards(cross_release_k=2), patients("x" * 10)
+    memory = anonymize(policy, people).memory
+    again = anonymize(policy, people.iloc[::-1], memory=memory).memory
+    assert memory is not None and again is not None
+    assert again.releases == memory.releases
+    assert len(again.members) == 10
+
+
 def test_what_cannot_be_measured_is_refused(wards: Callable[..., Policy]) -> None:
     policy = wards(cross_release_k=5)
     release = anonymize(policy, MONDAY)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,6 +42,25 @@ def writers(url: str) -> list[subprocess.Popen[str]]:
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
         for _ in range(2)
     ]
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_file_is_for_its_owner_alone_and_one_that_is_there_keeps_its_mode(
+    tmp_path: Path, asked: Ask
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    before = os.umask(0)
+    try:
+        Ledger(store_at(f"sqlite:///{path}")).open(asked())
+        assert mode(path) == 0o600
+        path.chmod(0o640)
+        Ledger(store_at(f"sqlite:///{path}")).open(asked())
+    finally:
+        os.umask(before)
+    assert mode(path) == 0o640
 
 
 def test_two_processes_append_fifty_each_and_make_the_tables_once(url: str) -> None:

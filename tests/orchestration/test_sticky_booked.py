@@ -27,7 +27,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import STAGES, Chain, Means, Staged
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
-from anon_pipeline.publish.booking import Opening, booking
+from anon_pipeline.publish.booking import Opening, booking, epsilon_in
 
 Make = Callable[..., Any]
 KEEPS: dict[str, Any] = {
@@ -393,8 +393,12 @@ def test_less_than_the_whole_must_have_been_opened_here(world: World) -> None:
 def test_facts_that_do_not_say_are_refused(world: World, said: object) -> None:
     policy = world.policy()
     chain = world.drawn(policy)
-    with pytest.raises(InputError, match="must say what ε it spends") as refused:
+    with pytest.raises(InputError, match="what that stage writes, got others: composition") as refused:
         world.publish(policy, chain, epsilon_spent=said)
+    assert "CANARY" not in str(refused.value)
+    facts = {"perturbed": {"composition": {"epsilon_spent": said}}}
+    with pytest.raises(InputError, match="must say what ε it spends") as refused:
+        epsilon_in(policy, facts)
     assert "CANARY" not in str(refused.value)
 
 

@@ -84,7 +84,7 @@ def test_an_order_keeps_its_values_as_texts() -> None:
 
 def test_a_tree_keeps_its_names_as_texts() -> None:
     spec = HIERARCHY.validate_python({"tree": {1990: {2.0: ["a", 7], 2.5: ["b", 8.0]}}})
-    assert spec.tree == {"1990": {"2": ["a", "7"], "2.5": ["b", "8"]}}
+    assert spec.tree == {"1990": {"2": ("a", "7"), "2.5": ("b", "8")}}
 
 
 ENDLESS: dict[str, Any] = {}

@@ -31,6 +31,29 @@ ALIKE = [
     ("file", "ﬁle"),
     ("a-b", "a\u2010b"),
     ("o'clock", "o\u2019clock"),
+    ("A", "\u13aa"),  # Cherokee
+    ("a", "\uab7a"),  # Cherokee, small
+    ("a", "\u1d00"),  # small capital
+    ("A", "\u15c5"),  # Canadian syllabics
+    ("age", "\u2c81ge"),  # Coptic
+    ("acid", "a\u2ca5id"),  # Coptic
+    ("age", "a\u0262e"),  # small capital
+    ("IOTA", "\u2c92\u2c9eTA"),
+]
+
+AS_WRITTEN = [
+    ("ВЕС", "вес"),  # Cyrillic, in another case
+    ("Id", "ld"),
+    ("I", "1"),
+    ("ll", "l1"),
+    ("l|", "l1"),
+    ("a1", "al"),
+    ("code", "c0de"),
+    ("O2", "02"),
+    ("modern", "rnodern"),
+    ("burn", "bum"),
+    ("ld", "\u0406d"),  # Cyrillic capital I
+    ("code", "с0dе"),  # Cyrillic c and e
 ]
 
 
@@ -40,9 +63,71 @@ def test_names_that_look_alike(one: str, other: str) -> None:
     assert look_alikes([one, "else", other]) == [(one, other)]
 
 
+@pytest.mark.parametrize(("one", "other"), AS_WRITTEN, ids=[escaped(f"{a}|{b}") for a, b in AS_WRITTEN])
+def test_names_that_look_alike_as_they_are_written(one: str, other: str) -> None:
+    assert look_alikes([one, "else", other]) == [(one, other)]
+    assert look_alikes([other, "else", one]) == [(other, one)]
+    assert look_alikes([other, "else"], [one, "more"]) == [(one, other)]
+
+
+def test_one_of_two_that_would_look_alike_is_no_mistake(small_policy: Callable[..., Policy]) -> None:
+    small_policy(columns={"a1": {"role": "insensitive"}})
+    with pytest.raises(PolicyError, match="names must not look alike, got a1 and al"):
+        small_policy(columns={"a1": {"role": "insensitive"}, "al": {"role": "insensitive"}})
+
+
+def test_no_false_alarm_on_ordinary_names() -> None:
+    numbered = [
+        "id",
+        "zip",
+        "zip4",
+        "l1",
+        "l2",
+        "x1",
+        "x2",
+        "x10",
+        "x11",
+        "q1",
+        "q2",
+        "q10",
+        "t1",
+        "t2",
+        "bmi",
+        "bmi2",
+    ]
+    words = [
+        "AL",
+        "A1",
+        "mail",
+        "mall",
+        "fiat",
+        "flat",
+        "sail",
+        "sall",
+        "nom",
+        "nm",
+        "norm",
+        "ICD9",
+        "ICD10",
+        "city2",
+    ]
+    names = [*numbered, *words, "income_1", "income_2", "hours_per_week", "hours.per.week", "city"]
+    assert look_alikes(names) == []
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("age", "page"), ("größe", "grosse2"), ("город", "gorod"), ("年齢", "年"), ("a_b", "ab"), ("l1", "l2")],
+    [
+        ("id", "ld"),
+        ("IL", "1L2"),
+        ("RN", "M"),
+        ("age", "page"),
+        ("größe", "grosse2"),
+        ("город", "gorod"),
+        ("年齢", "年"),
+        ("a_b", "ab"),
+        ("l1", "l2"),
+    ],
 )
 def test_names_that_do_not(one: str, other: str) -> None:
     assert look_alikes([one, other]) == []
@@ -96,6 +181,13 @@ def test_data_whose_column_only_looks_like_the_policys(
     assert caught.value.problems[0] == (
         "columns must be named as in the policy, got \\u0430ge, which only looks like age"
     )
+    with pytest.raises(InputError, match=r"got 1ncome, which only looks like Income"):
+        accept(
+            small_people().rename(columns={"income": "1ncome"}),
+            small_policy(
+                columns={"income": None, "Income": {"role": "sensitive", "distance": "ordered"}},
+            ),
+        )
 
 
 def test_data_of_one_column_that_only_looks_alike() -> None:

@@ -78,8 +78,8 @@ def test_a_jump_between_opening_and_publishing(
 ) -> None:
     """It is published, the ledger's times never go back, and it counts in every window that follows."""
     policy = small_policy(budget={"epsilon": 2, "window": 30})
-    opened = booking.booking(policy, places).open()
-    made = pipeline.run(policy, small_people(), Means(Path(), None, system_entropy(), opens=lambda: opened))
+    opens = booking.booking(policy, places).open
+    made = pipeline.run(policy, small_people(), Means(Path(), None, system_entropy(), opens=opens))
     clock.jump(days)
     publish(made.suppressed, made.k_anonymized.frame, policy, locations=places)
     times = [event.at for event in book(places).events()]

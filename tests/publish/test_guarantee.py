@@ -16,7 +16,7 @@ def test_plain_k_anonymity_promises_no_noise(small_policy: Small) -> None:
     assert lines == [
         "Each released record shares its generalized values of age, city with at least 2 others of the "
         "release (k = 3).",
-        "Released as they are, with no limit on what they reveal: height, income, illness, note. Who knows "
+        "Released as they are, with no limit on what they reveal: height, illness, income, note. Who knows "
         "such a value of a person can look for it.",
         "Left out: person.",
     ]

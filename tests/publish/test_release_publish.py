@@ -257,6 +257,20 @@ def test_published_files_are_for_everybody_and_the_umask_does_not_matter(
     assert stat.S_IMODE(written.path.stat().st_mode) == 0o644
 
 
+@pytest.mark.parametrize(("umask", "mode"), [(0, 0o755), (0o022, 0o755), (0o077, 0o700)])
+def test_the_folder_of_a_release_is_writable_by_its_owner_alone(
+    small_policy: Small, small_people: People, tmp_path: Path, umask: int, mode: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        policy = small_policy(publish={"to": "new/out"})
+        written = send(policy, chain(policy, small_people()), tmp_path)
+    finally:
+        os.umask(before)
+    for folder in (written.path.parent, written.path.parent.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == mode
+
+
 def test_a_broken_manifest_of_before_is_not_overwritten_in_silence(tmp_path: Path) -> None:
     for odd in (
         "{",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import stat
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline import pipeline
 from anon_pipeline.errors import InputError
+from anon_pipeline.limits import KEY_BYTES
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.pipeline import Means
@@ -173,3 +175,43 @@ def test_without_its_key_a_signing_policy_publishes_nothing(
     with pytest.raises(InputError, match="key_file"):
         send(small_policy(publish={"sign": {"key_file": "key"}}), small_people(), tmp_path)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_golden_signature() -> None:
+    """What is signed begins with its domain: a key's signature of another tool's JSON is none of ours."""
+    text = b'{"release":"small","signature":{"algorithm":"ed25519","key_id":"56475aa75463474c"}}'
+    value = "BDOc08E8RCPsZbiPgBYBXP+B774yQTM26Zig7dP1omCgYwBoWANehUKMoe8J7rVa8FcAE1l8jLJOsuHjpUwnCA=="
+    document = {"release": "small"}
+    assert signed(document, KEY)["signature"]["value"] == value
+    KEY.public_key().verify(base64.b64decode(value), b"anon-pipeline manifest 1\n" + text)
+    bare = base64.b64encode(KEY.sign(text)).decode()
+    signature = {"algorithm": "ed25519", "key_id": key_id(KEY.public_key()), "value": bare}
+    assert broken_signature({**document, "signature": signature}, KEY.public_key()) is not None
+
+
+def test_keys_are_read_from_plain_files_that_are_small(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"x" * (KEY_BYTES + 1))
+    for call in (
+        lambda name: signing_key(Sign(key_file=name), folder=tmp_path),
+        lambda name: read_public_key(tmp_path / name),
+    ):
+        with pytest.raises(InputError, match="must be a readable file"):
+            call("/dev/zero")
+        with pytest.raises(InputError, match="Ed25519"):
+            call("large")
+    with pytest.raises(ValueError, match="control characters"):
+        Sign(key_file="key\n")
+
+
+def test_a_signing_key_outside_of_the_project(
+    small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame], tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    write_keys(tmp_path / "key")
+    for name in ("../key", str(tmp_path / "key"), "/dev/zero"):
+        with pytest.raises(
+            InputError, match=r"publish\.sign\.key_file: must stay within the folder of sources"
+        ):
+            send(small_policy(publish={"sign": {"key_file": name}}), small_people(), project)
+    assert list(project.iterdir()) == []

@@ -234,3 +234,34 @@ def test_a_parquet_bomb_in_bounded_memory(tmp_path: Path) -> None:
     kilobytes, message = in_a_process(bomb(tmp_path / "data.parquet", 2_000_000, 100_000))
     assert "must keep the limit uncompressed_bytes" in message
     assert kilobytes < 200_000
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+@pytest.mark.parametrize("ending", ["gz", "bz2", "zst", "lz4"])
+def test_a_packed_file_is_not_unpacked(tmp_path: Path, encoding: str, ending: str) -> None:
+    """Arrow unpacks a path by its ending; no limit would hold for what comes out. The child has 4 GiB."""
+    path, codec = (
+        tmp_path / f"bomb.csv.{ending}",
+        {"bz2": "bz2", "zst": "zstd", "lz4": "lz4"}.get(ending, "gzip"),
+    )
+    with pa.CompressedOutputStream(str(path), codec) as out:
+        out.write(b"a\n" + b"1\n" * 2**20)
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from anon_pipeline.errors import InputError\n"
+        "from anon_pipeline.policy.sections import Limits, SourceOptions\n"
+        "from anon_pipeline.sources.files import read_csv\n"
+        "try: frame = read_csv(Path(sys.argv[1]), options=SourceOptions(encoding=sys.argv[2]))\n"
+        "except InputError: print(-1)\n"
+        "else: print(len(frame))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(path), encoding],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30)),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 2**19

@@ -176,6 +176,44 @@ def test_private_whatever_the_umask(sealed: Vault, other_key: VaultKey, put: Put
     assert {stat.S_IMODE(p.stat().st_mode) for p in (root, root / "r", root / "r/s")} == {0o700}
 
 
+def test_folders_that_were_open_to_others_are_closed(sealed: Vault, put: Put) -> None:
+    root = sealed.store.root  # type: ignore[attr-defined]
+    folders = (root, root / "r", root / "r" / "s")
+    (root / "r" / "s").mkdir(parents=True)
+    for folder in folders:
+        folder.chmod(0o777)
+    above = stat.S_IMODE(root.parent.stat().st_mode)
+    put(sealed, "r/s/p.parquet", b"x")
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
+    assert stat.S_IMODE(root.parent.stat().st_mode) == above
+
+
+@pytest.mark.parametrize(
+    ("mode", "ours", "said"),
+    [
+        (0o777, False, "of another user"),
+        (0o1777, False, "shared by all"),
+        (0o1777, True, "shared by all"),
+        (0o775, False, None),
+    ],
+)
+def test_a_vault_that_everybody_can_write_and_that_must_not_be_closed_is_refused(
+    sealed: Vault, put: Put, monkeypatch: pytest.MonkeyPatch, mode: int, ours: bool, said: str | None
+) -> None:
+    root = sealed.store.root  # type: ignore[attr-defined]
+    root.mkdir(parents=True)
+    root.chmod(mode)
+    if not ours:
+        monkeypatch.setattr(os, "geteuid", lambda: root.stat().st_uid + 1000)
+    if said is None:
+        put(sealed, "p.parquet", b"x")
+    else:
+        with pytest.raises(InputError, match=said):
+            put(sealed, "p.parquet", b"x")
+    assert stat.S_IMODE(root.stat().st_mode) == mode
+    assert bool(sealed.store.names()) is (said is None)
+
+
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "", "."])
 def test_names_stay_in_the_vault(place: str, name: str) -> None:
     vault = Vault(store_at(place))

@@ -3,10 +3,15 @@
 Importing this package imports Great Expectations, which takes seconds: only who uses it should.
 """
 
+from anon_pipeline.gate.expectations.batch import gate_batch
 from anon_pipeline.gate.expectations.expect_classes import (
     ExpectReleaseToBeKAnonymous,
     ExpectReleaseToBeLDiverse,
     ExpectReleaseToBeTClose,
+)
+from anon_pipeline.gate.expectations.expect_together import (
+    ExpectReleasesTogetherToBeKAnonymous,
+    ExpectReleaseToKeepPublishedNoise,
 )
 from anon_pipeline.gate.expectations.expect_values import (
     ExpectReleaseLinkingRiskToBeAtMost,
@@ -15,13 +20,15 @@ from anon_pipeline.gate.expectations.expect_values import (
 )
 from anon_pipeline.gate.expectations.metrics import (
     ReleaseConfidentK,
+    ReleaseCrossReleaseK,
     ReleaseK,
     ReleaseLDiversity,
     ReleaseLinkingRisk,
+    ReleaseRedrawn,
     ReleaseSuppression,
     ReleaseTCloseness,
 )
-from anon_pipeline.gate.expectations.suite import Outcome, SuiteResult, gate_batch, suite_for, validate
+from anon_pipeline.gate.expectations.suite import Outcome, SuiteResult, suite_for, validate
 
 __all__ = [
     "ExpectReleaseLinkingRiskToBeAtMost",
@@ -30,11 +37,15 @@ __all__ = [
     "ExpectReleaseToBeKAnonymous",
     "ExpectReleaseToBeLDiverse",
     "ExpectReleaseToBeTClose",
+    "ExpectReleaseToKeepPublishedNoise",
+    "ExpectReleasesTogetherToBeKAnonymous",
     "Outcome",
     "ReleaseConfidentK",
+    "ReleaseCrossReleaseK",
     "ReleaseK",
     "ReleaseLDiversity",
     "ReleaseLinkingRisk",
+    "ReleaseRedrawn",
     "ReleaseSuppression",
     "ReleaseTCloseness",
     "SuiteResult",

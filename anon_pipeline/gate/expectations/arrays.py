@@ -19,15 +19,18 @@ from anon_pipeline.encode import code_sensitive
 from anon_pipeline.errors import InputError
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.measure.evidence import value_classes
-from anon_pipeline.perturb.grid import to_grid
+from anon_pipeline.perturb.grid import quantize, to_grid
 from anon_pipeline.policy.columns import Sensitive
 from anon_pipeline.values import finite_numbers
 
 __all__ = [
     "NoisyColumns",
     "NoisyValues",
+    "PublishedNoise",
     "batch_columns",
+    "class_codes",
     "noisy_values",
+    "published_noise",
     "released_classes",
     "released_rows",
     "sensitive_codes",
@@ -172,6 +175,68 @@ def noisy_values(frame: pd.DataFrame, names: NoisyColumns, rows: NDArray[np.bool
     originals = np.zeros((len(frame), len(names.originals)))
     originals[labels >= 0] = _grid(frame, names.originals, names.resolutions, labels >= 0)
     return NoisyValues(released, np.flatnonzero(rows), originals, labels)
+
+
+def class_codes(frame: pd.DataFrame, names: Sequence[str], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the class of each released record in each of several releases, (r, releases); −1 for none.
+
+    Args:
+        frame: (n, columns), a row per person.
+        names: of the columns with the classes, a release each; the last one is the release to be published.
+        rows: (n,) the released records.
+    Raises:
+        InputError: a column that is not of whole numbers, released records of no class; with counts.
+    """
+    chosen = batch_columns(frame, names)[rows]
+    codes = np.stack([_class_labels(chosen[name]) for name in names], axis=1)
+    classless = int((codes[:, -1] < 0).sum())
+    if classless:
+        raise InputError(f"{names[-1]}: released records must be in a class, got {classless} that are not")
+    return codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedNoise:
+    """Released values, and what was published of them before, in grid units.
+
+    released: (r, p).
+    noisy: (r, p) as published; 0 where it was not.
+    known: (r, p) whether it was.
+    """
+
+    released: NDArray[np.int64] = field(repr=False)
+    noisy: NDArray[np.int64] = field(repr=False)
+    known: NDArray[np.bool_] = field(repr=False)
+
+
+def published_noise(
+    frame: pd.DataFrame,
+    names: Sequence[str],
+    published: Sequence[str],
+    rows: NDArray[np.bool_],
+    *,
+    resolutions: Sequence[float],
+) -> PublishedNoise:
+    """Bring released values, and those published before, onto their grid.
+
+    Args:
+        frame: (n, columns).
+        names: of the p released columns.
+        published: columns with the values that must stay, in the same order; missing where none must.
+        rows: (n,) the released records.
+        resolutions: grid of each column, in its unit.
+    Raises:
+        InputError: released values that are missing, values that are no finite numbers; with counts.
+    """
+    before = batch_columns(frame, published)[rows].reset_index(drop=True)
+    known = before.notna().to_numpy(np.bool_)
+    filled = before.where(known, 0.0)
+    every = np.ones(len(filled), np.bool_)
+    return PublishedNoise(
+        quantize(_grid(frame, names, resolutions, rows)),
+        quantize(_grid(filled, published, resolutions, every)),
+        known,
+    )
 
 
 def _class_labels(column: pd.Series) -> NDArray[np.int64]:

@@ -24,14 +24,22 @@ __all__ = [
     "ExpectReleaseLinkingRiskToBeAtMost",
     "ExpectReleaseSuppressionToBeAtMost",
     "ExpectReleaseToBeConfidentlyKAnonymous",
+    "parallel",
 ]
 
 _NOISY = ("released_columns", "original_columns", "class_column", "resolutions")
 
 
-def _parallel(cls: type, values: dict[str, Any]) -> dict[str, Any]:
-    """Refuse lists of perturb columns of different lengths."""
-    names = ("released_columns", "original_columns", "resolutions", "epsilons")
+def parallel(cls: type, values: dict[str, Any]) -> dict[str, Any]:
+    """Refuse lists of perturb columns of different lengths.
+
+    Args:
+        cls: the expectation.
+        values: its arguments by name.
+    Raises:
+        ValueError: with the lengths.
+    """
+    names = ("released_columns", "original_columns", "published_columns", "resolutions", "epsilons")
     lengths = {name: len(values[name]) for name in names if name in values}
     if len(set(lengths.values())) > 1:
         got = ", ".join(f"{name}: {length}" for name, length in lengths.items())
@@ -88,7 +96,7 @@ class ExpectReleaseLinkingRiskToBeAtMost(ReleaseExpectation):
     metric_dependencies = ("release.linking_risk",)
     success_keys = ("limit", *_NOISY, "released")
     args_keys = success_keys
-    _checked = pydantic.root_validator(allow_reuse=True, skip_on_failure=True)(_parallel)
+    _checked = pydantic.root_validator(allow_reuse=True, skip_on_failure=True)(parallel)
 
     def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
         value = metrics["release.linking_risk"]
@@ -125,7 +133,7 @@ class ExpectReleaseToBeConfidentlyKAnonymous(ReleaseExpectation):
     metric_dependencies = ("release.confident_k",)
     success_keys = ("k", "confidence", "epsilons", *_NOISY, "released")
     args_keys = success_keys
-    _checked = pydantic.root_validator(allow_reuse=True, skip_on_failure=True)(_parallel)
+    _checked = pydantic.root_validator(allow_reuse=True, skip_on_failure=True)(parallel)
 
     def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
         value = metrics["release.confident_k"]

@@ -16,11 +16,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
+from anon_pipeline.compose.intersection import fewest_compatible
+from anon_pipeline.compose.sticky import count_redrawn
 from anon_pipeline.errors import AnonPipelineError, StageCrashed, private_stage
 from anon_pipeline.gate.expectations.arrays import (
     NoisyColumns,
     NoisyValues,
+    class_codes,
     noisy_values,
+    published_noise,
     released_classes,
     released_rows,
     sensitive_codes,
@@ -40,8 +44,10 @@ __all__ = [
     "Wanted",
     "farthest_class",
     "fewest_originals",
+    "fewest_persons",
     "least_diverse_class",
     "linked_share",
+    "redrawn_values",
     "sensitive_column",
     "smallest_class",
     "suppressed_share",
@@ -174,3 +180,25 @@ def fewest_originals(frame: pd.DataFrame, wanted: Wanted) -> int:
         cap=wanted["k"],
     )
     return int(counts[counts > 0].min(initial=wanted["k"]))
+
+
+def fewest_persons(frame: pd.DataFrame, wanted: Wanted) -> int:
+    """Return the fewest persons who fit all classes that a released one was published in.
+
+    Where nobody was published before it is the smallest class of the release.
+    """
+    codes = class_codes(frame, wanted["class_columns"], released_rows(frame, wanted["released"]))
+    fewest = fewest_compatible(codes)
+    return int(np.unique(codes[:, -1], return_counts=True)[1].min()) if fewest is None else fewest
+
+
+def redrawn_values(frame: pd.DataFrame, wanted: Wanted) -> int:
+    """Return how many released values are others than those that were published and must stay."""
+    found = published_noise(
+        frame,
+        wanted["released_columns"],
+        wanted["published_columns"],
+        released_rows(frame, wanted["released"]),
+        resolutions=wanted["resolutions"],
+    )
+    return count_redrawn(found.noisy, found.known, found.released)

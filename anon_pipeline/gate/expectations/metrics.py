@@ -19,8 +19,10 @@ from anon_pipeline.gate.expectations.measures import (
     Wanted,
     farthest_class,
     fewest_originals,
+    fewest_persons,
     least_diverse_class,
     linked_share,
+    redrawn_values,
     smallest_class,
     suppressed_share,
     without_values,
@@ -28,9 +30,11 @@ from anon_pipeline.gate.expectations.measures import (
 
 __all__ = [
     "ReleaseConfidentK",
+    "ReleaseCrossReleaseK",
     "ReleaseK",
     "ReleaseLDiversity",
     "ReleaseLinkingRisk",
+    "ReleaseRedrawn",
     "ReleaseSuppression",
     "ReleaseTCloseness",
 ]
@@ -116,3 +120,25 @@ class ReleaseConfidentK(TableMetricProvider):
     @metric_value(engine=PandasExecutionEngine)
     def _pandas(cls, **given: Any) -> int:
         return _measured(cls.metric_name, given, fewest_originals)
+
+
+class ReleaseCrossReleaseK(TableMetricProvider):
+    """Fewest persons who fit all classes, over several releases, that a released one was published in."""
+
+    metric_name = "release.cross_release_k"
+    value_keys = ("class_columns", "released")
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(cls, **given: Any) -> int:
+        return _measured(cls.metric_name, given, fewest_persons)
+
+
+class ReleaseRedrawn(TableMetricProvider):
+    """Released values that are others than those that were published and must stay."""
+
+    metric_name = "release.redrawn"
+    value_keys = ("released_columns", "published_columns", "resolutions", "released")
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(cls, **given: Any) -> int:
+        return _measured(cls.metric_name, given, redrawn_values)

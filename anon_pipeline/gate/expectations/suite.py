@@ -1,8 +1,7 @@
 """The suite of a policy: the gate's limits as expectations, validated on one batch without a trace.
 
-Belongs here: from a release to a batch, from a policy to a suite, from Great Expectations' results to
-value-free lines. Does not belong here: the expectations (`expect_classes`, `expect_values`), the
-gate's decision (`gate.evaluate`).
+Belongs here: from a policy to a suite, from Great Expectations' results to value-free lines. Does not belong
+here: the batch (`batch`), the expectations (`expect_*`), the gate's decision (`gate.evaluate`).
 """
 
 from __future__ import annotations
@@ -14,17 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import great_expectations as gx
-import numpy as np
 import pandas as pd
 from great_expectations.data_context import EphemeralDataContext
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
 
 from anon_pipeline.encode import CLASS
 from anon_pipeline.gate.expectations.base import ReleaseExpectation
+from anon_pipeline.gate.expectations.batch import MEMBER, ORIGINAL, PUBLISHED, RELEASED
 from anon_pipeline.gate.expectations.expect_classes import (
     ExpectReleaseToBeKAnonymous,
     ExpectReleaseToBeLDiverse,
     ExpectReleaseToBeTClose,
+)
+from anon_pipeline.gate.expectations.expect_together import (
+    ExpectReleasesTogetherToBeKAnonymous,
+    ExpectReleaseToKeepPublishedNoise,
 )
 from anon_pipeline.gate.expectations.expect_values import (
     ExpectReleaseLinkingRiskToBeAtMost,
@@ -32,17 +35,10 @@ from anon_pipeline.gate.expectations.expect_values import (
     ExpectReleaseToBeConfidentlyKAnonymous,
 )
 from anon_pipeline.gate.expectations.measures import without_values
-from anon_pipeline.measure.evidence import epsilon_shares, evidence_from
-from anon_pipeline.measure.measures import needs_originals
+from anon_pipeline.measure.evidence import epsilon_shares
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["ORIGINAL", "RELEASED", "Outcome", "SuiteResult", "gate_batch", "suite_for", "validate"]
-
-RELEASED = "_released"
-"""Column of a batch that marks the released records."""
-
-ORIGINAL = "_original_"
-"""Prefix of the columns of a batch that hold the original values of the perturb columns."""
+__all__ = ["Outcome", "SuiteResult", "suite_for", "validate"]
 
 _FAILED = re.compile(r"\S+ could not be measured: (\w+): (.*)", re.DOTALL)
 
@@ -89,41 +85,13 @@ class SuiteResult:
         return [line.as_text() for line in self.lines if not line.success]
 
 
-def gate_batch(
-    released: pd.DataFrame, originals: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path()
-) -> pd.DataFrame:
-    """Put a release and its originals into one table, as the expectations of `suite_for` measure it.
-
-    Args:
-        released: (r, columns) the suppressed table, with record ids.
-        originals: (n, columns) the table of `k_anonymized`.
-        policy: names the columns.
-        hierarchies: folder of the hierarchy tables.
-    Returns:
-        A row per original record, (n, columns): generalized and sensitive columns, ``_class_id``,
-        ``_released``, and for each perturb column its released value (missing where the record is not
-        released) and ``_original_<column>``. Private, as the originals are.
-    Raises:
-        InputError: the two do not belong together; what the gate refuses for as well.
-    """
-    evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
-    behind = needs_originals(evidence)
-    batch = behind.frame[[*policy.generalized, *policy.sensitive, CLASS]].copy()
-    batch[RELEASED] = np.isin(np.arange(len(batch)), behind.own)
-    for name in policy.perturbed:
-        values = np.full(len(batch), np.nan)
-        values[behind.own] = evidence.released[name].to_numpy(np.float64)
-        batch[name] = values
-        batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(np.float64)
-    return batch
-
-
-def suite_for(policy: Policy, *, hierarchies: Path = Path()) -> gx.ExpectationSuite:
+def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) -> gx.ExpectationSuite:
     """Return the gate's limits as expectations on a `gate_batch`: k always, the others where they are set.
 
     Args:
         policy: its limits.
         hierarchies: folder of the hierarchy tables.
+        releases: how many are judged together, this one included.
     Returns:
         A suite that belongs to no context; each expectation has the limit's name in its ``meta``.
     """
@@ -146,9 +114,29 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path()) -> gx.ExpectationSu
             epsilons=[float(share) for share in epsilon_shares(policy)],
             **_noisy(policy),
         )
+    limits |= _together(policy, releases)
     for name, expectation in limits.items():
         expectation.meta = {"limit": name}
     return gx.ExpectationSuite(name=policy.name, expectations=list(limits.values()))
+
+
+def _together(policy: Policy, releases: int) -> dict[str, ReleaseExpectation]:
+    """Return the limits on all releases together, in the gate's order."""
+    limits: dict[str, ReleaseExpectation] = {}
+    if policy.gate.cross_release_k is not None:
+        limits["cross_release_k"] = ExpectReleasesTogetherToBeKAnonymous(
+            class_columns=[f"{MEMBER}{i}" for i in range(releases)],
+            k=policy.gate.cross_release_k,
+            released=RELEASED,
+        )
+    if policy.perturb is not None and policy.perturb.republish == "sticky":
+        limits["sticky"] = ExpectReleaseToKeepPublishedNoise(
+            released_columns=list(policy.perturbed),
+            published_columns=[f"{PUBLISHED}{name}" for name in policy.perturbed],
+            resolutions=[column.resolution for column in policy.perturbed.values()],
+            released=RELEASED,
+        )
+    return limits
 
 
 def _coding(policy: Policy, name: str, hierarchies: Path) -> dict[str, Any]:
@@ -187,7 +175,8 @@ def validate(batch: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path())
     Raises:
         MeasureFailed: Great Expectations itself failed; without its text.
     """
-    suite = suite_for(policy, hierarchies=hierarchies)
+    releases = sum(str(name).startswith(MEMBER) for name in batch.columns)
+    suite = suite_for(policy, hierarchies=hierarchies, releases=max(releases, 1))
     results = without_values("expectations", lambda: _results(batch, suite))
     found = {result.expectation_config.meta["limit"]: result for result in results}
     names = (expectation.meta["limit"] for expectation in suite.expectations)

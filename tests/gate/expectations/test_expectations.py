@@ -78,11 +78,15 @@ def test_the_public_surface() -> None:
         "ExpectReleaseToBeKAnonymous",
         "ExpectReleaseToBeLDiverse",
         "ExpectReleaseToBeTClose",
+        "ExpectReleaseToKeepPublishedNoise",
+        "ExpectReleasesTogetherToBeKAnonymous",
         "Outcome",
         "ReleaseConfidentK",
+        "ReleaseCrossReleaseK",
         "ReleaseK",
         "ReleaseLDiversity",
         "ReleaseLinkingRisk",
+        "ReleaseRedrawn",
         "ReleaseSuppression",
         "ReleaseTCloseness",
         "SuiteResult",
@@ -99,7 +103,8 @@ def test_a_metric_asks_for_exactly_what_its_expectation_offers() -> None:
     for name in (name for name in package.__all__ if name.startswith("Expect")):
         expectation = getattr(package, name)
         (metric,) = expectation.metric_dependencies
-        offered = set(expectation.success_keys) - limits - ({"k"} if metric == "release.k" else set())
+        counts = {"k"} if metric in ("release.k", "release.cross_release_k") else set()
+        offered = set(expectation.success_keys) - limits - counts
         assert set(providers[metric].value_keys) == offered
         own = set(expectation.__fields__) - set(BatchExpectation.__fields__)
         assert set(expectation.success_keys) == own

@@ -1,0 +1,46 @@
+"""What `defs.yaml` files may be, asked before Dagster reads them.
+
+Dagster has a reader of its own, without limits, that runs before any component does.
+Belongs here: finding the files. Does not belong here: the limits (`policy`), loading.
+"""
+
+from pathlib import Path
+
+from anon_pipeline.errors import PolicyError
+from anon_pipeline.policy.load import check_policy_file
+
+__all__ = ["check_defs", "check_defs_below"]
+
+_NAMES = ("defs.yaml", "defs.yml", "component.yaml")
+
+
+def check_defs(folder: Path) -> None:
+    """Refuse a folder's `defs.yaml` that is beyond the limits of a policy, or gives a key twice.
+
+    Args:
+        folder: whose file Dagster reads; without one nothing is refused.
+    Raises:
+        PolicyError: naming file and limit.
+    """
+    found = next((folder / name for name in _NAMES if (folder / name).exists()), None)
+    if found is None:
+        return
+    try:
+        check_policy_file(found)
+    except PolicyError as error:
+        problems = [f"{found.parent.name}/{found.name}: {problem}" for problem in error.problems]
+    else:
+        return
+    raise PolicyError(problems)
+
+
+def check_defs_below(folder: Path) -> None:
+    """Refuse the first file below a folder that `check_defs` refuses; call it before Dagster loads them.
+
+    Args:
+        folder: of releases, each in a folder of its own.
+    Raises:
+        PolicyError: naming file and limit.
+    """
+    for inner in sorted({path.parent for name in _NAMES for path in folder.rglob(name)}):
+        check_defs(inner)
