@@ -158,7 +158,7 @@ class Anonymize(Strict):
         "classes; their average size; bits; labels (target) outside their class's majority.",
     )
     weights: Keyed[Annotated[Real, Field(gt=0)]] = Field(
-        FrozenMapping(),
+        default_factory=FrozenMapping,
         description="Generalize column → weight in precision, granularity and entropy. Default: 1 each.",
     )
     target: str | None = Field(

@@ -54,7 +54,8 @@ NO_ORDERED = (
     "t_closeness, got 0. These fit any limits: merge, kanon_first."
 )
 NO_NUMBER = (
-    "anonymize.recoder: univariate needs one generalize column alone, with intervals or dates, got 0 such "
+    "anonymize.recoder: univariate needs one generalize column alone, with numbers, intervals, "
+    "dates or order, got 0 such "
     "and 1 others. These fit: mdav, vmdav, merge, kanon_first."
 )
 BARE: dict[str, Any] = {
@@ -220,7 +221,7 @@ def test_recoders_that_need_levels_need_hierarchies(recoder: Any) -> None:
     sections = {"columns": columns, "anonymize": Anonymize(k=2, recoder=recoder)}
     assert broken_rules(sections) == [
         f"columns: a hierarchy must be given for one, other, because of anonymize.recoder: {recoder}. "
-        "Without one fit mondrian, mondrian_relaxed."
+        "Without one fit mondrian, mondrian_relaxed, mdav, vmdav, merge, kanon_first, tclose_first."
     ]
 
 
