@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.errors import InputError, PublishError
-from anon_pipeline.policy.columns import Generalize, Sensitive, Table
+from anon_pipeline.policy.columns import Generalize, Sensitive
+from anon_pipeline.policy.hierarchies import Table
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "project_root"]

@@ -6,11 +6,8 @@ Belongs here: the stages. Does not belong here: Dagster, files, limits, or how a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,39 +39,10 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Progress, recode
 from anon_pipeline.recode.model import untold
 from anon_pipeline.shuffle import permutation
+from anon_pipeline.staged import Chain, Means, Opens, Staged, unopened
 from anon_pipeline.suppress import confident
 
-__all__ = [
-    "STAGES",
-    "Chain",
-    "Means",
-    "Opens",
-    "Staged",
-    "deidentified",
-    "k_anonymized",
-    "perturbed",
-    "raw",
-    "run",
-    "shuffled",
-    "suppressed",
-]
-
-STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
-
-Opens = Callable[[Fraction], str | None]
-"""Called with the ε to be spent, before noise is drawn: returns the release's id in the ledger, or raises."""
-
-
-def _unopened(epsilon: Fraction) -> None:
-    """Enter nothing: there is no ledger."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Staged:
-    """What a stage returns: a private table, and the facts of all stages so far."""
-
-    frame: pd.DataFrame = field(repr=False)
-    facts: Mapping[str, Mapping[str, Any]]
+__all__ = ["deidentified", "k_anonymized", "perturbed", "raw", "run", "shuffled", "suppressed"]
 
 
 @private_stage("raw")
@@ -171,7 +139,7 @@ def perturbed(
     *,
     entropy: Entropy,
     memory: Memory | None = None,
-    opens: Opens = _unopened,
+    opens: Opens = unopened,
 ) -> Staged:
     """Add noise to the ε-quasi-identifiers, scaled to each class (Algorithm 1, lines 6 to 9).
 
@@ -269,34 +237,6 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         suppressed_in_all=len(originals.frame) - len(kept),
     )
     return Staged(kept, with_facts(before.facts, facts, made_by=policy.making))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Means:
-    """What the stages need beside policy and data.
-
-    hierarchies: folder of the hierarchy tables.
-    key: for ``action: hash``; None where the policy hashes nothing.
-    entropy: source of random words, of the operating system but in tests.
-    opens: the ledger's part, before noise is drawn.
-    memory: what was published before; None without ``record_key``.
-    searching: called now and then with how far the search for a recoding is.
-    """
-
-    hierarchies: Path
-    key: bytes | None = field(repr=False)
-    entropy: Entropy
-    opens: Opens = _unopened
-    memory: Memory | None = None
-    searching: Callable[[Progress], None] = untold
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Chain:
-    """The private results that the gate needs: the table after recoding, and the one to be released."""
-
-    k_anonymized: Staged
-    suppressed: Staged
 
 
 def run(

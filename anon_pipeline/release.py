@@ -19,7 +19,7 @@ from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
-from anon_pipeline.pipeline import Chain, Means, run
+from anon_pipeline.pipeline import run
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
@@ -27,6 +27,7 @@ from anon_pipeline.publish.booking import Opening, booking
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.recode.model import Progress, untold
 from anon_pipeline.sources import read_source
+from anon_pipeline.staged import Chain, Means
 
 __all__ = ["Release", "anonymize", "make_release"]
 

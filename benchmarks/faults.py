@@ -32,11 +32,11 @@ from anon_pipeline.digest import digest_frame
 from anon_pipeline.disk import Disk, using
 from anon_pipeline.errors import PublishError
 from anon_pipeline.orchestration.vault import read_staged, write_staged
-from anon_pipeline.pipeline import Staged
 from anon_pipeline.publish import lock
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.tables import from_bytes, to_bytes
 from anon_pipeline.publish.writer import data_file, read_manifest, write_release
+from anon_pipeline.staged import Staged
 
 _CHUNK = 1500
 """Bytes of one write, so that small files, too, are cut in their middle."""

@@ -106,7 +106,7 @@ def _hierarchy(folder: Path) -> Callable[[bytes], object]:
     import pandas as pd
 
     from anon_pipeline.hierarchy import code_column
-    from anon_pipeline.policy.columns import Table
+    from anon_pipeline.policy.hierarchies import Table
 
     column, spec = pd.Series(["a", "b", None], name="q"), Table(table="table.csv")
 

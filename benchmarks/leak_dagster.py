@@ -19,8 +19,8 @@ import pandas as pd
 
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.vault import read_staged, write_staged
-from anon_pipeline.pipeline import STAGES, Staged
 from anon_pipeline.policy import load_policy
+from anon_pipeline.staged import STAGES, Staged
 from benchmarks.bad_inputs import CASES, BadInput
 from benchmarks.canaries import LONG, PRIVATE, people
 from benchmarks.leak_scenarios import BLOWS, Outcomes, blown, said

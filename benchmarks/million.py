@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.encode import CLASS, RECORD
-from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy import Policy, policy_from
+from anon_pipeline.staged import Staged
 
 __all__ = ["MILLION", "million", "million_policy"]
 

@@ -21,12 +21,13 @@ import pandas as pd
 from anon_pipeline.encode import Coded, code_quasi_identifiers
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import Means, perturbed, run, shuffled, suppressed
+from anon_pipeline.pipeline import perturbed, run, shuffled, suppressed
 from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.release import anonymize
 from anon_pipeline.sources.patients import patients
+from anon_pipeline.staged import Means
 from anon_pipeline.templates import template
 from benchmarks.adult import (
     SET_B,

@@ -23,6 +23,7 @@ FLOORS: list[set[str]] = [
     {"suppress", "utility", "recode"},
     {"measure"},
     {"compose"},
+    {"staged"},
     {"pipeline", "gate"},
     {"ledger"},
     {"publish"},

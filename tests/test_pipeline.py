@@ -19,8 +19,8 @@ from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.measure.evidence import evidence_from, value_classes
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.laplace_law import mean_absolute
-from anon_pipeline.pipeline import Chain, Means
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import STAGES, Chain, Means
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -33,7 +33,7 @@ def chain(policy: Policy, frame: pd.DataFrame, seed: int = 1) -> Chain:
 def test_the_stages_are_told_in_order(small_policy: Small, small_people: People) -> None:
     told: list[str] = []
     pipeline.run(small_policy(), small_people(), Means(Path(), None, system_entropy()), told=told.append)
-    assert tuple(told) == pipeline.STAGES
+    assert tuple(told) == STAGES
 
 
 def test_record_ids_are_random_and_not_row_numbers(small_policy: Small, small_people: People) -> None:

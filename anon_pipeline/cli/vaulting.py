@@ -115,7 +115,7 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
     del key_names  # deleting needs no key
     import datetime  # noqa: PLC0415
 
-    from anon_pipeline.pipeline import STAGES  # noqa: PLC0415
+    from anon_pipeline.staged import STAGES  # noqa: PLC0415
     from anon_pipeline.vault.retention import purge as purged  # noqa: PLC0415
 
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)

@@ -35,7 +35,7 @@ from anon_pipeline.measure.measures import (
 )
 from anon_pipeline.measure.origin import broken_origin
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import LDiversity
+from anon_pipeline.policy.recoding import LDiversity
 
 __all__ = ["ALONE", "evaluate", "limits_of"]
 

@@ -24,7 +24,7 @@ from anon_pipeline.hierarchy.computed import (
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.hierarchy.tables import read_table, tree_levels
-from anon_pipeline.policy.columns import (
+from anon_pipeline.policy.hierarchies import (
     Dates,
     HierarchySpec,
     Intervals,

@@ -18,7 +18,7 @@ from anon_pipeline.measure.evidence import Evidence, Originals, epsilon_shares, 
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import LDiversity
+from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.confidence import confidence_radius, confident_counts
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio

@@ -19,7 +19,8 @@ from anon_pipeline.facts import (
     ShuffledFacts,
     SuppressedFacts,
 )
-from anon_pipeline.policy.columns import Generalize, Sensitive, Table
+from anon_pipeline.policy.columns import Generalize, Sensitive
+from anon_pipeline.policy.hierarchies import Table
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["broken_origin", "hierarchy_digests"]

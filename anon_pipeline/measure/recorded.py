@@ -26,7 +26,8 @@ from anon_pipeline.facts import (
 from anon_pipeline.measure import fact_rules as must
 from anon_pipeline.measure.evidence import epsilon_shares
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import Anonymize, PerturbSection
+from anon_pipeline.policy.recoding import Anonymize
+from anon_pipeline.policy.sections import PerturbSection
 
 __all__ = ["checked_facts"]
 

@@ -24,11 +24,11 @@ from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
 from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy, trusted
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.booking import Booking, Opening, booking, release_id_in
 from anon_pipeline.sources import read_source
+from anon_pipeline.staged import Staged
 
 __all__ = ["build_assets", "stage_key"]
 

@@ -31,9 +31,9 @@ from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.orchestration.vault import trusted
-from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
+from anon_pipeline.staged import Staged
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.expectations import SuiteResult

@@ -21,10 +21,10 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.orchestration.remote_lock import held_remotely
 from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
-from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.staged import Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.store import LocalStore, RemoteStore, Store, is_unfinished, private_folder, store_at

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from anon_pipeline.errors import InputError, in_words, private_stage
 from anon_pipeline.measure.recorded import checked_facts
-from anon_pipeline.pipeline import STAGES, Staged
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.keys import PREFIX, keys_from
 from anon_pipeline.vault.retention import Tables, retain, table_name

@@ -14,24 +14,16 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from anon_pipeline.policy.columns import (
-    Column,
-    Generalize,
-    Identifier,
-    Intervals,
-    Numbers,
-    Perturb,
-    Sensitive,
-    Strict,
-)
+from anon_pipeline.policy.columns import Column, Generalize, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
+from anon_pipeline.policy.hierarchies import Intervals, Numbers
+from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
-    Anonymize,
     Budget,
     Deidentify,
     Gate,
-    LDiversity,
     PerturbSection,
     Publish,
     Schedule,

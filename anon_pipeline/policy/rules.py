@@ -9,16 +9,8 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anon_pipeline.policy.columns import (
-    Dates,
-    Generalize,
-    Identifier,
-    Intervals,
-    Numbers,
-    Order,
-    Perturb,
-    Sensitive,
-)
+from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
 __all__ = ["FULL_DOMAIN", "PREFERRING", "broken_rules"]

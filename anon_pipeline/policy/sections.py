@@ -11,15 +11,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from anon_pipeline.policy.columns import Plain, Real, Separator, Strict, Whole
+from anon_pipeline.policy.fields import Plain, Real, Separator, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.recoding import LDiversity
 
 __all__ = [
-    "Anonymize",
     "Budget",
     "Deidentify",
     "Gate",
-    "LDiversity",
     "Limits",
     "PerturbSection",
     "Publish",
@@ -30,8 +29,6 @@ __all__ = [
     "SuppressSection",
     "VaultSection",
 ]
-
-Share = Annotated[Real, Field(ge=0, le=1)]
 
 
 class SourceOptions(Strict):
@@ -88,101 +85,6 @@ class Deidentify(Strict):
     def _one(self) -> Deidentify:
         if (self.key_env is None) == (self.key_file is None):
             raise ValueError("exactly one of key_env and key_file must be given")
-        return self
-
-
-class LDiversity(Strict):
-    """One of three kinds of l-diversity; recursive is (c, l)."""
-
-    kind: Literal["distinct", "entropy", "recursive"] = Field(
-        "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
-    )
-    l: Real = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
-    c: Real | None = Field(None, gt=0, description="For recursive.")
-
-    @model_validator(mode="after")
-    def _fits(self) -> LDiversity:
-        if (self.kind == "recursive") != (self.c is not None):
-            raise ValueError("c must be given with kind: recursive, and only with it")
-        if self.kind != "entropy" and self.l != int(self.l):
-            raise ValueError(f"l must be a whole number for kind: {self.kind}, got {self.l:g}")
-        return self
-
-
-class Anonymize(Strict):
-    """How quasi-identifiers are generalized."""
-
-    k: Whole = Field(ge=2, description="Records in the smallest class.")
-    recoder: Literal[
-        "ola",
-        "optimal",
-        "incognito",
-        "samarati",
-        "datafly",
-        "mingen",
-        "mondrian",
-        "mondrian_relaxed",
-        "mdav",
-        "vmdav",
-        "univariate",
-        "merge",
-        "kanon_first",
-        "tclose_first",
-    ] = Field(
-        "ola",
-        description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
-        "samarati: least height; datafly: greedy; mingen: exhaustive; mondrian: cuts, suppressing nothing; "
-        "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "
-        "kanon_first, tclose_first: the same, t-close.",
-    )
-    prefer: Literal[
-        "loss",
-        "least_absolute_distance",
-        "least_relative_distance",
-        "most_distinct_tuples",
-        "least_suppression",
-    ] = Field("loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss.")
-    suppress: Literal["records", "cells"] = Field(
-        "records",
-        description="cells: of records that would be suppressed, single cells are, where that is enough. For "
-        "full-domain recoders.",
-    )
-    gamma: Real | None = Field(
-        None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."
-    )
-    loss: Literal[
-        "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
-    ] = Field(
-        "precision",
-        description="Information loss to minimize: by levels; by how many leaves a value covers; Σ m² of the "
-        "classes; their average size; bits; labels (target) outside their class's majority.",
-    )
-    weights: Keyed[Annotated[Real, Field(gt=0)]] = Field(
-        default_factory=FrozenMapping,
-        description="Generalize column → weight in precision, granularity and entropy. Default: 1 each.",
-    )
-    target: str | None = Field(
-        None, description="Released column that holds the class label, for loss: classification."
-    )
-    most_nodes: Whole = Field(
-        10_000_000, ge=1, description="A lattice with more nodes is refused instead of searched."
-    )
-    suppression_limit: Real = Field(
-        0.05, ge=0, lt=1, description="Share of the records that may be suppressed to keep the limits."
-    )
-    t_closeness: Keyed[Share] | None = Field(
-        None,
-        description="Sensitive column → largest distance that the recoder leaves between a class and the "
-        "whole input. Default: the gate's.",
-    )
-    l_diversity: Keyed[LDiversity] | None = Field(
-        None, description="Sensitive column → how diverse the recoder makes each class. Default: the gate's."
-    )
-
-    @model_validator(mode="after")
-    def _grows(self) -> Anonymize:
-        if self.gamma is not None and self.recoder != "vmdav":
-            raise ValueError(f"gamma must be given only with recoder: vmdav, got {self.recoder}")
         return self
 
 

@@ -25,13 +25,13 @@ from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.locations import Locations
 from anon_pipeline.measure.recorded import checked_facts
-from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.tables import column_types, from_bytes, to_bytes
 from anon_pipeline.publish.writer import data_file, prepare, write_release
+from anon_pipeline.staged import Staged
 
 __all__ = ["Judged", "Published", "judge", "publish", "refuse_unless_passed"]
 

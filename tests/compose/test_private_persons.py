@@ -15,6 +15,7 @@ from anon_pipeline.gate.contracts import broken_contract, deidentified_contract,
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.staged import Means
 
 Keeping = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -34,7 +35,7 @@ def test_the_vaults_contract_demands_a_person_of_each_record(keeping: Keeping, l
 
 def test_a_release_with_persons_breaks_its_contract(keeping: Keeping, labelled: People) -> None:
     policy = keeping()
-    means = pipeline.Means(Path(), hashing_key(policy), system_entropy(), memory=Memory.empty())
+    means = Means(Path(), hashing_key(policy), system_entropy(), memory=Memory.empty())
     table = pipeline.run(policy, labelled(), means).suppressed.frame
     schema = release_contract(policy)
     assert PERSON in table

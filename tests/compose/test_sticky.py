@@ -14,6 +14,7 @@ from anon_pipeline import Release, anonymize
 from anon_pipeline.compose.memory import Memory
 from anon_pipeline.compose.sticky import largest_spent
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import Means
 
 Keeping = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -148,7 +149,7 @@ def test_the_gate_refuses_noise_that_should_have_stayed(
     before = Memory.empty().under(memory_key(sticky, key))
     from pathlib import Path
 
-    made = pipeline.run(sticky, labelled(), pipeline.Means(Path(), key, system_entropy(), memory=before))
+    made = pipeline.run(sticky, labelled(), Means(Path(), key, system_entropy(), memory=before))
 
     def verdict(memory: Memory | None) -> Any:
         report = evaluate(

@@ -17,8 +17,8 @@ from anon_pipeline.gate.contracts import (
     release_contract,
 )
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import Staged
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import Staged
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

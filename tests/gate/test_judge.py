@@ -10,8 +10,8 @@ import pytest
 
 from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.gate import GateReport, Status, evaluate, limits_of
-from anon_pipeline.pipeline import STAGES
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import STAGES
 
 Small = Callable[..., Policy]
 

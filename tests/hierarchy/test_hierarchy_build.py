@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.errors import InputError
 from anon_pipeline.hierarchy import code_column
-from anon_pipeline.policy.columns import Dates, Intervals, Mask, Numbers, Order, Suppress, Table, Tree
+from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Numbers, Order, Suppress, Table, Tree
 
 CANARY = "-".join(["CANARY", "7f3a"])
 SUPPRESS = Suppress(suppress=True)

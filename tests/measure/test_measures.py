@@ -23,8 +23,8 @@ from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.errors import InfeasibleError
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.pipeline import Chain, Means
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import Chain, Means
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

@@ -18,8 +18,9 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.measure import recorded
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.pipeline import STAGES, Means, run
+from anon_pipeline.pipeline import run
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import STAGES, Means
 
 CANARY = "CANARY-7f3a"
 Small = Callable[..., Policy]

@@ -16,7 +16,7 @@ import pytest
 from anon_pipeline.compose.memory import Memory, Past, from_table, to_table
 from anon_pipeline.errors import InputError
 from anon_pipeline.orchestration.vault import read_staged
-from anon_pipeline.pipeline import STAGES
+from anon_pipeline.staged import STAGES
 
 CANARY = "CANARY-7f3a"
 

@@ -24,10 +24,10 @@ from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import STAGES, Chain, Means, Staged
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
 from anon_pipeline.publish.booking import Opening, booking, epsilon_in
+from anon_pipeline.staged import STAGES, Chain, Means, Staged
 
 Make = Callable[..., Any]
 KEEPS: dict[str, Any] = {

@@ -24,8 +24,8 @@ from anon_pipeline.orchestration.vault import (
     retain_by_policy,
     write_staged,
 )
-from anon_pipeline.pipeline import STAGES, Staged
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys

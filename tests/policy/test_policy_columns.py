@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from anon_pipeline.policy.columns import Column, Dates, HierarchySpec, Intervals, Mask, Table, Tree
+from anon_pipeline.policy.columns import Column
+from anon_pipeline.policy.hierarchies import Dates, HierarchySpec, Intervals, Mask, Table, Tree
 
 COLUMN: TypeAdapter[Any] = TypeAdapter(Column)
 HIERARCHY: TypeAdapter[Any] = TypeAdapter(HierarchySpec)

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from anon_pipeline.hierarchy.tables import tree_levels
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.policy.columns import Tree
 from anon_pipeline.policy.frozen import FrozenMapping, frozen, thawed
+from anon_pipeline.policy.hierarchies import Tree
 
 TREE = {"England": {"South": ["Bath"], "North": ["York"]}, "France": {"East": ["Lyon"], "Coast": ["Nice"]}}
 

@@ -10,22 +10,14 @@ import pytest
 from anon_pipeline import recode
 from anon_pipeline.errors import PolicyError
 from anon_pipeline.policy import Policy
-from anon_pipeline.policy.columns import (
-    Generalize,
-    Identifier,
-    Insensitive,
-    Intervals,
-    Perturb,
-    Sensitive,
-    Suppress,
-)
+from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive
+from anon_pipeline.policy.hierarchies import Intervals, Suppress
+from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.rules import FULL_DOMAIN, PREFERRING, broken_rules
 from anon_pipeline.policy.sections import (
-    Anonymize,
     Budget,
     Deidentify,
     Gate,
-    LDiversity,
     PerturbSection,
     Schedule,
     Source,

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.sections import (
-    Anonymize,
     Deidentify,
     Gate,
-    LDiversity,
     PerturbSection,
     Publish,
     Schedule,

@@ -21,9 +21,9 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy, write_staged
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import STAGES, Means, Staged
 from anon_pipeline.publish import booking, lock, publish, release
 from anon_pipeline.publish.lock import LOCK, held, this_process
+from anon_pipeline.staged import STAGES, Means, Staged
 
 START = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 Small = Callable[..., Policy]

@@ -20,10 +20,10 @@ from anon_pipeline.disk import Disk, disk, using
 from anon_pipeline.errors import PublishError
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import Means
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import publish
 from anon_pipeline.publish.writer import data_file, write_release
+from anon_pipeline.staged import Means
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # for the driver, which docs/reliability.md is printed by, too

@@ -21,11 +21,11 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import Means
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.formulas import neutralized
 from anon_pipeline.publish.tables import from_bytes, read_release, to_bytes
+from anon_pipeline.staged import Means
 
 MARKS = "=+-@\t\r\n＝＋－＠"
 TEXT = st.text(st.sampled_from("='+-@\t\r\na1＝ "), max_size=4)

@@ -20,11 +20,11 @@ from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
-from anon_pipeline.pipeline import Chain, Means, Staged
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, publish, writer
 from anon_pipeline.publish.lock import alone
 from anon_pipeline.publish.tables import from_bytes, read_release
+from anon_pipeline.staged import STAGES, Chain, Means, Staged
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -104,7 +104,7 @@ def test_the_manifest_says_everything_and_no_value(
     }
     assert document["policy_digest"] == policy.digest
     assert document["epsilon"] == 2
-    assert set(document["facts"]) == set(pipeline.STAGES)
+    assert set(document["facts"]) == set(STAGES)
     assert document["gate"]["passed"] is True
     assert any("ε = 2" in line for line in document["guarantee"])
     assert any("not end-to-end differential privacy" in line for line in document["guarantee"])

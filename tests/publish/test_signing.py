@@ -22,7 +22,6 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.limits import KEY_BYTES
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import Means
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.sections import Sign
 from anon_pipeline.publish import Published, publish
@@ -34,6 +33,7 @@ from anon_pipeline.publish.signing import (
     signing_key,
     write_keys,
 )
+from anon_pipeline.staged import Means
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 DOCUMENT = {"release": "small", "epsilon": 0.1, "files": [{"name": "a", "size": 3}], "partition": None}

@@ -14,7 +14,7 @@ from great_expectations.compatibility import pydantic
 from anon_pipeline.gate.expectations.base import Count, Names, ReleaseExpectation, Share, verdict
 from anon_pipeline.gate.expectations.measures import sensitive_column
 from anon_pipeline.measure.measures import close, diverse
-from anon_pipeline.policy.sections import LDiversity
+from anon_pipeline.policy.recoding import LDiversity
 
 __all__ = ["ExpectReleaseToBeKAnonymous", "ExpectReleaseToBeLDiverse", "ExpectReleaseToBeTClose"]
 

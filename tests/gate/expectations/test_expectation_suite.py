@@ -19,8 +19,9 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.gate.expectations import Outcome, SuiteResult, gate_batch, suite, suite_for, validate
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.pipeline import Means, run
+from anon_pipeline.pipeline import run
 from anon_pipeline.policy.load import policy_from
+from anon_pipeline.staged import Means
 
 ALL = {
     "k": 2,

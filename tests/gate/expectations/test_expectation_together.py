@@ -29,8 +29,9 @@ from anon_pipeline.gate.expectations import (
 from anon_pipeline.gate.expectations.batch import MEMBER, PUBLISHED
 from anon_pipeline.gate.expectations.measures import fewest_persons, redrawn_values
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.pipeline import Chain, Means, run
+from anon_pipeline.pipeline import run
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import Chain, Means
 
 KEY = b"0123456789abcdef"
 Small = Callable[..., Policy]

@@ -16,8 +16,8 @@ from anon_pipeline.gate.contracts import broken_contract, k_anonymized_contract
 from anon_pipeline.measure.evidence import evidence_from
 from anon_pipeline.measure.measures import class_closeness, class_diversity, close, diverse
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.pipeline import Means
 from anon_pipeline.policy import Policy
+from anon_pipeline.staged import Means
 
 ENTROPY = {"kind": "entropy", "l": 2}
 LIMITS = {"t_closeness": {"income": 0.2, "illness": 0.3}, "l_diversity": {"illness": ENTROPY}}

@@ -1,0 +1,41 @@
+"""What every model of a policy is built from: a strict model, and the texts and numbers that fields hold.
+
+Belongs here: types that several models share. Does not belong here: any section, role or hierarchy.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from anon_pipeline.policy.names import escaped, plain
+
+__all__ = ["Plain", "Real", "Separator", "Share", "Strict", "Whole"]
+
+
+def _no_switch(value: Any) -> Any:
+    """Refuse true and false where a number belongs: ``linking_risk: true`` would be a limit of 100 %."""
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, got {str(value).lower()}")
+    return value
+
+
+def _plain(value: str) -> str:
+    """Refuse what a reader of the policy would not see, or what a file system ends a path at."""
+    if not plain(value):
+        raise ValueError(f"must not hold control characters, got {escaped(value)}")
+    return value
+
+
+Plain = Annotated[str, AfterValidator(_plain)]
+Real = Annotated[float, BeforeValidator(_no_switch)]
+Whole = Annotated[int, BeforeValidator(_no_switch)]
+Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
+Share = Annotated[Real, Field(ge=0, le=1)]
+
+
+class Strict(BaseModel):
+    """A frozen model that refuses keys it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_min_length=1)

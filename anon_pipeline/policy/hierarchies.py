@@ -1,0 +1,178 @@
+"""How a policy describes a hierarchy: one model per kind, of which a column names exactly one.
+
+Belongs here: the pydantic models of the kinds. Does not belong here: reading files and building levels
+(`hierarchy`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from anon_pipeline.policy.fields import Plain, Real, Separator, Strict, Whole
+from anon_pipeline.policy.frozen import FrozenTree
+
+__all__ = [
+    "Dates",
+    "HierarchySpec",
+    "Intervals",
+    "Mask",
+    "Numbers",
+    "Order",
+    "Suppress",
+    "Table",
+    "Tree",
+]
+
+_DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
+_MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them
+
+
+class Table(Strict):
+    """A table file without header: leaf, level 1, …, top; a line per leaf, also those not in the data."""
+
+    table: Plain = Field(description="Path of the CSV file, relative to the folder of hierarchies.")
+    separator: Separator = Field(";", description="Between two fields.")
+
+
+class Intervals(Strict):
+    """Numbers in half-open intervals whose widths are each a multiple of the one before; then ``*``."""
+
+    intervals: tuple[Annotated[Real, Field(gt=0)], ...] = Field(
+        min_length=1, description="Interval widths, level by level."
+    )
+    anchor: Real = Field(0, description="A point where an interval of every width begins.")
+    bottom: Real | None = Field(None, description="All smaller values fall into one open-ended interval.")
+    top: Real | None = Field(None, description="All values from here on fall into one open-ended interval.")
+
+    @model_validator(mode="after")
+    def _nested(self) -> Intervals:
+        widths = self.intervals
+        for small, large in pairwise(widths):
+            ratio = large / small
+            if not 1 < ratio < _MOST or abs(ratio - round(ratio)) > 1e-9:
+                raise ValueError(
+                    f"each width must be a multiple of the one before, got {small!r} then {large!r}"
+                )
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise ValueError(f"bottom must be below top, got {self.bottom:g} and {self.top:g}")
+        return self
+
+
+class Mask(Strict):
+    """Text masked by ``*`` from the right, step by step: ``mask: [1, 3]`` hides one, then three, then all."""
+
+    mask: tuple[Annotated[Whole, Field(ge=1)], ...] = Field(
+        min_length=1, description="Characters hidden, level by level."
+    )
+
+    @model_validator(mode="after")
+    def _increasing(self) -> Mask:
+        if any(b <= a for a, b in pairwise(self.mask)):
+            raise ValueError(f"the numbers of hidden characters must increase, got {list(self.mask)}")
+        return self
+
+
+class Dates(Strict):
+    """Dates by calendar unit, each coarser than the one before; then ``*``."""
+
+    dates: tuple[Literal["month", "quarter", "year", "decade"], ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _coarser(self) -> Dates:
+        order = ("month", "quarter", "year", "decade")
+        ranks = [order.index(unit) for unit in self.dates]
+        if any(b <= a for a, b in pairwise(ranks)):
+            raise ValueError(f"each unit must be coarser than the one before, got {list(self.dates)}")
+        return self
+
+
+def _taxonomy(value: Any, depth: int = 0) -> Any:
+    """Check a taxonomy and write its names as text: YAML reads ``1990`` as a number."""
+    if depth < _DEEPEST and isinstance(value, Mapping) and value:
+        below = {_leaf(name): _taxonomy(subtree, depth + 1) for name, subtree in value.items()}
+        if len(below) == len(value):
+            return below
+    if depth and isinstance(value, (list, tuple)) and value:
+        return [_leaf(leaf) for leaf in value]
+    raise ValueError("must be made of mappings with lists of leaves, none of them empty or named twice")
+
+
+def _leaf(name: Any) -> str:
+    if isinstance(name, bool) or not isinstance(name, (str, int, float)):
+        raise ValueError("must have names that are texts or numbers (put yes, no, null and dates in quotes)")
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
+
+
+class Numbers(Strict):
+    """The number itself, or ``*``; recoders that need no levels release ranges of numbers."""
+
+    numbers: Literal[True]
+
+
+def _texts(value: Any) -> Any:
+    return [_leaf(name) for name in value] if isinstance(value, (list, tuple)) else value
+
+
+class Order(Strict):
+    """The value itself, or ``*``; recoders that need no levels release ranges in this order."""
+
+    order: Annotated[tuple[Plain, ...], BeforeValidator(_texts)] = Field(
+        min_length=1, description="Every value, lowest first, also those not in the data."
+    )
+
+    @model_validator(mode="after")
+    def _once(self) -> Order:
+        if len(set(self.order)) != len(self.order):
+            raise ValueError("order must name each value once")
+        return self
+
+
+class Tree(Strict):
+    """A taxonomy: nested mappings of names, with lists of leaves, all at the same depth; then ``*``."""
+
+    tree: Annotated[FrozenTree, BeforeValidator(_taxonomy)]
+
+
+class Suppress(Strict):
+    """The value itself, or ``*``."""
+
+    suppress: Literal[True]
+
+
+_KINDS = {
+    "table": Table,
+    "intervals": Intervals,
+    "mask": Mask,
+    "dates": Dates,
+    "tree": Tree,
+    "numbers": Numbers,
+    "order": Order,
+    "suppress": Suppress,
+}
+
+
+def _kind(value: Any) -> str | None:
+    keys = set(value) if isinstance(value, dict) else set(getattr(type(value), "model_fields", ()))
+    found = [kind for kind in _KINDS if kind in keys]
+    return found[0] if len(found) == 1 else None
+
+
+HierarchySpec = Annotated[
+    Annotated[Table, Tag("table")]
+    | Annotated[Intervals, Tag("intervals")]
+    | Annotated[Mask, Tag("mask")]
+    | Annotated[Dates, Tag("dates")]
+    | Annotated[Tree, Tag("tree")]
+    | Annotated[Numbers, Tag("numbers")]
+    | Annotated[Order, Tag("order")]
+    | Annotated[Suppress, Tag("suppress")],
+    Discriminator(
+        _kind,
+        custom_error_type="hierarchy",
+        custom_error_message="must name exactly one of " + ", ".join(_KINDS),
+    ),
+]
