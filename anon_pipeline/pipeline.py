@@ -99,7 +99,8 @@ def k_anonymized(
     allowed = policy.suppressible(n)
     if int(gone.sum()) > allowed or gone.all():
         raise InfeasibleError(
-            f"{int(gone.sum())} of {n} records lack a value and must be suppressed, the limit is {allowed}.",
+            f"{int(gone.sum())} of {n} records lack a value (missing: suppress) and must be suppressed, "
+            f"anonymize.suppression_limit allows {allowed}. Raise it, or complete the data.",
             k=wanted.k,
             reached_k=0,
             suppressed=float(gone.mean()),

@@ -19,11 +19,25 @@ __all__ = ["cli", "main"]
 
 _EXIT_CODES = """
 Exit codes: 0 done; 1 the gate refused; 2 the input or the policy is wrong; 3 infeasible (no recoding within
-the limits).
+the limits); 130 interrupted.
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)
+_INTERRUPTED = 130  # as shells have it: 128 and the signal's number; 1 would say that the gate refused
+
+
+class _Group(click.Group):
+    """Commands that end with a code of their own when they are interrupted."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Aborted!", err=True)
+            ctx.exit(_INTERRUPTED)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)
 @click.version_option(package_name="anon-pipeline")
 def cli() -> None:
     """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""

@@ -77,7 +77,7 @@ def _require_feasible(task: Task) -> None:
     records, limits = len(task.codes), task.constraints
     if records < limits.k:
         raise InfeasibleError(
-            f"k must be at most the number of records ({records:,}), got {limits.k:,}.",
+            f"k must be at most the number of records ({records:,}), got {limits.k:,}. Lower k.",
             k=limits.k,
             reached_k=records if limits.max_suppressed >= 0 else 0,
             suppressed=1.0,
@@ -105,7 +105,8 @@ def _require_feasible(task: Task) -> None:
 def recode(task: Task) -> Recoding:
     """Generalize and suppress until every class keeps all constraints.
 
-    Deterministic and independent of the row order.
+    Deterministic and independent of the row order: of records that are equal in quasi-identifiers, limited
+    sensitive values and target, which one goes where may follow it, how many go where does not.
 
     Raises:
         InfeasibleError: no recoding keeps the limits.

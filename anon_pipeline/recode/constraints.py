@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.errors import InfeasibleError
-from anon_pipeline.recode.model import Constraints, SensitiveLimit
+from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit
 from anon_pipeline.recode.rules import (
     CLOSE,
     DISTINCT,
@@ -34,9 +34,9 @@ _DISTANCES = {"ordered": ORDERED, "equal": EQUAL, "hierarchical": HIERARCHICAL}
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
 
-def _too_far(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArray[np.bool_]:
-    """Tell which classes are not t-close, (m,)."""
-    found = closeness(
+def _distances(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArray[np.float64]:
+    """Measure how far each class is from the whole table, (m,)."""
+    return closeness(
         limit.codes[labels >= 0],
         labels[labels >= 0],
         whole=limit.whole,
@@ -44,19 +44,25 @@ def _too_far(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArra
         distance=limit.distance,
         lookups=limit.lookups,
     )
-    return found > (1.0 if limit.t is None else limit.t) + CLOSE
 
 
-def _uniform(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArray[np.bool_]:
-    """Tell which classes are not l-diverse, (m,)."""
-    wanted, codes, labels = limit.diversity, limit.codes[labels >= 0], labels[labels >= 0]
-    if wanted is None:
-        return np.zeros(m, np.bool_)
+def _diversities(
+    limit: SensitiveLimit, wanted: Diversity, labels: NDArray[np.int64], m: int
+) -> NDArray[np.float64]:
+    """Measure how diverse each class is, (m,): l, or the ratio that c bounds."""
+    codes, labels = limit.codes[labels >= 0], labels[labels >= 0]
     if wanted.kind == "recursive":
-        return recursive_ratio(codes, labels, l=int(wanted.l), m=m) >= (wanted.c or 0.0)
+        return recursive_ratio(codes, labels, l=int(wanted.l), m=m)
     if wanted.kind == "distinct":
-        return distinct_l(codes, labels, m=m) < wanted.l
-    return entropy_l(codes, labels, m=m) < wanted.l - ENTROPY_TOLERANCE
+        return distinct_l(codes, labels, m=m).astype(np.float64)
+    return entropy_l(codes, labels, m=m)
+
+
+def _uniform(wanted: Diversity, found: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which classes are not l-diverse, (m,)."""
+    if wanted.kind == "recursive":
+        return found >= (wanted.c or 0.0)
+    return found < wanted.l - (ENTROPY_TOLERANCE if wanted.kind == "entropy" else 0.0)
 
 
 def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
@@ -73,9 +79,10 @@ def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, N
     found = {"k": sizes < constraints.k}
     for limit in constraints.sensitive if m else ():
         if limit.t is not None:
-            found[f"t_closeness.{limit.column}"] = _too_far(limit, labels, m)
+            found[f"t_closeness.{limit.column}"] = _distances(limit, labels, m) > limit.t + CLOSE
         if limit.diversity is not None:
-            found[f"l_diversity.{limit.column}"] = _uniform(limit, labels, m)
+            diversities = _diversities(limit, limit.diversity, labels, m)
+            found[f"l_diversity.{limit.column}"] = _uniform(limit.diversity, diversities)
     return found
 
 
@@ -98,11 +105,29 @@ def infeasible(constraints: Constraints, labels: NDArray[np.int64], *, advice: s
     worst = max(records, key=records.__getitem__)
     return InfeasibleError(
         f"No recoding keeps {_in_words(constraints)}: {worst} stands in the way for {records[worst]:,} of "
-        f"{len(labels):,} records, and {max(0, constraints.max_suppressed):,} may be suppressed. {advice}",
+        f"{len(labels):,} records{_worst(constraints, worst, labels)}, and "
+        f"{max(0, constraints.max_suppressed):,} may be suppressed. {advice}",
         k=constraints.k,
         reached_k=_reached(sizes, constraints.max_suppressed),
         suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, len(labels))),
     )
+
+
+def _worst(constraints: Constraints, name: str, labels: NDArray[np.int64]) -> str:
+    """Say what the worst class reached of a constraint on sensitive values; nothing of k."""
+    kind, _, column = name.partition(".")
+    m = int(labels.max(initial=-1)) + 1
+    for limit in constraints.sensitive if m else ():
+        if limit.column != column or kind == "k":
+            continue
+        if kind == "t_closeness":
+            return f" (its worst class is at {float(_distances(limit, labels, m).max()):.4g})"
+        if limit.diversity is not None:
+            found = _diversities(limit, limit.diversity, labels, m)
+            if limit.diversity.kind == "recursive":
+                return f" (its worst class has the ratio {float(found.max()):.4g})"
+            return f" (its worst class has l = {float(found.min()):.4g})"
+    return ""
 
 
 def _in_words(constraints: Constraints) -> str:

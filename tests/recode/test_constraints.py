@@ -99,10 +99,28 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
     error = infeasible(constraints, labels, advice="Raise t.")
     assert str(error) == (
         "No recoding keeps k = 2, t = 0.2 in salary: t_closeness.salary stands in the way for 4 of 4 "
-        "records, and 1 may be suppressed. Raise t. Reached: k = 2 within the suppression limit; "
+        "records (its worst class is at 0.5), and 1 may be suppressed. Raise t. "
+        "Reached: k = 2 within the suppression limit; "
         "keeping all limits would suppress 100.00% of the records."
     )
     assert (error.k, error.reached_k, error.suppressed) == (2, 2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("diversity", "worst"),
+    [
+        (
+            Diversity("distinct", 3),
+            "in the way for 4 of 4 records (its worst class has l = 1)",
+        ),
+        (Diversity("entropy", 2.5), "(its worst class has l = 1)"),
+        (Diversity("recursive", 2, 0.5), "(its worst class has the ratio inf)"),
+    ],
+)
+def test_what_was_reached_of_diversity_is_told(diversity: Diversity, worst: str) -> None:
+    limit = SensitiveLimit("s", np.array([0, 0, 1, 2]), np.array([2, 1, 1]), diversity=diversity)
+    error = infeasible(Constraints(2, 0, (limit,)), np.array([0, 0, 1, 1]), advice="Lower l.")
+    assert worst in str(error)
 
 
 def test_the_tolerance_is_the_gates() -> None:

@@ -37,14 +37,20 @@ class Centroids:
 
 
 def decimals(numbers: NDArray[np.float64]) -> int:
-    """Return how many decimals the shortest writing of some numbers needs.
+    """Return how many decimals the shortest writing of most numbers needs; one long one does not decide.
 
-    >>> decimals(np.array([1.5, 20.0, 0.25, np.nan]))
-    2
+    Args:
+        numbers: (n,) of all records, NaN for missing.
+
+    >>> decimals(np.array([1.5, 20.25, 0.25, 17.123456, np.nan])), decimals(np.array([1.0, 2.0, 2.5]))
+    (2, 0)
     """
-    broken = np.unique(numbers[~np.isnan(numbers) & (numbers != np.floor(numbers))]).tolist()
-    exponents = (Decimal(number_text(number)).as_tuple().exponent for number in broken)
-    return max((-exponent for exponent in exponents if isinstance(exponent, int)), default=0)
+    distinct, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    exponents = [Decimal(number_text(number)).as_tuple().exponent for number in distinct.tolist()]
+    needed = np.array([max(0, -own) if isinstance(own, int) else 0 for own in exponents], np.int64)
+    order = np.argsort(needed, kind="stable")
+    upto = np.cumsum(counts[order])
+    return int(needed[order][np.searchsorted(2 * upto, upto[-1], side="right")]) if len(upto) else 0
 
 
 def _is_date(value: object, coordinate: float) -> bool:
@@ -52,19 +58,20 @@ def _is_date(value: object, coordinate: float) -> bool:
     return abs(coordinate) < 2**31 and str(np.datetime64(int(coordinate), "D")) == str(value)
 
 
-def _texts(hierarchy: Hierarchy, leaves: NDArray[np.int64], means: NDArray[np.float64]) -> list[object]:
-    """Write means: a day as a date, a number with a decimal more than the column's own have.
+def _texts(hierarchy: Hierarchy, column: NDArray[np.int64], means: NDArray[np.float64]) -> list[object]:
+    """Write means: a day as a date, a number with a decimal more than most of the column's own have.
 
     Args:
         hierarchy: of a numeric column.
-        leaves: those that occur.
+        column: (n,) leaf of each record.
         means: (m,) NaN for missing.
     """
     coordinates = hierarchy.coordinates
     assert coordinates is not None  # noqa: S101 - numeric
+    leaves = np.unique(column)
     own = coordinates[leaves]
     known = {str(hierarchy.values[0][leaf]): hierarchy.values[0][leaf] for leaf in leaves.tolist()}
-    numbers, digits = leaves[~np.isnan(own)], decimals(own) + 1
+    numbers, digits = leaves[~np.isnan(own)], decimals(coordinates[column]) + 1
     if len(numbers) and _is_date(hierarchy.values[0][numbers[0]], coordinates[numbers[0]]):
         days = np.floor(means + 0.5)
         texts = [None if np.isnan(day) else str(np.datetime64(int(day), "D")) for day in days.tolist()]
@@ -80,13 +87,16 @@ def _ranked(hierarchy: Hierarchy, means: NDArray[np.float64]) -> list[object]:
 
 
 def _means(
-    coordinates: NDArray[np.float64], order: NDArray[np.int64], starts: NDArray[np.int64]
+    coordinates: NDArray[np.float64], order: NDArray[np.int64], starts: NDArray[np.int64], *, k: int
 ) -> NDArray[np.float64]:
-    """Mean of the numbers of each cluster, missing where most are, (m,).
+    """Mean of the numbers of each cluster, (m,); missing where most are, or all but fewer than k.
+
+    A mean of fewer than k numbers would tell more of each than a class of k does; of one, all of it.
 
     Args:
         coordinates: (n,) NaN for missing.
         order: (n,) records by cluster. starts: (m,) where each cluster begins.
+        k: records of a class.
     """
     own = coordinates[order]
     absent = np.isnan(own)
@@ -98,7 +108,7 @@ def _means(
         np.maximum(known, 1), sizes
     )
     means = np.clip((low / 2 + np.add.reduceat(share, starts)) * 2, low, high)
-    return np.where(2 * known >= sizes, means, np.nan)
+    return np.where((2 * known >= sizes) & (known >= np.minimum(k, sizes)), means, np.nan)
 
 
 def _coded(found: Sequence[object]) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
@@ -169,16 +179,20 @@ def _errors(
     return errors
 
 
-def release_centroids(space: Space, hierarchies: Sequence[Hierarchy], labels: NDArray[np.int64]) -> Centroids:
+def release_centroids(
+    space: Space, hierarchies: Sequence[Hierarchy], labels: NDArray[np.int64], *, k: int
+) -> Centroids:
     """Say what the records of each cluster release.
 
     Args:
         space: n records.
         hierarchies: q.
         labels: (n,) cluster of each record, 0 … m−1.
+        k: records of a cluster, at least; a mean is of so many numbers.
     Returns:
-        Numbers: the mean, rounded to one decimal more than the column's own values have; dates: the mean
-        day; ordered values: the one on the mean rank; missing where more than half of the cluster is.
+        Numbers: the mean, rounded to one decimal more than most of the column's own values have; dates: the
+        mean day; ordered values: the one on the mean rank; missing where more than half of the cluster is, or
+        all but fewer than k.
         Categories: the concept with the least marginality (9.4).
     """
     clusters, tree = make_clusters(space, labels), space.taxonomies
@@ -188,8 +202,10 @@ def release_centroids(space: Space, hierarchies: Sequence[Hierarchy], labels: ND
     for column, hierarchy in enumerate(hierarchies):
         leaves = np.unique(space.codes[:, column])
         if (places := hierarchy.places) is not None:
-            means = _means(places[space.codes[:, column]], order, starts)
-            found = _ranked(hierarchy, means) if hierarchy.ordered else _texts(hierarchy, leaves, means)
+            means = _means(places[space.codes[:, column]], order, starts, k=k)
+            clusters.numbers[np.isnan(means), space.numeric.index(column)] = np.nan
+            own = space.codes[:, column]
+            found = _ranked(hierarchy, means) if hierarchy.ordered else _texts(hierarchy, own, means)
         else:
             row = space.nominal.index(column)
             found = _concept_values(hierarchy, tree, row, leaves, clusters.concepts[:, row])

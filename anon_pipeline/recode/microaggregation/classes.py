@@ -150,7 +150,7 @@ def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     gone = int((~kept).sum())
     if gone > task.constraints.max_suppressed or not kept.any():
         advice = (
-            "Raise t, lower l or k."
+            "Raise t, lower l, or allow more suppression."
             if task.recoder in _MERGING
             else "Raise t, lower l, allow more suppression, or take the recoder merge, which makes clusters "
             "larger until all limits hold."
@@ -202,7 +202,7 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
         [DB 3.2, chapter 7]; METHODS 4, 9.
     """
     space = make_space(task, table)
-    found = release_centroids(space, task.hierarchies, clusters_of(task, space))
+    found = release_centroids(space, task.hierarchies, clusters_of(task, space), k=task.constraints.k)
     codes = np.empty(space.codes.shape, np.int64)
     codes[space.order] = found.codes
     labels = equivalence_classes(codes).labels

@@ -29,7 +29,7 @@ GRID = 2.0**26
 class Space:
     """The n records of a task as points.
 
-    order: (n,) row of each record: by quasi-identifiers, then sensitive values.
+    order: (n,) row of each record: by quasi-identifiers, then sensitive values, then target.
     codes: (n, q) leaf codes in that order.
     numbers: (a, n) positions of the numeric and ordered columns, NaN for missing; ``numeric``: which.
     categories: (b, n) leaf of the others, among those that occur; ``nominal``: which columns they are.
@@ -159,7 +159,8 @@ def make_space(task: Task, table: DistinctTuples) -> Space:
         table: its n records.
     """
     sensitive = [limit.codes for limit in task.constraints.sensitive]
-    order = np.lexsort((*reversed(sensitive), table.labels))
+    target = [] if task.target is None else [task.target]
+    order = np.lexsort((*target, *reversed(sensitive), table.labels))
     codes = table.tuples[table.labels[order]]
     places = [hierarchy.places for hierarchy in task.hierarchies]
     numeric = tuple(j for j, own in enumerate(places) if own is not None)

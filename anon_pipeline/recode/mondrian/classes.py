@@ -32,7 +32,7 @@ CELLS_AT_ONCE = 2**24
 """Cells that the kernel looks at between two chances to interrupt it; some hundredths of a second."""
 
 _ADVICE = (
-    "Mondrian suppresses no record, so the whole table must keep every limit: relax that one, or take a "
+    "Mondrian suppresses no record, so the whole table must keep every limit: relax that one, or try a "
     "recoder that suppresses."
 )
 
@@ -77,13 +77,14 @@ def _strict_entries(table: DistinctTuples, constraints: Constraints) -> _Entries
     return _Entries(first, weights.astype(np.int64), labels)
 
 
-def _relaxed_entries(table: DistinctTuples, constraints: Constraints) -> _Entries:
+def _relaxed_entries(task: Task, table: DistinctTuples) -> _Entries:
     """Make every record an entry, by tuple; within one, the sensitive values dealt out evenly.
 
-    Any beginning of a tuple's records then has nearly the sensitive values of all of them.
+    Any beginning of a tuple's records then has nearly the sensitive values of all of them. Of equal ones, the
+    task's target decides.
     """
-    groups = _strict_entries(table, constraints)
-    order = np.argsort(groups.labels, kind="stable")
+    constraints, groups = task.constraints, _strict_entries(table, task.constraints)
+    order = np.lexsort((*([] if task.target is None else [task.target]), groups.labels))
     ranks = np.empty(table.records, np.int64)
     ranks[order] = np.arange(table.records) - np.repeat(
         np.cumsum(groups.weights) - groups.weights, groups.weights
@@ -134,7 +135,7 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
         where follows their order; how many go where, with which sensitive values, does not.
     """
     relaxed = task.recoder == "mondrian_relaxed"
-    entries = (_relaxed_entries if relaxed else _strict_entries)(table, task.constraints)
+    entries = _relaxed_entries(task, table) if relaxed else _strict_entries(table, task.constraints)
     state, rules, lines = _begun(task, table, axes, entries), rules_of(task.constraints), _axes(axes)
     while advance(state, lines, rules, relaxed, CELLS_AT_ONCE):
         pass  # here Ctrl-C is heard

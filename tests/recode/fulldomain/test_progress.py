@@ -64,7 +64,7 @@ def test_an_interrupt_ends_a_search_without_a_traceback(searching: Any) -> None:
     assert searching.stdout.readline() == "searching\n"
     searching.send_signal(signal.SIGINT)
     _, errors = searching.communicate(timeout=10)
-    assert searching.returncode == 1
+    assert searching.returncode == 130
     assert "Aborted!" in errors
     assert "Traceback" not in errors
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode import recode
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.centroids import release_centroids
 from anon_pipeline.recode.microaggregation.excess import judge
@@ -30,7 +31,7 @@ def one_cluster(hierarchy: Hierarchy, leaves: list[int]) -> tuple[object, float]
     """What one cluster of some leaves releases, and the sum of the squared errors."""
     task = Task(np.array(leaves).reshape(-1, 1), (hierarchy,), Constraints(1, 0), "mdav")
     space = space_of(task)
-    found = release_centroids(space, task.hierarchies, np.zeros(len(leaves), np.int64))
+    found = release_centroids(space, task.hierarchies, np.zeros(len(leaves), np.int64), k=1)
     return found.values[0][found.codes[0, 0]], float(found.errors.sum())
 
 
@@ -53,6 +54,26 @@ def test_a_mean_has_one_decimal_more_than_the_column(
     micro: SimpleNamespace, values: list[float], missing: bool, leaves: list[int], released: object
 ) -> None:
     assert one_cluster(micro.numbers(values, missing=missing), leaves)[0] == released
+
+
+def test_a_mean_is_of_k_numbers_or_missing(micro: SimpleNamespace) -> None:
+    """One number beside a missing one would be released as it is."""
+    hierarchy = micro.numbers([10, 11, 12, 13, 14, 51877, 70000, 70001], missing=True)
+    codes = np.array([0, 1, 2, 3, 4, 5, 8, 6, 7]).reshape(-1, 1)
+    for k, numbers in ((2, 2), (3, 3)):
+        recoding = recode(Task(codes, (hierarchy,), Constraints(k, 0), "mdav"))
+        released = recoding.values[0][recoding.codes[:, 0]]
+        assert "51877" not in released.tolist()
+        for value in set(released.tolist()) - {None}:
+            members = codes[released == value, 0]
+            assert int((members != 8).sum()) >= numbers
+
+
+def test_one_long_number_does_not_decide_how_long_means_are(micro: SimpleNamespace) -> None:
+    hierarchy = micro.numbers([16, 16.5, 17, 17.1234567])
+    codes = np.array([0, 1, 1, 2, 2, 2, 3]).reshape(-1, 1)
+    recoding = recode(Task(codes, (hierarchy,), Constraints(3, 0), "mdav"))
+    assert all(len(str(value).partition(".")[2]) <= 1 for value in recoding.values[0])
 
 
 def test_days_release_the_mean_day() -> None:
@@ -92,7 +113,7 @@ def test_centroids_and_errors_are_those_of_the_definitions(
     space = space_of(task)
     n = space.records
     labels = np.unique(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), return_inverse=True)[1]
-    found = release_centroids(space, task.hierarchies, labels.astype(np.int64))
+    found = release_centroids(space, task.hierarchies, labels.astype(np.int64), k=1)
     slow = micro.slow(space.codes, task.hierarchies)
     for label in set(labels.tolist()):
         members = np.flatnonzero(labels == label).tolist()

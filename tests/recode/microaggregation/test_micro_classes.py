@@ -119,6 +119,27 @@ def test_columns_that_do_not_fit_are_refused(recoder: str, message: str, from_ro
         recode(Task(np.zeros((4, 2), np.int64), (hierarchy,) * 2, Constraints(2, 0), recoder))
 
 
+@pytest.mark.parametrize("recoder", [*MICROAGGREGATION, "mondrian_relaxed"])
+def test_the_target_decides_which_of_equal_records_goes_where(recoder: str, micro: SimpleNamespace) -> None:
+    rng = np.random.default_rng(7)
+    ages, target = rng.integers(0, 3, (40, 1)), rng.integers(0, 2, 40)
+    limits = (pay(rng.integers(0, 3, 40).tolist(), distance="ordered", t=0.9),)
+    losses = set()
+    for _ in range(6):
+        order = rng.permutation(40)
+        own = replace(limits[0], codes=limits[0].codes[order])
+        task = Task(
+            ages[order],
+            (micro.numbers([20, 30, 40]),),
+            Constraints(5, 40, (own,)),
+            recoder,
+            "classification",
+            target=target[order],
+        )
+        losses.add(recode(task).loss)
+    assert len(losses) == 1
+
+
 def test_records_gone_before_count_as_lost(micro: SimpleNamespace) -> None:
     codes, hierarchy = ages(micro)
     task = Task(codes, (hierarchy,), Constraints(6, 0), "mdav")
