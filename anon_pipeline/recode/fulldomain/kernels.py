@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["cheapest", "count_sizes", "middle_of_chain", "price", "roll_up"]
+__all__ = ["cheapest", "count_sizes", "price", "roll_up"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys
 _HALF = np.uint64(32)
@@ -200,40 +200,3 @@ def cheapest(levels: NDArray[np.int64], rows: NDArray[np.int64], node: NDArray[n
         if fits:
             best = place
     return best
-
-
-@njit(cache=True)
-def middle_of_chain(
-    floors: NDArray[np.int64],
-    counted: NDArray[np.bool_],
-    best: int,
-    start: int,
-    shape: tuple[NDArray[np.int64], NDArray[np.int64]],
-    chain: NDArray[np.int64],
-) -> int:
-    """Climb from a node over nodes that may still win, and return the one some two thirds up.
-
-    Chosen on Adult among 0.35, 0.5 and 0.65: best for discernibility; for class size the half is as good.
-
-    Args:
-        floors: (N,) what no node's loss falls below.
-        counted: (N,) whether a node was counted.
-        best: a floor above it rules a node out.
-        start: flat index of a node that may still win.
-        shape: (q,) levels of each attribute, and (q,) distance of its successor.
-        chain: (≥ longest chain,) scratch.
-    """
-    heights, steps = shape
-    length, node = 0, start
-    while node >= 0:
-        chain[length] = node
-        length += 1
-        above = -1
-        for attribute in range(len(heights)):
-            if node // steps[attribute] % heights[attribute] < heights[attribute] - 1:
-                candidate = node + steps[attribute]
-                better = above < 0 or floors[candidate] < floors[above]
-                if better and not counted[candidate] and floors[candidate] <= best:
-                    above = candidate
-        node = above
-    return chain[13 * length // 20]
