@@ -57,13 +57,14 @@ def _rolled(tables: NodeTables, below: NodeTable, levels: tuple[int, ...], chang
     )
     made = tables.made
     made.clock += 1
-    used, found = 2 << max(1, rows - 1).bit_length(), 0
-    out = (tables.scratch.keys, tables.scratch.sizes, tables.scratch.labels)
+    used, found = 4 << max(1, rows - 1).bit_length(), 0
+    labels = tables.scratch.labels[: 0 if below.histograms is None else rows]
+    out = (tables.scratch.keys, tables.scratch.sizes, labels)
     for begin, end in _parts(rows, _ROWS):
         found = roll_up(
             (below.keys, below.sizes),
             (fields, tables.codes),
-            (tables.scratch.slots, made.clock, used),
+            (tables.scratch.slots, used),
             out,
             (begin, end, found),
         )

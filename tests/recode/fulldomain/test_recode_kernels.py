@@ -17,12 +17,15 @@ def rolled(
 ) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
     rows = keys.shape[1]
     used = 2 << max(1, rows - 1).bit_length()
-    slots = np.full(2 * used, 77 << 32, np.int64)
+    slots = np.full(2 * used, 77, np.int32)
     out = np.full((keys.shape[0], rows + 1), 99), np.full(rows, 88), np.full(rows, 77)
     found, begin = 0, 0
     for end in (*cuts, rows):
-        found = roll_up((keys, sizes), (fields, codes), (slots, 5, used), out, (begin, end, found))
+        found = roll_up((keys, sizes), (fields, codes), (slots, used), out, (begin, end, found))
         begin = end
+    whole, unasked = (0, rows, 0), (out[0].copy(), out[1].copy(), np.empty(0, np.int64))
+    assert roll_up((keys, sizes), (fields, codes), (slots, used), unasked, whole) == found
+    assert all((a == b).all() for a, b in zip(unasked[:2], out[:2], strict=True))
     return list(map(tuple, out[0].T[:found].tolist())), out[1][:found].tolist(), out[2].tolist()
 
 
