@@ -122,7 +122,7 @@ def node_table(tables: NodeTables, levels: Sequence[int]) -> NodeTable:
             target = (*here.levels[:widest], wanted[widest], *here.levels[widest + 1 :])
             changed = [widest]
         found = _rolled(tables, here, target, changed)
-        if rows > _FEW and (target is not wanted or 4 * len(found.sizes) < 3 * rows):
+        if rows > _FEW and (target is not wanted or 2 * len(found.sizes) < rows):
             found = _keep(tables, found)
         here = found
     return here

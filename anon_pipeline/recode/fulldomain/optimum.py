@@ -114,12 +114,15 @@ def _cover(scan: _Scan) -> None:
     known = cover(search.nodes, search.task.hierarchies, search.leaves, cells=search.bounds.cells)
     for index in scan.raised:
         scan.learn(known, index)
+    judged = scan.best
     if not known.cells:
         _probe(scan, known)
     guess = (known.telling, known.known, known.thresholds, known.cells)
     while True:
         if known.since >= due:
-            scan.relearn(known)
+            if not known.cells and scan.best != judged:
+                scan.relearn(known)
+                judged = scan.best
             refill(known, scan.flat, scan.ceiling)
             due = max(_REFILL, 2 * due)
         heap = known.values, known.queue, known.size
