@@ -145,7 +145,7 @@ def _below(bounds: Bounds, count: NodeCount) -> int:
 
 def rule_out(
     bounds: Bounds, floors: NDArray[np.int64], nodes: Lattice, index: int, count: NodeCount, *, limit: int
-) -> None:
+) -> tuple[int, int]:
     """Raise the floors of the nodes that a count says something about.
 
     Args:
@@ -155,14 +155,17 @@ def rule_out(
         index: of the node that was counted.
         count: of that node.
         limit: records that may be suppressed.
+    Returns:
+        The floor of everything below, and of everything above; 0 where it is not the same for all of them.
     Source:
         Cell-wise: a node below suppresses at least the same records, and a released cell of them costs at
         most what it costs here, so it loses at least as much by suppressing as this node does.
     """
     levels = nodes.levels(index)
-    below = nodes.down(levels)
+    below, down, up = nodes.down(levels), 0, 0
     if count.lasting.suppressed > limit:
-        floors[below] = NOTHING
+        down = NOTHING
+        floors[below] = down
     elif bounds.cells:
         own = (
             sum(scores[level] for scores, level in zip(bounds.levels, levels, strict=True))
@@ -172,7 +175,9 @@ def rule_out(
         if lost > 0:
             np.maximum(floors[below], bounds.alone[below] + lost, out=floors[below])
     else:
-        np.maximum(floors[below], _below(bounds, count), out=floors[below])
+        down = _below(bounds, count)
+        np.maximum(floors[below], down, out=floors[below])
     if not bounds.cells:
-        above = nodes.up(levels)
-        np.maximum(floors[above], _above(bounds, count), out=floors[above])
+        above, up = nodes.up(levels), _above(bounds, count)
+        np.maximum(floors[above], up, out=floors[above])
+    return down, up

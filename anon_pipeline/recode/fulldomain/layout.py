@@ -57,7 +57,7 @@ class Made:
     """The tables that are kept: the first is the whole table and stays.
 
     levels: (c, q); rows: (c,), 0 where there is none; used: (c,) when it was last.
-    tables: by place; ``free``: places; ``bytes``: of all; ``clock``: of ``used`` and of the slots' stamps.
+    tables: by place; ``free``: places; ``bytes``: of all; ``clock``: of ``used``.
     """
 
     levels: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Scratch:
     """Space for the t classes of the whole table and their d values, which no node exceeds.
 
     keys: (w, t + 1); labels, sizes, order: (t,); kept: (2, t).
-    slots: (power of two ≥ 2·t,), of hashing.
+    slots: (power of two ≥ 4·t,), of hashing.
     values: (4, d); seen: (v,) zeros, v the most values of a column.
     """
 
@@ -83,7 +83,7 @@ class Scratch:
     sizes: NDArray[np.int64] = field(repr=False)
     order: NDArray[np.int64] = field(repr=False)
     kept: NDArray[np.bool_] = field(repr=False)
-    slots: NDArray[np.int64] = field(repr=False)
+    slots: NDArray[np.int32] = field(repr=False)
     values: NDArray[np.int64] = field(repr=False)
     seen: NDArray[np.int64] = field(repr=False)
 
@@ -98,7 +98,7 @@ def _scratch(whole: NodeTable) -> Scratch:
         sizes=np.empty(t, np.int64),
         order=np.empty(t, np.int64),
         kept=np.empty((2, t), np.bool_),
-        slots=np.zeros(2 << max(1, t - 1).bit_length(), np.int64),
+        slots=np.empty(4 << max(1, t - 1).bit_length(), np.int32),
         values=np.empty((4, len(values)), np.int64),
         seen=np.zeros(int(values.max(initial=-1)) + 1, np.int64),
     )

@@ -57,13 +57,14 @@ def _rolled(tables: NodeTables, below: NodeTable, levels: tuple[int, ...], chang
     )
     made = tables.made
     made.clock += 1
-    used, found = 2 << max(1, rows - 1).bit_length(), 0
-    out = (tables.scratch.keys, tables.scratch.sizes, tables.scratch.labels)
+    used, found = 4 << max(1, rows - 1).bit_length(), 0
+    labels = tables.scratch.labels[: 0 if below.histograms is None else rows]
+    out = (tables.scratch.keys, tables.scratch.sizes, labels)
     for begin, end in _parts(rows, _ROWS):
         found = roll_up(
             (below.keys, below.sizes),
             (fields, tables.codes),
-            (tables.scratch.slots, made.clock, used),
+            (tables.scratch.slots, used),
             out,
             (begin, end, found),
         )
@@ -121,7 +122,7 @@ def node_table(tables: NodeTables, levels: Sequence[int]) -> NodeTable:
             target = (*here.levels[:widest], wanted[widest], *here.levels[widest + 1 :])
             changed = [widest]
         found = _rolled(tables, here, target, changed)
-        if rows > _FEW and (target is not wanted or 4 * len(found.sizes) < 3 * rows):
+        if rows > _FEW and (target is not wanted or 2 * len(found.sizes) < rows):
             found = _keep(tables, found)
         here = found
     return here

@@ -8,33 +8,34 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.recode.fulldomain.bounds import NOTHING, rule_out
-from anon_pipeline.recode.fulldomain.kernels import middle_of_chain
+from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, next_node, refill
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere
 
 __all__ = ["optimal"]
 
-_STEPS = 4  # nodes above one another that are bisected at once; measured on Adult against 1, 2 and all
+_PROBES = 12  # counts without a better node until probing ends
+_REFILL = 32  # counts until all promises are looked at again; each time twice as many
 
 
 class _Scan:
     """The floors of a search, and the best node that it has met.
 
-    floors: in the lattice's shape; what no node's loss falls below, as far as is known.
-    counted: (N,) whether a node was counted.
+    floors: in the lattice's shape; what no node's loss falls below, as far as is known; nothing for a node
+        that was counted. ``flat`` is the same, (N,).
+    raised: floors of what is below, and above, each node that was counted.
     best: None while no node keeps the constraints.
     """
 
-    __slots__ = ("best", "counted", "flat", "floors", "search")
+    __slots__ = ("best", "flat", "floors", "raised", "search")
 
     def __init__(self, search: Search) -> None:
         self.search = search
         self.floors: NDArray[Any] = search.bounds.alone.copy()
         self.flat = self.floors.reshape(-1)
-        self.counted = np.zeros(search.nodes.size, np.bool_)
+        self.raised: dict[int, tuple[int, int]] = {}
         self.best: NodeScore | None = None
 
     @property
@@ -46,9 +47,11 @@ class _Scan:
         """Count a node and draw the conclusions; tell whether it keeps the constraints."""
         search = self.search
         found = count(search, index)
-        if not self.counted[index]:
-            self.counted[index] = True
-            rule_out(search.bounds, self.floors, search.nodes, index, found, limit=search.limit)
+        if index not in self.raised:
+            self.raised[index] = rule_out(
+                search.bounds, self.floors, search.nodes, index, found, limit=search.limit
+            )
+            self.flat[index] = NOTHING
         own = search.seen[index]
         if own.suppressed > search.limit:
             return False
@@ -56,9 +59,16 @@ class _Scan:
             self.best = own
         return True
 
-    def left(self) -> NDArray[np.int64]:
-        """Return the nodes that may still win."""
-        return np.flatnonzero((self.flat <= self.ceiling) & ~self.counted)
+    def learn(self, known: Cover, index: int) -> None:
+        """Tell whether a count ruled out all that is below, and above."""
+        below, above = self.raised[index]
+        learn(known, index, below=below > self.ceiling, above=above > self.ceiling)
+
+    def relearn(self, known: Cover) -> None:
+        """Judge every count again by the best node known by now."""
+        known.known[:] = 0
+        for index in self.raised:
+            self.learn(known, index)
 
 
 def _climb(scan: _Scan) -> None:
@@ -81,64 +91,48 @@ def _climb(scan: _Scan) -> None:
     while scan.best is not None and scan.best != before:
         before = scan.best
         for node in search.nodes.predecessors(before.node):
-            if scan.flat[node] <= scan.ceiling or scan.counted[node]:
+            if scan.flat[node] <= scan.ceiling:
                 scan.look(node)
 
 
-def _upwards(scan: _Scan, anonymous: NDArray[np.bool_], index: int) -> None:
-    """Look for the highest of a node and some above it that lastingly breaks a constraint.
-
-    ``anonymous`` are the nodes known not to, (N,); it learns.
-    """
-    search, nodes = scan.search, scan.search.nodes
-    bounds, flat, chain = search.bounds.alone.reshape(-1), anonymous.reshape(-1), [index]
-    while len(chain) < _STEPS:
-        above = [node for node in nodes.successors(chain[-1]) if not flat[node]]
-        if not above:
-            break
-        chain.append(min(above, key=bounds.__getitem__))
-    low, high = 0, len(chain)
-    while low < high:
-        middle = (low + high) // 2
-        scan.look(chain[middle])
-        if count(search, chain[middle]).lasting.suppressed <= search.limit:
-            high = middle
-            anonymous[nodes.up(nodes.levels(chain[middle]))] = True
-        else:
-            low = middle + 1
+def _probe(scan: _Scan, known: Cover) -> None:
+    """Improve the best node: count those that probably keep k and tell most apart, while that helps."""
+    without = 0
+    while without < _PROBES:
+        index = likely(known, scan.flat, scan.ceiling)
+        if index < 0:
+            return
+        before = scan.best
+        scan.look(index)
+        scan.learn(known, index)
+        without = without + 1 if scan.best == before else 0
 
 
-def _scan_down(scan: _Scan) -> None:
-    """Count the nodes that may win from the most to the least lossy: for losses that add up cells."""
-    search, flat = scan.search, scan.flat
-    worth, bounds = scan.left(), search.bounds.alone.reshape(-1)
-    order = worth[np.argsort(-bounds[worth], kind="stable")]
-    anonymous = np.zeros(search.nodes.shape, np.bool_)
-    known = anonymous.reshape(-1)
-    for place, index in enumerate(order.tolist()):
-        search.told.left = len(order) - place
-        while flat[index] <= scan.ceiling and not scan.counted[index]:
-            if known[index]:
-                scan.look(index)
-            else:
-                _upwards(scan, anonymous, index)
-
-
-def _scan_chains(scan: _Scan) -> None:
-    """Count the middle of chains of nodes that may win, until none is left: for losses that look at classes.
-
-    A count in the middle rules out nodes below it that suppress too much, or above it that merge too much.
-    """
-    nodes = scan.search.nodes
-    shape = np.array(nodes.shape, np.int64), np.array(nodes.steps, np.int64)
-    chain = np.empty(int(shape[0].sum()) + 1, np.int64)
-    totals = nodes.totals().reshape(-1)
-    worth = scan.left()
-    for place, start in enumerate(worth[np.argsort(totals[worth], kind="stable")].tolist()):
-        scan.search.told.left = len(worth) - place
-        while scan.flat[start] <= scan.ceiling and not scan.counted[start]:
-            middle = middle_of_chain(scan.flat, scan.counted, scan.ceiling, start, shape, chain)
-            scan.look(int(middle))
+def _cover(scan: _Scan) -> None:
+    """Count the nodes that promise most until none is left that may win."""
+    search, due = scan.search, 0
+    known = cover(search.nodes, search.task.hierarchies, search.leaves, cells=search.bounds.cells)
+    for index in scan.raised:
+        scan.learn(known, index)
+    judged = scan.best
+    if not known.cells:
+        _probe(scan, known)
+    guess = (known.telling, known.known, known.thresholds, known.cells)
+    while True:
+        if known.since >= due:
+            if not known.cells and scan.best != judged:
+                scan.relearn(known)
+                judged = scan.best
+            refill(known, scan.flat, scan.ceiling)
+            due = max(_REFILL, 2 * due)
+        heap = known.values, known.queue, known.size
+        index, known.size = next_node(heap, scan.flat, scan.ceiling, known.shape, guess)
+        if index == -1:
+            return
+        if index >= 0:
+            search.told.left = max(0, known.left - known.since)
+            scan.look(index)
+            scan.learn(known, index)
 
 
 def optimal(search: Search) -> NodeScore:
@@ -160,7 +154,7 @@ def optimal(search: Search) -> NodeScore:
     """
     scan = _Scan(search)
     _climb(scan)
-    (_scan_down if search.bounds.cells else _scan_chains)(scan)
+    _cover(scan)
     if scan.best is None:
         raise nowhere(search)
     return scan.best

@@ -75,7 +75,7 @@ class _Told:
 class Search:
     """One question to a lattice, and the answers so far.
 
-    task: the question; ``table``: its records.
+    task: the question; ``table``: its records; ``leaves``: q times (D,) records of each leaf.
     nodes: the lattice.
     tables: the records, for counting.
     units: how costs become scores.
@@ -86,6 +86,7 @@ class Search:
 
     task: Task
     table: DistinctTuples = field(repr=False)
+    leaves: tuple[NDArray[np.int64], ...] = field(repr=False)
     nodes: Lattice
     tables: NodeTables = field(repr=False)
     units: LossUnits
@@ -119,6 +120,7 @@ def prepare_search(task: Task, table: DistinctTuples) -> Search:
     return Search(
         task=task,
         table=table,
+        leaves=tuple(counts),
         nodes=nodes,
         tables=node_tables(task, table, costs),
         units=units,

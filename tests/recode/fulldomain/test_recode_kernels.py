@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.fulldomain.kernels import cheapest, count_sizes, middle_of_chain, price, roll_up
+from anon_pipeline.recode.fulldomain.kernels import cheapest, count_sizes, price, roll_up
 
 
 def rolled(
@@ -18,12 +17,15 @@ def rolled(
 ) -> tuple[list[tuple[int, ...]], list[int], list[int]]:
     rows = keys.shape[1]
     used = 2 << max(1, rows - 1).bit_length()
-    slots = np.full(2 * used, 77 << 32, np.int64)
+    slots = np.full(2 * used, 77, np.int32)
     out = np.full((keys.shape[0], rows + 1), 99), np.full(rows, 88), np.full(rows, 77)
     found, begin = 0, 0
     for end in (*cuts, rows):
-        found = roll_up((keys, sizes), (fields, codes), (slots, 5, used), out, (begin, end, found))
+        found = roll_up((keys, sizes), (fields, codes), (slots, used), out, (begin, end, found))
         begin = end
+    whole, unasked = (0, rows, 0), (out[0].copy(), out[1].copy(), np.empty(0, np.int64))
+    assert roll_up((keys, sizes), (fields, codes), (slots, used), unasked, whole) == found
+    assert all((a == b).all() for a, b in zip(unasked[:2], out[:2], strict=True))
     return list(map(tuple, out[0].T[:found].tolist())), out[1][:found].tolist(), out[2].tolist()
 
 
@@ -120,36 +122,3 @@ def test_the_cheapest_table_below_is_found(data: st.DataObject) -> None:
     fits = [(r, p) for p, ((a, b), r) in enumerate(tables) if r > 0 and a <= node[0] and b <= node[1]]
     levels, rows = np.array([own for own, _ in tables]), np.array([count for _, count in tables])
     assert cheapest(levels, rows, np.array(node)) == min(fits)[1]
-
-
-def slow_middle(floors: list[int], counted: list[bool], best: int, start: int, shape: Any) -> int:
-    heights, steps = shape
-    chain = [start]
-    while True:
-        above = [
-            chain[-1] + step
-            for height, step in zip(heights, steps, strict=True)
-            if chain[-1] // step % height < height - 1
-        ]
-        above = [node for node in above if not counted[node] and floors[node] <= best]
-        if not above:
-            return chain[13 * len(chain) // 20]
-        chain.append(min(above, key=floors.__getitem__))
-
-
-@settings(deadline=None)
-@given(data=st.data())
-def test_the_chain_climbs_over_what_may_win(data: st.DataObject) -> None:
-    heights, steps = (3, 2, 4), (8, 4, 1)
-    floors = data.draw(st.lists(st.integers(0, 9), min_size=24, max_size=24))
-    counted = data.draw(st.lists(st.booleans(), min_size=24, max_size=24))
-    best, start = data.draw(st.integers(0, 9)), data.draw(st.integers(0, 23))
-    got = middle_of_chain(
-        np.array(floors),
-        np.array(counted),
-        best,
-        start,
-        (np.array(heights), np.array(steps)),
-        np.empty(10, np.int64),
-    )
-    assert got == slow_middle(floors, counted, best, start, (heights, steps))

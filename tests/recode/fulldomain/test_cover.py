@@ -1,0 +1,157 @@
+"""The queue of nodes against counting every promise anew; what it guesses changes how long, never what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.recode import Constraints, Task
+from anon_pipeline.recode.fulldomain.cover import (
+    Cover,
+    cover,
+    learn,
+    likely,
+    next_node,
+    open_nodes,
+    promise,
+    refill,
+)
+from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
+from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.search import prepare_search, score
+from anon_pipeline.recode.table import distinct_tuples
+
+
+def around(nodes: Lattice, index: int) -> tuple[list[int], list[int]]:
+    """Return the nodes at and below, and at and above, one."""
+    own = nodes.levels(index)
+    below = [n for n in range(nodes.size) if all(map(int.__le__, nodes.levels(n), own))]
+    return below, [n for n in range(nodes.size) if all(map(int.__ge__, nodes.levels(n), own))]
+
+
+def slow_promise(known: Cover, floors: list[int], ceiling: int, index: int) -> float:
+    below, above = (sum(floors[n] <= ceiling for n in side) for side in around(known.nodes, index))
+    low = 0.5 + (float(known.telling[0, index]) - float(known.thresholds[0])) / 3
+    high = 0.5 + (float(known.thresholds[1]) - float(known.telling[1, index])) / 3
+    low = 0.0 if known.known[index] & 1 else min(1.0, max(0.0, low))
+    high = 0.0 if known.cells or known.known[index] & 2 else min(1.0, max(0.0, high))
+    own = floors[index] <= ceiling
+    return low * below + high * above + own + 1e9 * (own and known.cells and low < 0.5)
+
+
+@pytest.fixture(scope="module")
+def columns(from_rows: Any) -> tuple[Any, Any]:
+    """Three hierarchies with 3, 2 and 4 levels, and the records of their leaves."""
+    three = from_rows("x", [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")])
+    two = from_rows("y", [("a", "*"), ("b", "*")])
+    four = from_rows("z", [("a", "ab", "abc", "*"), ("b", "ab", "abc", "*"), ("c", "c", "abc", "*"),
+                           ("d", "d", "d", "*")])  # fmt: skip
+    return (three, two, four), [np.array([5, 3, 8]), np.array([15, 1]), np.array([4, 4, 4, 4])]
+
+
+@settings(deadline=None)
+@given(shape=st.lists(st.integers(1, 4), min_size=1, max_size=4), ceiling=st.integers(0, 4), data=st.data())
+def test_open_nodes_are_those_around_with_a_floor_up_to_the_ceiling(
+    shape: list[int], ceiling: int, data: st.DataObject
+) -> None:
+    nodes = lattice(tuple(shape))
+    floors = data.draw(st.lists(st.integers(0, 5), min_size=nodes.size, max_size=nodes.size))
+    index = data.draw(st.integers(0, nodes.size - 1))
+    for upward, side in enumerate(around(nodes, index)):
+        got = open_nodes(
+            np.array(floors), ceiling, index, (np.array(nodes.shape), np.array(nodes.steps)), bool(upward)
+        )
+        assert got == sum(floors[node] <= ceiling for node in side)
+
+
+@pytest.mark.parametrize("cells", [True, False])
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_the_queue_gives_what_promises_most_until_nothing_is_open(
+    data: st.DataObject, columns: Any, cells: bool
+) -> None:
+    """Within the tolerance; and every open node is given sooner or later, whatever was learned."""
+    hierarchies, leaves = columns
+    nodes = lattice((3, 2, 4))
+    known = cover(nodes, hierarchies, leaves, cells=cells)
+    floors = np.array(data.draw(st.lists(st.integers(0, 9), min_size=24, max_size=24)), np.int64)
+    ceiling, given_ = 6, set()
+    refill(known, floors, ceiling)
+    must = set(np.flatnonzero(floors <= ceiling).tolist())
+    while True:
+        guess = (known.telling, known.known, known.thresholds, known.cells)
+        index, known.size = next_node(
+            (known.values, known.queue, known.size), floors, ceiling, known.shape, guess
+        )
+        if index == -1:
+            break
+        assert promise(
+            index, *(sum(floors[n] <= ceiling for n in side) for side in around(nodes, index)),
+            bool(floors[index] <= ceiling), guess
+        ) == pytest.approx(slow_promise(known, floors.tolist(), ceiling, index))  # fmt: skip
+        if not given_:
+            most = max(slow_promise(known, floors.tolist(), ceiling, n) for n in range(24))
+            assert slow_promise(known, floors.tolist(), ceiling, index) >= 0.89 * most
+        given_.add(index)
+        below, above = data.draw(st.booleans()), data.draw(st.booleans()) and not cells
+        floors[index] = 99
+        for closes, side in zip((below, above), around(nodes, index), strict=True):
+            floors[side if closes else []] = 99
+        learn(known, index, below=below, above=above)
+    assert (floors > ceiling).all()
+    assert must or not given_
+
+
+def test_what_a_count_did_not_rule_out_is_not_hoped_for_again(columns: Any) -> None:
+    nodes = lattice((3, 2, 4))
+    known = cover(nodes, *columns, cells=False)
+    before = known.thresholds.copy()
+    learn(known, nodes.index((1, 0, 1)), below=False, above=False)
+    for index in range(nodes.size):
+        below, above = around(nodes, nodes.index((1, 0, 1)))
+        assert bool(known.known[index] & 1) == (index in above)
+        assert bool(known.known[index] & 2) == (index in below)
+    assert known.thresholds[0] >= before[0]
+    assert known.thresholds[1] <= before[1]
+
+
+def test_bits_fall_upward_and_the_likely_node_tells_most(columns: Any) -> None:
+    nodes = lattice((3, 2, 4))
+    known = cover(nodes, *columns, cells=False)
+    counts = np.array([4, 4, 4, 4]) / 16
+    assert known.telling[1, nodes.index((2, 1, 0))] == pytest.approx(-(counts * np.log2(counts)).sum())
+    assert known.telling[0, nodes.index((2, 1, 0))] == pytest.approx(2 + 2)
+    for index in range(nodes.size):
+        for above in nodes.successors(index):
+            assert (known.telling[:, above] <= known.telling[:, index] + 1e-6).all()
+    floors = np.zeros(24, np.int64)
+    some = [n for n in range(24) if known.telling[0, n] < known.thresholds[0]]
+    assert likely(known, floors, 0) == max(some, key=lambda n: (known.telling[1, n], -n))
+    assert likely(known, floors + 1, 0) == -1
+
+
+@pytest.mark.parametrize("loss", ["precision", "discernibility"])
+def test_fewer_nodes_than_half_are_counted(loss: Any, from_rows: Any) -> None:
+    rows = [(str(v), str(v // 2), str(v // 4), "*") for v in range(8)]
+    hierarchies = tuple(from_rows(name, rows) for name in "wxyz")
+    codes = np.random.default_rng(3).integers(0, 8, (400, 4))
+    task = Task(codes, hierarchies, Constraints(4, 20), "optimal", loss=loss)
+    search = prepare_search(task, distinct_tuples(codes, hierarchies))
+    best = optimal(search)
+    assert len(search.seen) < 256 // 2
+    assert best == min(node for index in range(256) if (node := score(search, index)).suppressed <= 20)
+
+
+def test_a_lattice_without_columns_has_nothing_open() -> None:
+    nodes = lattice(())
+    known = cover(nodes, (), (), cells=True)
+    refill(known, np.array([99]), 5)
+    guess = (known.telling, known.known, known.thresholds, known.cells)
+    assert next_node((known.values, known.queue, known.size), np.array([99]), 5, known.shape, guess) == (
+        -1,
+        0,
+    )
