@@ -23,6 +23,7 @@ __all__ = [
     "SET_B",
     "adult_census",
     "adult_folder",
+    "adult_numbers",
     "adult_policy",
     "adult_table",
     "find_adult",
@@ -89,14 +90,29 @@ def adult_census(folder: Path) -> pd.DataFrame:
     Returns:
         (30162, 8): age, education-num, hours-per-week, sex, race, marital-status, workclass, occupation.
     """
+    numbers, texts = ["age", "education-num", "hours-per-week"], ["sex", "race", "marital-status"]
+    return _original(folder)[[*numbers, *texts, "workclass", "occupation"]]
+
+
+def adult_numbers(folder: Path) -> pd.DataFrame:
+    """Read numbers of the complete records of the original file.
+
+    Args:
+        folder: of `adult_folder`.
+    Returns:
+        (30162, 4): age, fnlwgt (the survey's weight, mostly distinct), education-num, hours-per-week.
+    """
+    return _original(folder)[["age", "fnlwgt", "education-num", "hours-per-week"]]
+
+
+def _original(folder: Path) -> pd.DataFrame:
     names = [
         *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
         *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
         "salary-class",
     ]
     table = pd.read_csv(folder / "adult.data", names=names, na_values="?", skipinitialspace=True)
-    numbers, texts = ["age", "education-num", "hours-per-week"], ["sex", "race", "marital-status"]
-    return table.dropna().reset_index(drop=True)[[*numbers, *texts, "workclass", "occupation"]]
+    return table.dropna().reset_index(drop=True)
 
 
 def with_height(table: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:

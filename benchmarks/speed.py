@@ -22,7 +22,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any, Final
 
-__all__ = ["ROWS", "Row", "main", "measured"]
+__all__ = ["ROWS", "Row", "has_adult", "machine", "main", "measured", "process"]
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _STARTS: Final = 10
@@ -75,20 +75,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=[row.name for row in ROWS], metavar="NAME")
     chosen = parser.parse_args(arguments).only
-    print(_machine())
+    print(machine())
     print(f"{'':63}{'median':>11}{'least':>11}{'most':>11}{'target':>12}   {'peak MiB (data, libraries)'}")
     missed = 0
     for row in ROWS:
         if chosen is not None and row.name not in chosen:
             continue
-        if row.adult and not _has_adult():
+        if row.adult and not has_adult():
             print(f"{row.title:63}   skipped: needs the real data (../shared/data or ANON_PIPELINE_DATA)")
             continue
         missed += not _print_row(row, measured(row))
     return 1 if missed else 0
 
 
-def _machine() -> str:
+def machine() -> str:
+    """Say what the numbers were measured on."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "pandas", "numba"))
     load = os.getloadavg()[0]
     return (
@@ -98,7 +99,7 @@ def _machine() -> str:
     )
 
 
-def _has_adult() -> bool:
+def has_adult() -> bool:
     """Tell whether Adult is where `adult.find_adult` looks, without importing it."""
     folder = Path(os.environ.get("ANON_PIPELINE_DATA", _ROOT.parent / "shared" / "data"))
     return (folder / "adult" / "adult.csv").is_file()
@@ -115,8 +116,8 @@ def measured(row: Row) -> dict[str, Any]:
         SystemExit: the process failed; its own message is on standard error.
     """
     if row.name in _COMMANDS:
-        _process(_COMMANDS[row.name])  # untimed: byte code and disk cache
-        starts = [_process(_COMMANDS[row.name]) for _ in range(_STARTS)]
+        process(_COMMANDS[row.name])  # untimed: byte code and disk cache
+        starts = [process(_COMMANDS[row.name]) for _ in range(_STARTS)]
         seconds = [float(text) if row.name == "import" else wall for text, wall, _ in starts]
         return {
             "seconds": seconds,
@@ -125,11 +126,11 @@ def measured(row: Row) -> dict[str, Any]:
             "before": None,
             "peak": max(peak for *_, peak in starts),
         }
-    found: dict[str, Any] = json.loads(_process([sys.executable, "-m", "benchmarks.rows", row.name])[0])
+    found: dict[str, Any] = json.loads(process([sys.executable, "-m", "benchmarks.rows", row.name])[0])
     return found
 
 
-def _process(command: Sequence[str]) -> tuple[str, float, float]:
+def process(command: Sequence[str]) -> tuple[str, float, float]:
     """Run a command in the project's folder: its output, seconds from start to end, peak memory in MiB."""
     start = perf_counter()
     with subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, text=True) as process:
