@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.policy.sections import Anonymize
+from anon_pipeline.policy.recoding import Anonymize
 from benchmarks import growth, recoder_rows, recoders
 from benchmarks.growth import BY_NODES, BY_RECORDS, Growth, Point, grow, growth_table
 from benchmarks.plot import Panel, decades, drawn, place

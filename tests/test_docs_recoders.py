@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
-from anon_pipeline.policy.columns import _KINDS
-from anon_pipeline.policy.sections import Anonymize
+from anon_pipeline.policy.hierarchies import _KINDS
+from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.recode import FULL_DOMAIN, LOSSES, PREFERENCES, RECODERS
 
 ROOT = Path(__file__).resolve().parents[1]

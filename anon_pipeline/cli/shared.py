@@ -84,7 +84,7 @@ class Progress:
             click.echo(f"… {stage}", err=True)
 
     def searching(self, far: Far) -> None:
-        """Say how far a search is: a bar over the nodes that are done or ruled out, on a terminal alone."""
+        """Say how far a search is: a bar over the nodes that are done, or over records; on a terminal."""
         if not self._console.is_terminal:
             return
         if far.doing == "loading":
@@ -92,6 +92,8 @@ class Progress:
             self._bars.update(self._line, total=None, said=said)
             return
         said = f"{far.counted:,} nodes counted, at most {far.left:,} left"
+        if far.doing == "dividing":
+            said = f"{far.counted:,} records in classes, {far.left:,} left"
         total = (far.counted + far.left) or None
         self._bars.update(self._line, total=total, completed=far.counted, said=said)
 

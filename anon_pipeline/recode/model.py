@@ -42,12 +42,12 @@ class Progress(NamedTuple):
     """How far a long search is; counts only, none of the data.
 
     doing: ``loading`` while kernels are loaded, or compiled where that never happened on this machine;
-        ``searching``.
-    counted: nodes.
-    left: nodes that are not ruled out yet; an upper bound.
+        ``searching`` a lattice; ``dividing`` records into classes.
+    counted: nodes, or records that are in a class.
+    left: nodes that are not ruled out yet, an upper bound; or the other records.
     """
 
-    doing: Literal["loading", "searching"]
+    doing: Literal["loading", "searching", "dividing"]
     counted: int = 0
     left: int = 0
 

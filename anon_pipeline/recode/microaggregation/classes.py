@@ -45,6 +45,7 @@ def _mdav(space: Space, k: int) -> NDArray[np.int64]:
     labels, state = np.empty(n, np.int64), np.array([n, 0], np.int64)
     while state[0]:
         mdav_rounds(space.taxonomies, work, labels, state, k, _rounds(space, int(state[0]), 4))
+        space.told(n - int(state[0]))
     return labels
 
 
@@ -58,6 +59,7 @@ def _vmdav(space: Space, k: int, gamma: float) -> NDArray[np.int64]:
     growth = Growth(labels, state, queue, np.empty(n), np.arange(n))
     while state[0] >= k:
         vmdav_rounds(tree, work, growth, k, gamma, _rounds(space, int(state[0]), 3 * k))
+        space.told(n - int(state[0]))
     return _assigned(space, labels)
 
 

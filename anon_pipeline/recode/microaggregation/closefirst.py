@@ -181,4 +181,5 @@ def tclose_first(space: Space, *, limit: int, k: int, t: float) -> NDArray[np.in
     while state[0]:
         cost = int(state[0]) * 3 * max(1, len(space.numbers) + len(space.categories))
         _tclose_rounds(space.taxonomies, work, labels, parts, state, max(1, _STEP // cost))
+        space.told(n - int(state[0]))
     return labels

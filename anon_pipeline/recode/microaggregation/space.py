@@ -8,7 +8,7 @@ kernels (`geometry`), what a cluster releases (`centroids`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
-from anon_pipeline.recode.model import Task
+from anon_pipeline.recode.model import Progress, Task
 from anon_pipeline.recode.table import DistinctTuples
 
 __all__ = ["GRID", "Space", "make_space", "make_work", "semantic_distance"]
@@ -35,6 +35,7 @@ class Space:
     categories: (b, n) leaf of the others, among those that occur; ``nominal``: which columns they are.
     taxonomies: of the b columns.
     sensitive: (s, n) values of the limited sensitive columns.
+    told: called now and then with the number of records that are in a cluster.
     """
 
     order: NDArray[np.int64] = field(repr=False)
@@ -45,6 +46,7 @@ class Space:
     sensitive: NDArray[np.int64] = field(repr=False)
     numeric: tuple[int, ...]
     nominal: tuple[int, ...]
+    told: Callable[[int], None] = field(repr=False)
 
     @property
     def records(self) -> int:
@@ -173,7 +175,18 @@ def make_space(task: Task, table: DistinctTuples) -> Space:
     found = [_taxonomy(task.hierarchies[column], codes[:, column]) for column in nominal]
     categories = np.array([one.leaves for one in found], np.int64).reshape(len(found), len(order))
     values = np.array([x[order] for x in sensitive], np.int64).reshape(len(sensitive), len(order))
-    return Space(order, codes, numbers, categories, _joined(found), values, numeric, nominal)
+    n = len(order)
+    return Space(
+        order=order,
+        codes=codes,
+        numbers=numbers,
+        categories=categories,
+        taxonomies=_joined(found),
+        sensitive=values,
+        numeric=numeric,
+        nominal=nominal,
+        told=lambda done: task.told(Progress("dividing", done, n - done)),
+    )
 
 
 def make_work(space: Space, k: int) -> Work:

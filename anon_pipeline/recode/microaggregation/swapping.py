@@ -191,5 +191,6 @@ def kanon_first(space: Space, rules: Rules, *, k: int) -> NDArray[np.int64]:
             while _refine(work, limits, made, _STEP):
                 pass
         made.state[1] = take(tree, work, labels, made.places, alive, found)
+        space.told(n - int(made.state[1]))
         found += 1
     return labels

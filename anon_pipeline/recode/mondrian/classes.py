@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from anon_pipeline.classes import equivalence_classes, group_rows
 from anon_pipeline.recode.constraints import broken, infeasible, rules_of
 from anon_pipeline.recode.loss import CELL_LOSSES, measured_loss
-from anon_pipeline.recode.model import Constraints, Recoding, Task
+from anon_pipeline.recode.model import Constraints, Progress, Recoding, Task
 from anon_pipeline.recode.mondrian.kernels import advance
 from anon_pipeline.recode.mondrian.state import Axes, State, begun
 from anon_pipeline.recode.ranges import (
@@ -137,8 +137,9 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
     relaxed = task.recoder == "mondrian_relaxed"
     entries = _relaxed_entries(task, table) if relaxed else _strict_entries(table, task.constraints)
     state, rules, lines = _begun(task, table, axes, entries), rules_of(task.constraints), _axes(axes)
-    while advance(state, lines, rules, relaxed, CELLS_AT_ONCE):
-        pass  # here Ctrl-C is heard
+    while advance(state, lines, rules, relaxed, CELLS_AT_ONCE):  # between two portions Ctrl-C is heard
+        done = int(state.weights[: state.progress[1]].sum())
+        task.told(Progress("dividing", done, table.records - done))
     begins = state.begins[: state.progress[2]]
     owners = np.empty(len(state.entries), np.int64)
     owners[state.entries] = np.repeat(

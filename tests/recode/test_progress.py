@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anon_pipeline.recode import Constraints, Progress, Task, recode
+from anon_pipeline.recode import Constraints, Progress, SensitiveLimit, Task, recode
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 
 _SEARCH = """
 import sys
@@ -85,3 +85,25 @@ def test_a_search_tells_what_it_does(recoder: str, from_rows: Any, monkeypatch: 
     counted = [progress.counted for progress in heard[1:]]
     assert counted == list(range(1, recoding.checked + 1))
     assert all(0 <= progress.left <= 27 for progress in heard)
+
+
+@pytest.mark.parametrize("recoder", ["mdav", "vmdav", "kanon_first", "tclose_first", "mondrian"])
+def test_a_long_division_tells_how_many_records_are_in_classes(
+    recoder: str, from_rows: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anon_pipeline.recode.microaggregation import classes as clusters
+    from anon_pipeline.recode.microaggregation import closefirst
+    from anon_pipeline.recode.mondrian import classes
+
+    monkeypatch.setattr(classes, "CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(clusters, "_rounds", lambda *_: 1)
+    monkeypatch.setattr(closefirst, "_STEP", 1)
+    hierarchy = from_rows("x", [(letter, "*") for letter in "abcdefgh"])
+    codes, secret = np.arange(64).reshape(-1, 1) % 8, np.arange(64) // 8 % 8
+    limit = SensitiveLimit("pay", secret, np.bincount(secret), "ordered", t=0.5)
+    told: list[Progress] = []
+    recode(Task(codes, (hierarchy,), Constraints(4, 64, (limit,)), recoder, told=told.append))
+    steps = [far for far in told if far.doing == "dividing"]
+    assert len(steps) > 2
+    assert all(far.counted + far.left == 64 for far in steps)
+    assert [far.counted for far in steps] == sorted(far.counted for far in steps)
