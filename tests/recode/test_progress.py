@@ -17,7 +17,10 @@ from anon_pipeline.recode import Constraints, Progress, SensitiveLimit, Task, re
 ROOT = Path(__file__).resolve().parents[2]
 
 _SEARCH = """
+import signal
 import sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in its background
 import numpy as np
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode import Constraints, Task, recode

@@ -151,7 +151,10 @@ def test_nothing_feasible_is_said_by_the_constraint_in_the_way(from_rows: Any) -
         with pytest.raises(InfeasibleError) as caught:
             recoder(search)
         text = str(caught.value)
-        assert "t_closeness.illness stands in the way for 8 of 8 records, and 3 may be suppressed" in text
+        assert (
+            "t_closeness.illness stands in the way for 8 of 8 records (its worst class is at 0.625)" in text
+        )
+        assert "and 3 may be suppressed" in text
         assert "Relax that limit, raise suppression_limit" in text
 
 

@@ -286,12 +286,16 @@ def test_ctrl_c_is_heard_between_two_portions(monkeypatch: pytest.MonkeyPatch) -
         return bool(advance(*arguments))
 
     advance = classes.advance
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
     monkeypatch.setattr(classes, "advance", interrupted)
     monkeypatch.setattr(classes, "CELLS_AT_ONCE", 100)
     codes = np.random.default_rng(0).integers(0, 50, (2000, 2))
     task = Task(codes, (line(50), line(50)), Constraints(2, 0), "mondrian")
-    with pytest.raises(KeyboardInterrupt):
-        mondrian_classes(task, distinct_tuples(codes, task.hierarchies), axes_of(task))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            mondrian_classes(task, distinct_tuples(codes, task.hierarchies), axes_of(task))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert len(calls) == 3
 
 
