@@ -30,6 +30,7 @@ class _Group(click.Group):
     """Commands that end with a code of their own when they are interrupted."""
 
     def invoke(self, ctx: click.Context) -> object:
+        """Run the command; Ctrl-C ends it without a traceback."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

@@ -114,16 +114,20 @@ def infeasible(constraints: Constraints, labels: NDArray[np.int64], *, advice: s
 
 
 def _worst(constraints: Constraints, name: str, labels: NDArray[np.int64]) -> str:
-    """Say what the worst class reached of a constraint on sensitive values; nothing of k."""
+    """Say what the worst class of k records reached of a constraint on sensitive values; nothing of k.
+
+    A smaller class is left out: what is measured on one person would tell how rare that person's value is.
+    """
     kind, _, column = name.partition(".")
-    m = int(labels.max(initial=-1)) + 1
-    for limit in constraints.sensitive if m else ():
+    large = np.bincount(labels[labels >= 0]) >= constraints.k
+    m = len(large)
+    for limit in constraints.sensitive if large.any() else ():
         if limit.column != column or kind == "k":
             continue
         if kind == "t_closeness":
-            return f" (its worst class is at {float(_distances(limit, labels, m).max()):.4g})"
+            return f" (its worst class is at {float(_distances(limit, labels, m)[large].max()):.4g})"
         if limit.diversity is not None:
-            found = _diversities(limit, limit.diversity, labels, m)
+            found = _diversities(limit, limit.diversity, labels, m)[large]
             if limit.diversity.kind == "recursive":
                 return f" (its worst class has the ratio {float(found.max()):.4g})"
             return f" (its worst class has l = {float(found.min()):.4g})"

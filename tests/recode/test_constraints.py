@@ -123,6 +123,24 @@ def test_what_was_reached_of_diversity_is_told(diversity: Diversity, worst: str)
     assert worst in str(error)
 
 
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ({"distance": "equal", "t": 0.1}, "is at 0.3333"),
+        ({"diversity": Diversity("distinct", 3)}, "has l = 2"),
+        ({"diversity": Diversity("recursive", 2, 0.5)}, "has the ratio 1"),
+    ],
+)
+def test_nothing_is_told_of_a_class_below_k(limit: Any, told: str) -> None:
+    """A class of four, and two persons alone, each as far from the whole as the person's value is rare."""
+    secret = np.array([0, 0, 1, 1, 2, 3])
+    constraints = Constraints(3, 0, (SensitiveLimit("s", secret, np.bincount(secret), **limit),))
+    message = str(infeasible(constraints, np.array([0, 0, 0, 0, 1, 2]), advice="Relax it."))
+    assert f".s stands in the way for 6 of 6 records (its worst class {told})" in message
+    alone = str(infeasible(constraints, np.arange(6), advice="Relax it."))
+    assert "worst class" not in alone
+
+
 def test_the_tolerance_is_the_gates() -> None:
     from anon_pipeline.measure.measures import close
 
