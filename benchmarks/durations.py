@@ -4,7 +4,7 @@ Belongs here: timing the stages. Does not belong here: what they do (`anon_pipel
 
 Timed are the stages from the table without identifiers on: k-anonymity is `k_anonymized` with the attribute
 generalized; (k, ε)-anonymity is `k_anonymized` without it and `perturbed`. Coding the columns is part of it,
-shuffling and confidence suppression are not.
+shuffling and confidence suppression are not. Time is the processor's, which a busy machine changes little.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Duration", "duration", "durations", "seconds"]
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """One point of Fig. 7 or 8: medians in seconds.
+    """One point of Fig. 7 or 8: medians in seconds of the processor.
 
     k_seconds: k-anonymity, with the attribute as a k-quasi-identifier.
     k_epsilon_seconds: (k, ε)-anonymity; of it ``noise_seconds`` for the noise.
@@ -39,7 +39,7 @@ class Duration:
 
 
 def seconds(
-    call: Callable[[], object], *, repeats: int, clock: Callable[[], float] = time.perf_counter
+    call: Callable[[], object], *, repeats: int, clock: Callable[[], float] = time.process_time
 ) -> float:
     """Return the median time of a call, after one that is not timed.
 
@@ -60,9 +60,8 @@ def seconds(
 def duration(
     dataset: Dataset,
     table: pd.DataFrame,
+    point: tuple[str, int],
     *,
-    recoder: str,
-    k: int,
     timed: Callable[[Callable[[], object]], float],
     entropy: Entropy,
 ) -> Duration:
@@ -71,11 +70,11 @@ def duration(
     Args:
         dataset: whose policies are used.
         table: of the dataset.
-        recoder: ``ola`` or ``mondrian``.
-        k: smallest class.
+        point: recoder (``ola`` or ``mondrian``) and k.
         timed: returns the seconds of a call.
         entropy: source of ids and noise.
     """
+    recoder, k = point
     k_policy, policy = dataset.k_policy(k, recoder), dataset.policy(k, recoder)
     beside = deidentified(k_policy, raw(k_policy, table, entropy=entropy), key=None)
     without = deidentified(policy, raw(policy, table, entropy=entropy), key=None)
@@ -103,6 +102,6 @@ def durations(
 ) -> pd.DataFrame:
     """Return a row per `Duration`, for each recoder and k of ``points``."""
     found: Sequence[Duration] = [
-        duration(dataset, table, recoder=recoder, k=k, timed=timed, entropy=entropy) for recoder, k in points
+        duration(dataset, table, point, timed=timed, entropy=entropy) for point in points
     ]
     return pd.DataFrame([asdict(one) for one in found])

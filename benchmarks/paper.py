@@ -41,13 +41,14 @@ _SPREAD_K: Final = 10
 
 _HEADER: Final = """\
 (k, ε)-anonymity on {title}: {records:,} records; ε-quasi-identifier {attribute}, made up by age and sex;
-exact discrete Laplace on 0.1 {unit}. {runs} runs a point, seed {seed}, loss of the lattice search: {loss}.
-
-Error and linking risk (percent) are measured on the perturbed table, before confidence suppression, and the
-expected values are the exact closed forms for discrete noise on the same records. Extra suppression is what
-confidence suppression (c = {confidence:g}) then takes out, as a share of all {records:,} records.
-Mean of the runs ± its standard error; below it the expected value; ! where they are more than {far:g}
-standard errors apart.
+exact discrete Laplace on 0.1 {unit}. Seed {seed}, loss of the lattice search: {loss}.
+"""
+_MEASURED: Final = """\
+Fig. 3 to 6: percent, {runs} runs a point. Error and linking risk are measured on the perturbed table,
+before confidence suppression, and the expected values are the exact closed forms for discrete noise on
+the same records. Extra suppression is what confidence suppression (c = {confidence:g}) then takes out, as
+a share of all {records:,} records. Mean of the runs ± its standard error; below it the expected value;
+! where they are more than {far:g} standard errors apart.
 """
 
 
@@ -116,19 +117,8 @@ def _dataset(name: str, asked: _Asked) -> tuple[Found, list[Judged]]:
     """Compute and print what is asked of one dataset."""
     dataset = DATASETS[name]
     table = dataset.table(asked.records, asked.seed)
-    print(
-        _HEADER.format(
-            title=dataset.title,
-            records=len(table),
-            attribute=dataset.attribute,
-            unit=dataset.unit,
-            runs=asked.runs,
-            seed=asked.seed,
-            loss=asked.loss,
-            confidence=CONFIDENCE,
-            far=FAR,
-        )
-    )
+    told = {"title": dataset.title, "attribute": dataset.attribute, "unit": dataset.unit}
+    print(_HEADER.format(records=len(table), seed=asked.seed, loss=asked.loss, **told))
     found, judged = _measured(name, table, asked)
     timed, claimed = _timed(name, table, asked)
     print_judged([*judged, *claimed])
@@ -154,7 +144,7 @@ def _measured(name: str, table: pd.DataFrame, asked: _Asked) -> tuple[Found, lis
     print_recodings(recodings, dataset.suppressed)
     if asked.figures & {3, 4, 5, 6}:
         points = figures(recodings, runs=asked.runs, entropy=entropy, told=_told)
-        judged += _points(name, points, asked)
+        judged += _points(name, points, len(table), asked)
     if 2 in asked.figures:
         spreads = [spread(one, entropy=entropy) for one in recodings if one.k == _SPREAD_K]
         print_spreads(spreads)
@@ -162,13 +152,14 @@ def _measured(name: str, table: pd.DataFrame, asked: _Asked) -> tuple[Found, lis
     return Found(dataset.title, dataset.attribute, curse, spreads, points), judged
 
 
-def _points(name: str, points: pd.DataFrame, asked: _Asked) -> list[Judged]:
+def _points(name: str, points: pd.DataFrame, records: int, asked: _Asked) -> list[Judged]:
     """Print and judge Fig. 3 to 6: on Adult the claims are promised, elsewhere that both ways agree."""
     titles = {
         "error": (f"Fig. 3 and 4: average relative error of the {DATASETS[name].attribute}", {3, 4}),
         "linking": ("Fig. 5: linking risk", {5}),
         "extra": (f"Fig. 6: extra suppression at confidence {CONFIDENCE:g}", {6}),
     }
+    print(_MEASURED.format(runs=asked.runs, records=records, confidence=CONFIDENCE, far=FAR))
     for column, (title, numbers) in titles.items():
         if asked.figures & numbers:
             print_figure(title, points, column)

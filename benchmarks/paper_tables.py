@@ -122,7 +122,7 @@ def print_durations(found: pd.DataFrame) -> None:
     Args:
         found: of `durations.durations`.
     """
-    print("Fig. 7 and 8: milliseconds, warm, medians; k-anonymity has the ε-quasi as one more k-quasi")
+    print("Fig. 7 and 8: milliseconds of the processor, warm, medians; k-anonymity: the ε-quasi is a k-quasi")
     print(f"{'':10}{'k':>5}{'k-anonymity':>13}{'(k, ε)':>10}{'of it noise':>13}{'ratio':>8}")
     for point in found.to_dict("records"):
         times = f"{1e3 * point['k_seconds']:13.1f}{1e3 * point['k_epsilon_seconds']:10.1f}"

@@ -19,6 +19,8 @@ from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.laplace_law import pmf
 from anon_pipeline.recode import Recoding
+from anon_pipeline.risk.linking import expected_linking_risk
+from anon_pipeline.utility.error import expected_relative_error
 from benchmarks.adult import adult_policy
 from benchmarks.charts import Axis, Chart, nice_top, svg
 from benchmarks.curse import Coded, column_losses, curses, losses
@@ -356,3 +358,49 @@ def test_a_bad_argument_is_told(
 
 def test_classes_of_a_recoding_are_counted_without_the_suppressed() -> None:
     assert equivalence_classes(_recoding([0, 0, -1], None).codes).sizes.tolist() == [2]
+
+
+# The documented numbers.
+
+
+def _documented(section: str) -> dict[int, list[str]]:
+    """Return the cells of a table of docs/paper.md by k."""
+    text = (Path(__file__).resolve().parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
+    rows = text.split(f"\n## {section}")[1].split("\n## ")[0].splitlines()
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row.startswith("| ")]
+    return {int(row[0]): row[1:] for row in cells if row[0].isdigit()}
+
+
+@pytest.mark.parametrize(("name", "column"), [("florida", 2), ("michigan", 4)])
+def test_figure_1_is_documented_as_it_comes_out(name: str, column: int) -> None:
+    dataset = DATASETS[name]
+    found = curses(dataset, dataset.table(None, 0), ("ola", "mondrian"), (20, 100))
+    documented = _documented("Fig. 1")
+    for point in found.to_dict("records"):
+        cell = documented[point["k"]][column + (point["recoder"] == "mondrian")]
+        assert cell == f"{point['without']:.3f} → {point['beside']:.3f} ({point['attribute']:.2f})"
+
+
+@pytest.mark.parametrize(("name", "column"), [("adult", 0), ("florida", 2), ("michigan", 4)])
+def test_table_iv_is_documented_beside_the_papers(name: str, column: int, shared_data: Path) -> None:
+    assert shared_data.is_dir()
+    dataset, documented = DATASETS[name], _documented("Table IV")
+    voters = dataset.table(None, 0)
+    for k, share in dataset.suppressed.items():
+        measured = losses(voters, dataset.policy(k, "ola")).suppressed
+        assert documented[k][column : column + 2] == [f"{share:.2f}", f"{100 * measured:.2f}"]
+
+
+@pytest.mark.parametrize(("name", "column"), [("florida", 2), ("michigan", 4)])
+def test_error_and_linking_risk_are_documented_as_they_come_out(name: str, column: int) -> None:
+    dataset = DATASETS[name]
+    table = recoded(dataset.table(None, 0), dataset.policy(10, "mondrian"), entropy=seeded_entropy(0))
+    heights, labels, diameters = table.heights[:, 0], table.classes.labels, table.diameters[:, 0]
+    errors = [
+        expected_relative_error(heights.astype(np.float64), labels, scales=diameters / epsilon)
+        for epsilon in (1, 8)
+    ]
+    risks = [expected_linking_risk(heights, labels, scales=diameters / e) for e in (0.05, 2, 16)]
+    for section, found in (("Fig. 3 and 4", errors), ("Fig. 5", risks)):
+        cell = " / ".join(f"{100 * (value or 0):.2f}" for value in found)
+        assert _documented(section)[10][column + 1] == cell
