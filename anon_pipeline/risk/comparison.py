@@ -73,7 +73,7 @@ class Levels:
     """
 
     cuts: tuple[NDArray[np.float64], ...] = field(repr=False)
-    widths: NDArray[np.int64]
+    widths: NDArray[np.int64] = field(repr=False)
 
     @property
     def strides(self) -> NDArray[np.int64]:

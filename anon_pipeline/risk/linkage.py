@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -86,7 +86,7 @@ class Rule:
     """
 
     outcome: Literal["match", "potential", "different"]
-    holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]]
+    holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]] = field(repr=False)
 
 
 def exact_linkage(files: LinkageFiles) -> PairLinkage:
