@@ -37,6 +37,9 @@ _ROUNDING = 1 + 1e-12
 def linked_by(evidence: Evidence, policy: Policy, kind: str) -> float:
     """Return the share of the attackers that link their own record, in [0, 1].
 
+    By levels of similarity many records are equally likely: for ``probabilistic`` a tie is worth its share.
+    The other kinds count who has a single match.
+
     Each attacker knows the quasi-identifiers of one released person, generalized as in the release, and
     looks through all of it. Of more than `ATTACKERS` records, evenly many of the records in order of their
     values: the order of the rows does not matter.
@@ -53,7 +56,7 @@ def linked_by(evidence: Evidence, policy: Policy, kind: str) -> float:
         files = _by_class(evidence, policy)
         columns = max(files.numbers.shape[1], 1)
         levels = min(_LEVELS, max(2, int((MOST_PATTERNS // 2) ** (1 / columns))))
-        return probabilistic_linkage(files, distance_levels(files, levels=levels)).risk
+        return probabilistic_linkage(files, distance_levels(files, levels=levels)).attacker_success
     files, ranges = _by_column(evidence, policy)
     if kind == "exact":
         return exact_linkage(files).risk

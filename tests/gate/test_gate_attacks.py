@@ -129,6 +129,14 @@ def test_linkage_by_hand(small_policy: Small) -> None:
         assert linked.any(), kind
 
 
+def test_the_probabilistic_attacker_gets_a_share_of_a_tie(small_policy: Small) -> None:
+    policy = small_policy(gate={"attacks": LOOSE})
+    table = release().assign(height=vault()["height"].iloc[:12].mean())  # nobody is nearer than another
+    shown = judged(policy, table)["linkage.probabilistic"].value
+    assert shown is not None
+    assert 0 < shown <= 4 / 12  # of each class of four, at most those that share the best level
+
+
 @pytest.mark.parametrize(
     ("attacks", "limit"),
     [
