@@ -59,7 +59,7 @@ def _upper(m, sigma):  # type: ignore[no-untyped-def]
     return 0.5 * math.erfc(u / math.sqrt(2.0)) + math.exp(-0.5 * u2) / _ROOT * series / s
 
 
-@vectorize(["float64(float64, float64)"], cache=True)
+@vectorize(cache=True)
 def _tail(m, sigma):  # type: ignore[no-untyped-def]
     """Return P(Z ≥ m) for a whole m, or ±∞; σ ≥ 0."""
     if sigma == 0.0:
@@ -69,14 +69,14 @@ def _tail(m, sigma):  # type: ignore[no-untyped-def]
     return 1.0 - _upper(1.0 - m, sigma)
 
 
-@vectorize(["float64(float64, float64)"], cache=True)
+@vectorize(cache=True)
 def _mass(z, sigma):  # type: ignore[no-untyped-def]
     if sigma == 0.0:
         return 1.0 if z == 0 else 0.0
     return math.exp(-0.5 * (z / sigma) ** 2) / _norm(sigma)
 
 
-@vectorize(["float64(float64)"], cache=True)
+@vectorize(cache=True)
 def _mean(sigma):  # type: ignore[no-untyped-def]
     if sigma == 0.0:
         return 0.0
@@ -89,7 +89,7 @@ def _mean(sigma):  # type: ignore[no-untyped-def]
     return 2.0 * total / _norm(sigma)
 
 
-@vectorize(["float64(float64)"], cache=True)
+@vectorize(cache=True)
 def _square(sigma):  # type: ignore[no-untyped-def]
     if sigma == 0.0 or sigma >= _FEW:
         return sigma * sigma
