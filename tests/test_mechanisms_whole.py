@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -265,9 +266,7 @@ def test_the_expected_linking_risk_is_that_of_the_mechanism(small_policy: Small,
     (noise,) = noises(under(small_policy, mechanism))
     values, labels = np.array([0, 3, 3, 9, 20, 26, 27]), np.array([0, 0, 0, 0, 1, 1, 1])
     diameters = np.array([9, 7])
-    expected = expected_linking_risk(
-        values, labels, scales=diameters, law=lambda z, wide: cdf(noise, z, wide.astype(np.int64))
-    )
+    expected = expected_linking_risk(values, labels, scales=diameters, law=partial(cdf, noise))
     total = 0.0
     outputs = np.arange(-4_000, 4_001)
     for value, label in zip(values, labels, strict=True):
@@ -291,3 +290,28 @@ def test_a_suite_says_the_noise_only_where_it_is_not_the_usual(small_policy: Sma
             delta = "1/100000" if mechanism == "discrete_gaussian" else None
             said = {"mechanism": mechanism, "epsilon": "2", "delta": delta, "inputs": None}
             assert confident.noises == [said]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_what_is_expected_is_what_comes_out(
+    small_policy: Small, small_people: People, mechanism: str
+) -> None:
+    policy = under(small_policy, mechanism, suppress={"confidence": None})
+    (noise,) = noises(policy)
+    chain = pipeline.run(policy, small_people(6_000), Means(Path(), None, seeded_entropy(6)))
+    before = chain.k_anonymized.frame.set_index(RECORD)
+    after = chain.suppressed.frame.set_index(RECORD)["height"].to_numpy()
+    kept = before.loc[chain.suppressed.frame[RECORD]]
+    original, labels = kept["height"].to_numpy(np.int64), pd.factorize(kept[CLASS])[0]
+    diameters = kept["height"].groupby(labels).agg(np.ptp).to_numpy(np.int64)
+    distance = np.abs(after - original)
+    expected = mean_absolute(noise, diameters)[labels].mean()
+    assert abs(distance.mean() - expected) < 3 * distance.std() / np.sqrt(len(distance))
+    measured = linking_risk(
+        after[:, None], np.arange(len(after)), original[:, None].astype(float), labels=labels
+    ).risk
+    risk = expected_linking_risk(original, labels, scales=diameters, law=partial(cdf, noise))
+    assert abs(measured - risk) < 3 * np.sqrt(risk * (1 - risk) / len(after))
+    said = chain.suppressed.facts["perturbed"]["columns"]["height"]["expected_relative_error"]
+    relative = (distance / original).mean()
+    assert said == pytest.approx(relative, rel=0.06)

@@ -231,7 +231,7 @@ def calibrated(
     Args:
         diameters: (n,) D in grid units, ≥ 0.
         epsilon: > 0.
-        allowed: δ, in [1e-12, 1).
+        allowed: δ, in (0, 1).
         most: largest result wanted.
     Returns:
         (n,) sixteenths, 0 where the diameter is 0; above ``most`` where it would be larger.

@@ -44,7 +44,7 @@ class Noise:
 
     mechanism: one of `MECHANISMS`.
     epsilon: the column's own ε, exact, > 0; for ``uniform`` a scale and no promise.
-    delta: the column's own δ, in [1e-12, 1); for ``discrete_gaussian``, and only for it.
+    delta: the column's own δ, in (0, 1); for ``discrete_gaussian``, and only for it.
     inputs: public lowest and highest value in grid units, to which values are moved before the noise; its
         scale is then by their difference. None: by the diameter of each class.
     """
@@ -59,8 +59,8 @@ class Noise:
             raise ValueError(f"mechanism must be one of {', '.join(MECHANISMS)}, got another.")
         if (self.mechanism == "discrete_gaussian") != (self.delta is not None):
             raise ValueError("delta must be given for discrete_gaussian, and only for it.")
-        if self.delta is not None and not Fraction(1, 10**12) <= self.delta < 1:
-            raise ValueError(f"delta must be in [1e-12, 1), got {self.delta}.")
+        if self.delta is not None and not 0 < self.delta < 1:
+            raise ValueError(f"delta must be in (0, 1), got {self.delta}.")
         if self.inputs is not None and self.inputs[0] >= self.inputs[1]:
             raise ValueError(f"inputs must increase, got {list(self.inputs)}.")
 

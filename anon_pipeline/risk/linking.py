@@ -211,8 +211,9 @@ def expected_linking_risk(
         labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
         scales: (m,) scale b of the noise of each class, in grid units, ≥ 0; 0 for no noise.
         bounds: smallest and largest output, in grid units; noise beyond is moved onto the bound.
-        law: distribution function of the noise, of whole grid units and a class's scale; with another noise,
-            ``scales`` are whatever it knows its classes by (see `mechanisms.cdf`: their sensitivities).
+        law: distribution function of the noise, of whole grid units and a class's scale. For another
+            mechanism ``partial(mechanisms.cdf, noise)``, and its sensitivities as ``scales``. Values that are
+            moved to public bounds before the noise are not accounted for.
     Returns:
         Mean probability of being linked over the records in classes, in [0, 1].
     Raises:
