@@ -27,6 +27,7 @@ __all__ = [
     "adult_policy",
     "adult_table",
     "find_adult",
+    "paper_columns",
     "paper_table",
     "set_a_policy",
     "table_columns",
@@ -151,6 +152,18 @@ def paper_table(folder: Path, *, seed: int = 0) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(made_up), kept], axis=1)
 
 
+def paper_columns() -> dict[str, dict[str, Any]]:
+    """Return the columns of `paper_table` as in a policy, without the height; hierarchies of [KE Table I]."""
+    return {
+        **{name: {"role": "identifier", "action": "drop"} for name in ("patient_id", "name", "email")},
+        "year_of_birth": {"role": "generalize", "hierarchy": {"intervals": [2, 4, 8]}},
+        "sex": {"role": "generalize", "hierarchy": {"suppress": True}},
+        "race": {"role": "generalize", "hierarchy": {"suppress": True}},
+        "marital-status": {"role": "generalize", "hierarchy": {"tree": _MARITAL_STATUS}},
+        "salary-class": {"role": "sensitive", "distance": "equal"},
+    }
+
+
 def adult_policy(
     k: int, epsilon: float, recoder: str, *, loss: str = "precision", confidence: float | None = 0.99
 ) -> Policy:
@@ -163,15 +176,8 @@ def adult_policy(
         loss: what a lattice search minimizes.
         confidence: of the suppression of V-C; None for none.
     """
-    columns = {
-        **{name: {"role": "identifier", "action": "drop"} for name in ("patient_id", "name", "email")},
-        "year_of_birth": {"role": "generalize", "hierarchy": {"intervals": [2, 4, 8]}},
-        "sex": {"role": "generalize", "hierarchy": {"suppress": True}},
-        "race": {"role": "generalize", "hierarchy": {"suppress": True}},
-        "marital-status": {"role": "generalize", "hierarchy": {"tree": _MARITAL_STATUS}},
-        "height": {"role": "perturb", "unit": "cm", "resolution": 0.1},
-        "salary-class": {"role": "sensitive", "distance": "equal"},
-    }
+    height = {"role": "perturb", "unit": "cm", "resolution": 0.1}
+    columns = {**paper_columns(), "height": height}
     anonymize = {"k": k, "recoder": recoder, "loss": loss, "suppression_limit": 0.05}
     return _policy(columns, anonymize, epsilon=epsilon, suppress={"confidence": confidence})
 

@@ -1,6 +1,7 @@
-"""The paper's figures on Adult as tables: ``python -m benchmarks.paper [--runs 30] [--quick]``.
+"""The paper's figures on its three datasets: ``python -m benchmarks.paper [--quick] [--out FOLDER]``.
 
-Belongs here: the command line and printing. Does not belong here: any computation (`figures`, `claims`).
+Belongs here: the command line, and what is asked in which order. Does not belong here: any computation
+(`curse`, `spread`, `figures`, `durations`), printing (`paper_tables`), drawing (`paper_plots`).
 """
 
 from __future__ import annotations
@@ -8,74 +9,103 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
 from anon_pipeline.perturb.entropy import seeded_entropy
-from benchmarks.adult import adult_folder, adult_policy, paper_table
-from benchmarks.claims import FAR, Claim, claims, deviations
-from benchmarks.figures import CONFIDENCE, EPSILONS, KS, RECODERS, Recoded, figures, recoded
+from benchmarks.claims import FAR, claims
+from benchmarks.curse import curses
+from benchmarks.datasets import DATASETS
+from benchmarks.durations import durations, seconds
+from benchmarks.figures import CONFIDENCE, KS, RECODERS, figures, recoded
+from benchmarks.paper_plots import Found, draw
+from benchmarks.paper_tables import (
+    print_curse,
+    print_durations,
+    print_figure,
+    print_judged,
+    print_recodings,
+    print_spreads,
+)
+from benchmarks.spread import spread
+from benchmarks.statements import Judged, of_curse, of_durations, of_missing, of_points, of_spreads
 
 __all__ = ["main"]
 
-_TITLES: Final = {"ola": "OLA, at most 5 % suppressed", "mondrian": "Mondrian, strict"}
-_TABLE_IV: Final = {2: 1.67, 5: 2.42, 10: 3.71, 20: 1.47, 50: 1.76, 100: 4.80}
 _QUICK: Final = (2, 10, 50)
+_SPREAD_K: Final = 10
 
 _HEADER: Final = """\
-(k, ε)-anonymity on Adult: {records:,} records, year of birth in intervals of 2, 4, 8 years, sex, race and
-marital status generalized, height perturbed (made up by age and sex; exact discrete Laplace on 0.1 cm).
-{runs} runs a point, seed {seed}, loss of the lattice search: {loss}. All numbers in percent.
-
-Error and linking risk are measured on the perturbed table, before confidence suppression, and the expected
-values are the exact closed forms for discrete noise on the same records. Extra suppression is what
-confidence suppression (c = {confidence:g}) then takes out, as a share of all {records:,} records.
-Mean of the runs ± its standard error; below it the expected value; ! where they are more than {far:g}
-standard errors apart.
+(k, ε)-anonymity on {title}: {records:,} records; ε-quasi-identifier {attribute}, made up by age and sex;
+exact discrete Laplace on 0.1 {unit}. Seed {seed}, loss of the lattice search: {loss}.
+"""
+_MEASURED: Final = """\
+Fig. 3 to 6: percent, {runs} runs a point. Error and linking risk are measured on the perturbed table,
+before confidence suppression, and the expected values are the exact closed forms for discrete noise on
+the same records. Extra suppression is what confidence suppression (c = {confidence:g}) then takes out, as
+a share of all {records:,} records. Mean of the runs ± its standard error; below it the expected value;
+! where they are more than {far:g} standard errors apart.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the command line asks of each dataset."""
+
+    figures: frozenset[int]
+    ks: tuple[int, ...]
+    runs: int
+    repeats: int
+    records: int | None
+    seed: int
+    loss: str
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the figures and the claims; return 1 if a claim does not hold."""
+    """Print the figures and the claims; return 1 if a promised claim does not hold."""
     options = _options(arguments)
-    ks = _QUICK if options.quick else KS
-    runs = 3 if options.quick else options.runs
-    table, entropy = paper_table(adult_folder(), seed=options.seed), seeded_entropy(options.seed)
-    recodings = [
-        recoded(table, adult_policy(k, 1, recoder, loss=options.loss), entropy=entropy)
-        for recoder in RECODERS
-        for k in ks
-    ]
-    print(
-        _HEADER.format(
-            records=len(table),
-            runs=runs,
-            seed=options.seed,
-            loss=options.loss,
-            confidence=CONFIDENCE,
-            far=FAR,
-        )
+    asked = _Asked(
+        figures=frozenset(options.figures),
+        ks=_QUICK if options.quick else KS,
+        runs=3 if options.quick else options.runs,
+        repeats=1 if options.quick else 5,
+        records=options.records,
+        seed=options.seed,
+        loss=options.loss,
     )
-    points = figures(recodings, runs=runs, entropy=entropy, told=_told)
-    _print_recodings(recodings)
-    _print_figure("Fig. 3 and 4: average relative error of the height", points, "error")
-    _print_figure("Fig. 5: linking risk", points, "linking")
-    _print_figure(f"Fig. 6: extra suppression at confidence {CONFIDENCE:g}", points, "extra")
-    found = claims(points)
-    _print_claims(found)
-    return 0 if all(claim.holds for claim in found) else 1
+    found, judged = {}, []
+    for name in dict.fromkeys(options.data):
+        found[name], claimed = _dataset(name, asked)
+        judged += claimed
+    if options.out is not None:
+        for path in draw(found, options.out):
+            _told(f"wrote {path.name}")
+    return 0 if all(one.claim.holds for one in judged if one.promised) else 1
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.paper", description=__doc__)
     parser.add_argument("--runs", type=int, default=30, help="runs to average, at least 2 (default 30)")
-    parser.add_argument("--quick", action="store_true", help=f"k in {_QUICK}, 3 runs")
-    parser.add_argument("--seed", type=int, default=0, help="of heights and noise (default 0)")
+    parser.add_argument("--quick", action="store_true", help=f"k in {_QUICK}, 3 runs, times taken once")
+    parser.add_argument("--seed", type=int, default=0, help="of whatever is made up and of noise (default 0)")
     parser.add_argument("--loss", choices=("precision", "granularity"), default="precision")
+    parser.add_argument("--data", nargs="+", choices=tuple(DATASETS), default=list(DATASETS))
+    parser.add_argument(
+        "--figures", nargs="+", type=int, choices=range(1, 9), default=list(range(1, 9)), metavar="1…8"
+    )
+    parser.add_argument("--records", type=int, help="of each voter list (default: as many as the paper has)")
+    parser.add_argument(
+        "--out", type=Path, help="folder for a picture (SVG) and the numbers (CSV) of each figure"
+    )
     options = parser.parse_args(arguments)
     if options.runs < 2:
         parser.error("--runs must be at least 2: one run has no standard error")
+    if options.records is not None and options.records < 2 * max(KS):
+        parser.error(f"--records must be at least {2 * max(KS)}, twice the largest k")
     return options
 
 
@@ -83,42 +113,78 @@ def _told(line: str) -> None:
     print(f"… {line}", file=sys.stderr, flush=True)
 
 
-def _print_recodings(recodings: Sequence[Recoded]) -> None:
-    print("Table IV: records suppressed by the recoding; its classes")
-    print(f"{'':10}{'k':>5}{'suppressed':>12}{'paper':>8}{'classes':>9}{'median size':>13}  levels")
-    for table in recodings:
-        sizes = pd.Series(table.classes.sizes)
-        paper = f"{_TABLE_IV[table.k]:.2f}" if table.recoder == "ola" else ""
-        levels = ", ".join(f"{column} {level}" for column, level in (table.levels or {}).items())
-        share = 100 * table.suppressed / table.records
-        counts = f"{len(sizes):9,}{sizes.median():13.1f}"
-        print(f"{table.recoder:10}{table.k:5}{share:12.2f}{paper:>8}{counts}  {levels}")
-    print()
+def _dataset(name: str, asked: _Asked) -> tuple[Found, list[Judged]]:
+    """Compute and print what is asked of one dataset."""
+    dataset = DATASETS[name]
+    table = dataset.table(asked.records, asked.seed)
+    told = {"title": dataset.title, "attribute": dataset.attribute, "unit": dataset.unit}
+    print(_HEADER.format(records=len(table), seed=asked.seed, loss=asked.loss, **told))
+    found, judged = _measured(name, table, asked)
+    timed, claimed = _timed(name, table, asked)
+    print_judged([*judged, *claimed])
+    whole = Found(dataset.title, dataset.attribute, found.curse, found.spreads, found.points, timed)
+    return whole, [*judged, *claimed]
 
 
-def _print_figure(title: str, points: pd.DataFrame, name: str) -> None:
-    """Print one figure: a block per recoder, a row per k, a column per ε."""
-    closed = f"{name}_expected" in points
-    marked = points.assign(far=deviations(points)[name].abs() > FAR if closed else False)
-    for recoder, block in marked.groupby("recoder", sort=False):
-        print(f"{title}. {_TITLES[str(recoder)]}")
-        print(f"{'k':>5}  " + "".join(f"{f'ε = {epsilon:g}':>16}" for epsilon in EPSILONS))
-        for k, row in block.groupby("k"):
-            cells = [
-                f"{100 * point[name]:.3f} ± {100 * point[f'{name}_se']:.3f}{'!' if point['far'] else ' '}"
-                for point in row.to_dict("records")
-            ]
-            print(f"{k:5}  " + "".join(f"{cell:>16}" for cell in cells))
-            if closed:
-                expected = [f"{100 * value:.3f}" for value in row[f"{name}_expected"]]
-                print(f"{'':7}" + "".join(f"{cell:>7}{'':9}" for cell in expected))
-        print()
+def _measured(name: str, table: pd.DataFrame, asked: _Asked) -> tuple[Found, list[Judged]]:
+    """Compute and print Fig. 1 to 6."""
+    dataset, entropy, judged = DATASETS[name], seeded_entropy(asked.seed), list[Judged]()
+    curse, spreads, points = None, None, None
+    if 1 in asked.figures:
+        curse = curses(dataset, table, RECODERS, asked.ks, loss=asked.loss)
+        print_curse(curse, dataset.attribute)
+        judged += of_curse(curse)
+    if not asked.figures & {2, 3, 4, 5, 6}:
+        return Found(dataset.title, dataset.attribute, curse), judged
+    recodings = [
+        recoded(table, dataset.policy(k, recoder, loss=asked.loss), entropy=entropy)
+        for recoder in RECODERS
+        for k in asked.ks
+    ]
+    print_recodings(recodings, dataset.suppressed)
+    if asked.figures & {3, 4, 5, 6}:
+        points = figures(recodings, runs=asked.runs, entropy=entropy, told=_told)
+        judged += _points(name, points, len(table), asked)
+    if 2 in asked.figures:
+        spreads = [spread(one, entropy=entropy) for one in recodings if one.k == _SPREAD_K]
+        print_spreads(spreads)
+        judged += of_spreads(spreads)
+    return Found(dataset.title, dataset.attribute, curse, spreads, points), judged
 
 
-def _print_claims(found: Sequence[Claim]) -> None:
-    print("What must come out")
-    for claim in found:
-        print(f"  {'✓' if claim.holds else '✗'} {claim.text}: {claim.worst}")
+def _points(name: str, points: pd.DataFrame, records: int, asked: _Asked) -> list[Judged]:
+    """Print and judge Fig. 3 to 6: on Adult the claims are promised, elsewhere that both ways agree."""
+    titles = {
+        "error": (f"Fig. 3 and 4: average relative error of the {DATASETS[name].attribute}", {3, 4}),
+        "linking": ("Fig. 5: linking risk", {5}),
+        "extra": (f"Fig. 6: extra suppression at confidence {CONFIDENCE:g}", {6}),
+    }
+    print(_MEASURED.format(runs=asked.runs, records=records, confidence=CONFIDENCE, far=FAR))
+    for column, (title, numbers) in titles.items():
+        if asked.figures & numbers:
+            print_figure(title, points, column)
+    found = claims(points)
+    if name != "adult":  # the paper says less of the others
+        found = [claim for claim in found if not claim.text.startswith("linking risk < 5 %")]
+    judged = [Judged(claim, promised=name == "adult" or claim is found[-1]) for claim in found]
+    return [*judged, *of_points(points), *([] if name == "adult" else of_missing(points))]
+
+
+def _timed(name: str, table: pd.DataFrame, asked: _Asked) -> tuple[pd.DataFrame | None, list[Judged]]:
+    """Compute and print Fig. 7 (Mondrian) and 8 (OLA)."""
+    wanted = [recoder for recoder, number in (("ola", 8), ("mondrian", 7)) if number in asked.figures]
+    if not wanted:
+        return None, []
+    _told(f"{name}: running times")
+    found = durations(
+        DATASETS[name],
+        table,
+        [(recoder, k) for recoder in wanted for k in asked.ks],
+        timed=partial(seconds, repeats=asked.repeats),
+        entropy=seeded_entropy(asked.seed),
+    )
+    print_durations(found)
+    return found, of_durations(found)
 
 
 if __name__ == "__main__":

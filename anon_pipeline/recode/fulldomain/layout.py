@@ -14,17 +14,22 @@ from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.constraints import rules_of
+from anon_pipeline.recode.fulldomain.cubes import Cube, CubeLayout, cube_layout
 from anon_pipeline.recode.fulldomain.values import least_distinct
 from anon_pipeline.recode.model import Task
 from anon_pipeline.recode.rules import Rules
 from anon_pipeline.recode.table import DistinctTuples
 from anon_pipeline.risk.histograms import class_histograms
 
-__all__ = ["Histograms", "Made", "NodeTable", "NodeTables", "Scratch", "node_tables"]
+__all__ = ["WORK", "Histograms", "Made", "NodeTable", "NodeTables", "Scratch", "node_tables"]
 
 _WORD = 62  # bits of a key in one word
-_PLACES = 512  # tables that are kept, at most
+_PLACES = 4096  # tables that are kept, at most
 _BYTES = 2**28
+_RECORDS = 2**31 - 1  # of a cube, at most
+_CELLS = 2**22  # of a cube, at most
+WORK = 16
+"""Cells of a cube that are added up in the time that a class of a table takes."""
 
 Histograms = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
@@ -56,14 +61,15 @@ class NodeTable:
 class Made:
     """The tables that are kept: the first is the whole table and stays.
 
-    levels: (c, q); rows: (c,), 0 where there is none; used: (c,) when it was last.
+    levels: (c, q); work: (c,) of reading a table once, in cells of a cube, 0 where there is none; used: (c,)
+        when it was last.
     tables: by place; ``free``: places; ``bytes``: of all; ``clock``: of ``used``.
     """
 
     levels: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    work: NDArray[np.int64]
     used: NDArray[np.int64]
-    tables: dict[int, NodeTable]
+    tables: dict[int, NodeTable | Cube]
     free: list[int]
     bytes: int = 0
     clock: int = 0
@@ -119,6 +125,7 @@ class NodeTables:
     columns: a, of the histograms; ``labelled``: whether the last one is the target.
     scratch: used again for every node.
     made: tables that are kept; ``most_bytes``: of them.
+    cubes: their layout; ``cubed``: whether there are any: not where sensitive values or the target are asked.
     """
 
     fields: tuple[tuple[int, int, int], ...]
@@ -136,6 +143,8 @@ class NodeTables:
     scratch: Scratch = field(repr=False)
     made: Made = field(repr=False)
     most_bytes: int
+    cubes: CubeLayout = field(repr=False)
+    cubed: bool
 
 
 def _fields(hierarchies: Sequence[Hierarchy], word_bits: int) -> tuple[tuple[tuple[int, int, int], ...], int]:
@@ -216,9 +225,9 @@ def _whole(task: Task, table: DistinctTuples) -> tuple[NodeTable, tuple[tuple[in
 def _made(whole: NodeTable) -> Made:
     """Keep the whole table, and make places for more."""
     levels = np.zeros((_PLACES, len(whole.levels)), np.int64)
-    rows, used = np.zeros(_PLACES, np.int64), np.zeros(_PLACES, np.int64)
-    rows[0] = len(whole.sizes)
-    return Made(levels, rows, used, {0: whole}, list(range(_PLACES - 1, 0, -1)))
+    work, used = np.zeros(_PLACES, np.int64), np.zeros(_PLACES, np.int64)
+    work[0] = len(whole.sizes) * WORK
+    return Made(levels, work, used, {0: whole}, list(range(_PLACES - 1, 0, -1)))
 
 
 def node_tables(
@@ -232,6 +241,7 @@ def node_tables(
         costs: of `cell_costs`, by attribute.
     """
     whole, fields = _whole(task, table)
+    present = [np.flatnonzero(np.bincount(own)) for own in table.tuples.T]
     codes, changes = _changes(task.hierarchies)
     cost, prices = _prices(costs)
     rules = rules_of(task.constraints)
@@ -240,7 +250,10 @@ def node_tables(
         fields=fields,
         codes=codes,
         changes=changes,
-        widths=_widths(task.hierarchies, table),
+        widths=tuple(
+            tuple(int(np.count_nonzero(np.diff(lookup[own]))) + 1 for lookup in hierarchy.lookups)
+            for hierarchy, own in zip(task.hierarchies, present, strict=True)
+        ),
         cost=cost,
         prices=prices,
         rules=rules,
@@ -252,15 +265,6 @@ def node_tables(
         scratch=_scratch(whole),
         made=_made(whole),
         most_bytes=_BYTES,
+        cubes=cube_layout(task.hierarchies, present, costs, cells=min(_CELLS, WORK * len(table.counts))),
+        cubed=whole.histograms is None and table.records <= _RECORDS,
     )
-
-
-def _widths(hierarchies: Sequence[Hierarchy], table: DistinctTuples) -> tuple[tuple[int, ...], ...]:
-    """Count the codes that occur on each level of each attribute."""
-    found = []
-    for attribute, hierarchy in enumerate(hierarchies):
-        present = np.flatnonzero(np.bincount(table.tuples[:, attribute], minlength=hierarchy.leaves))
-        found.append(
-            tuple(int(np.count_nonzero(np.diff(lookup[present]))) + 1 for lookup in hierarchy.lookups)
-        )
-    return tuple(found)

@@ -1,9 +1,10 @@
-"""Counting the classes of lattice nodes, each from the smallest table that lies below it.
+"""Counting the classes of lattice nodes, each from the table below it that takes least work to read.
 
-A table holds the classes of one node: keys, sizes, and what occurs in them. It is made from one made before,
-the widest attribute rolled up first where that pays, and the tables used last are kept as far as their bytes
-allow. Belongs here: which table a node is counted from, what is kept. Does not belong here: `layout`,
-loops over classes (`kernels`, `values`), the order in which nodes are looked at (`search`).
+A table holds the classes of one node: keys, sizes, and what occurs in them; or, where no sensitive value is
+asked and the combinations of values are few, it is a cube. It is made from one made before, the widest
+attribute rolled up first where that pays, and the tables used last are kept as far as their bytes allow.
+Belongs here: which table a node is counted from, what is kept. Does not belong here: `layout`, loops over
+classes (`kernels`, `values`), cubes (`cubes`), the order in which nodes are looked at (`search`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.recode.fulldomain.cubes import Cube, count_cube, filled, folded, stepping_stone
 from anon_pipeline.recode.fulldomain.kernels import cheapest, count_sizes, price, roll_up
-from anon_pipeline.recode.fulldomain.layout import Histograms, NodeTable, NodeTables, node_tables
+from anon_pipeline.recode.fulldomain.layout import WORK, Histograms, NodeTable, NodeTables, node_tables
 from anon_pipeline.recode.fulldomain.values import by_class, judge, merge, mistakes
 from anon_pipeline.recode.loss import Kept
 
 __all__ = ["NodeCount", "NodeTable", "NodeTables", "count_node", "node_table", "node_tables"]
 
+_SPREAD = 4  # cells for a class of the table that a cube is filled from, at most
+_STONE = 16  # times fewer cells of a cube that is made on the way
 _STEPPED = 2_000  # classes of a table that is rolled up attribute by attribute
 _FEW = 400  # classes of a table that is not worth keeping its parts
 _ROWS = 2_000_000  # of one call of a kernel: less than half a second
@@ -55,8 +59,6 @@ def _rolled(tables: NodeTables, below: NodeTable, levels: tuple[int, ...], chang
     fields = np.array(
         [(*tables.fields[j], tables.changes[j][below.levels[j]][levels[j]]) for j in changed], np.int64
     )
-    made = tables.made
-    made.clock += 1
     used, found = 4 << max(1, rows - 1).bit_length(), 0
     labels = tables.scratch.labels[: 0 if below.histograms is None else rows]
     out = (tables.scratch.keys, tables.scratch.sizes, labels)
@@ -85,47 +87,85 @@ def _merged(tables: NodeTables, below: NodeTable, histograms: Histograms, found:
     return starts, values[: starts[-1]].copy(), counts[: starts[-1]].copy()
 
 
-def _keep(tables: NodeTables, table: NodeTable) -> NodeTable:
+def _keep(tables: NodeTables, own: NodeTable | Cube) -> None:
     """Keep a table for the nodes above it, in place of those that were used longest ago."""
     made = tables.made
-    own = NodeTable(table.levels, table.keys.copy(), table.sizes.copy(), table.histograms)
     if own.bytes > tables.most_bytes:
-        return own
+        return
     while not made.free or made.bytes + own.bytes > tables.most_bytes:
-        held = np.flatnonzero(made.rows[1:]) + 1
+        held = np.flatnonzero(made.work[1:]) + 1
         oldest = int(held[made.used[held].argmin()])
         made.bytes -= made.tables.pop(oldest).bytes
-        made.rows[oldest] = 0
+        made.work[oldest] = 0
         made.free.append(oldest)
     place = made.free.pop()
-    made.levels[place], made.rows[place], made.used[place] = table.levels, len(table.sizes), made.clock
+    made.levels[place], made.work[place], made.used[place] = own.levels, _work(own), made.clock
     made.tables[place] = own
     made.bytes += own.bytes
-    return own
 
 
-def node_table(tables: NodeTables, levels: Sequence[int]) -> NodeTable:
-    """Find the classes of a node, from the smallest table at or below it.
+def node_table(tables: NodeTables, levels: Sequence[int]) -> NodeTable | Cube:
+    """Find the classes of a node, from a table at or below it that takes least work to read.
 
     Returns:
         A table that may lie in scratch space: the next call overwrites it.
     """
     made, wanted = tables.made, tuple(levels)
-    place = int(cheapest(made.levels, made.rows, np.array(wanted, np.int64)))
+    place = int(cheapest(made.levels, made.work, np.array(wanted, np.int64)))
     made.used[place] = made.clock
     here = made.tables[place]
     while here.levels != wanted:
-        changed = [j for j, (own, level) in enumerate(zip(here.levels, wanted, strict=True)) if own != level]
-        rows, target = len(here.sizes), wanted
-        if rows > _STEPPED and len(changed) > 1:
-            widest = max(changed, key=partial(_gain, tables, here.levels, wanted))
-            target = (*here.levels[:widest], wanted[widest], *here.levels[widest + 1 :])
-            changed = [widest]
-        found = _rolled(tables, here, target, changed)
-        if rows > _FEW and (target is not wanted or 2 * len(found.sizes) < rows):
-            found = _keep(tables, found)
-        here = found
+        made.clock += 1
+        if isinstance(here, Cube):
+            here = _folded(tables, here, wanted)
+        elif tables.cubed and tables.cubes.size(wanted) <= min(tables.cubes.cells, WORK * len(here.sizes)):
+            here = _filled(tables, here, wanted)
+        else:
+            here = _stepped(tables, here, wanted)
     return here
+
+
+def _filled(tables: NodeTables, below: NodeTable, wanted: tuple[int, ...]) -> Cube:
+    """Make the cube of a node, or of one below it, from a table."""
+    cubes = tables.cubes
+    cells = min(cubes.cells, _SPREAD * len(below.sizes))
+    stone = stepping_stone(cubes, below.levels, wanted, cells=cells)
+    found = filled(cubes, tables.fields, (below.levels, below.keys, below.sizes), stone)
+    _keep(tables, found)
+    return found
+
+
+def _folded(tables: NodeTables, below: Cube, wanted: tuple[int, ...]) -> Cube:
+    """Make the cube of a node, or of one below it, from a cube; what lies in spare space is not kept."""
+    cubes = tables.cubes
+    stone = stepping_stone(cubes, below.levels, wanted, cells=len(below.sizes) // _STONE)
+    found = folded(cubes, below, stone)
+    if stone == wanted and (2 * len(found.sizes) > len(below.sizes) or len(found.sizes) <= _FEW):
+        return found
+    own = Cube(stone, found.sizes.copy())
+    _keep(tables, own)
+    return own
+
+
+def _stepped(tables: NodeTables, here: NodeTable, wanted: tuple[int, ...]) -> NodeTable:
+    """Roll up a table to a node, or its widest attribute alone where that pays."""
+    changed = [j for j, (own, level) in enumerate(zip(here.levels, wanted, strict=True)) if own != level]
+    rows, target = len(here.sizes), wanted
+    if rows > _STEPPED and len(changed) > 1:
+        widest = max(changed, key=partial(_gain, tables, here.levels, wanted))
+        target = (*here.levels[:widest], wanted[widest], *here.levels[widest + 1 :])
+        changed = [widest]
+    found = _rolled(tables, here, target, changed)
+    if rows <= _FEW or (target is wanted and 2 * len(found.sizes) >= rows):
+        return found
+    own = NodeTable(found.levels, found.keys.copy(), found.sizes.copy(), found.histograms)
+    _keep(tables, own)
+    return own
+
+
+def _work(table: NodeTable | Cube) -> int:
+    """Return the work of reading a table once, in cells of a cube."""
+    return len(table.sizes) * (1 if isinstance(table, Cube) else WORK)
 
 
 def _gain(tables: NodeTables, here: tuple[int, ...], wanted: tuple[int, ...], attribute: int) -> float:
@@ -163,6 +203,14 @@ def _kept(
     return Kept(suppressed, int(np.count_nonzero(kept)), squares, int(own), sums), int(every)
 
 
+def _counted(tables: NodeTables, cube: Cube) -> NodeCount:
+    """Say what a node does to the table, by its cube."""
+    flat = [prices[level][1] for prices, level in zip(tables.prices, cube.levels, strict=True)]
+    count = count_cube(tables.cubes, cube, tables.rules.k, flat, records=tables.records, limit=tables.limit)
+    final = Kept(count.small, count.kept, count.squares, 0, count.sums)
+    return NodeCount(count.small, Kept(0, count.classes, count.every), final, final)
+
+
 def count_node(tables: NodeTables, levels: Sequence[int]) -> NodeCount:
     """Count and price the classes of one node.
 
@@ -171,6 +219,8 @@ def count_node(tables: NodeTables, levels: Sequence[int]) -> NodeCount:
         levels: (q,) level of each attribute.
     """
     table = node_table(tables, levels)
+    if isinstance(table, Cube):
+        return _counted(tables, table)
     m, sizes, columns = len(table.sizes), table.sizes, tables.columns
     lasting, kept = tables.scratch.kept[0, :m], tables.scratch.kept[1, :m]
     small, _, squares, every = map(int, count_sizes(sizes, tables.rules.k, lasting))

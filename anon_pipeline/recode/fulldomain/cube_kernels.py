@@ -1,0 +1,152 @@
+"""Numba kernels of cubes: plain loops over cells.
+
+Belongs here: filling, folding, counting and pricing one cube. Does not belong here: where a node's cells are
+(`cubes`), classes known by keys (`kernels`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["count_cells", "fill", "fold", "price_cells"]
+
+
+@njit(cache=True)
+def fill(
+    below: tuple[NDArray[np.int64], NDArray[np.int64]],
+    fields: NDArray[np.int64],
+    moves: NDArray[np.int64],
+    out: NDArray[np.int32],
+    part: tuple[int, int],
+) -> None:
+    """Add the classes of a table below to a cube.
+
+    Args:
+        below: (w, r) keys and (r,) sizes of a node at or below the cube's.
+        fields: (≥ 4, 4) of each run of bits in a key: word, shift, mask, where its moves begin. The first
+            four are in the first word.
+        moves: (x,) what the bits add to the place of the cell.
+        out: (cells,) the cube, zeros before the first part.
+        part: first row, the row behind the last one.
+    """
+    keys, sizes = below
+    first = keys[0]
+    shift, other, third, fourth = fields[0, 1], fields[1, 1], fields[2, 1], fields[3, 1]
+    mask, mask_2, mask_3, mask_4 = fields[0, 2], fields[1, 2], fields[2, 2], fields[3, 2]
+    one, two = moves[fields[0, 3] :], moves[fields[1, 3] :]
+    three, four = moves[fields[2, 3] :], moves[fields[3, 3] :]
+    for row in range(part[0], part[1]):
+        key = first[row]
+        cell = one[(key >> shift) & mask] + two[(key >> other) & mask_2]
+        cell += three[(key >> third) & mask_3] + four[(key >> fourth) & mask_4]
+        for run in range(4, fields.shape[0]):
+            code = (keys[fields[run, 0], row] >> fields[run, 1]) & fields[run, 2]
+            cell += moves[fields[run, 3] + code]
+        out[cell] += np.int32(sizes[row])
+
+
+@njit(cache=True)
+def fold(
+    source: NDArray[np.int32],
+    widths: NDArray[np.int64],
+    steps: NDArray[np.int64],
+    firsts: NDArray[np.int64],
+    out: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> int:
+    """Generalize a cube, one attribute after the other.
+
+    Args:
+        source: (c,) the cube below.
+        widths: (q,) codes of each of its attributes; overwritten.
+        steps: (s ≥ 1, 3) attribute, where its first ranks begin, codes after the step.
+        firsts: of `CubeLayout`.
+        out: (≥ cells after the first step,) two of them, written in turn.
+    Returns:
+        Which of the two holds the result.
+    """
+    here = source
+    for step in range(steps.shape[0]):
+        attribute, begin, width = steps[step]
+        there = out[0] if step % 2 == 0 else out[1]
+        outer, inner = 1, 1
+        for other in range(attribute):
+            outer *= widths[other]
+        for other in range(attribute + 1, len(widths)):
+            inner *= widths[other]
+        to = 0
+        for block in range(outer):
+            start = block * widths[attribute] * inner
+            for code in range(width):
+                first, last = firsts[begin + code], firsts[begin + code + 1]
+                at = start + first * inner
+                if inner == 1:
+                    total = np.int32(0)
+                    for cell in range(at, start + last):
+                        total += here[cell]
+                    there[to] = total
+                else:
+                    own, more = there[to : to + inner], here[at : at + inner]
+                    for cell in range(inner):
+                        own[cell] = more[cell]
+                    for _ in range(first + 1, last):
+                        at += inner
+                        more = here[at : at + inner]
+                        for cell in range(inner):
+                            own[cell] += more[cell]
+                to += inner
+        widths[attribute] = width
+        here = there
+    return (steps.shape[0] - 1) % 2
+
+
+@njit(cache=True)
+def count_cells(sizes: NDArray[np.int32], k: int) -> tuple[int, int, int, int, int]:
+    """Tell the classes of at least k records from the others; empty cells are none.
+
+    Returns:
+        Records in smaller classes, number of classes of at least k, Σ of their squared sizes; number of all,
+        and Σ of their squared sizes.
+    """
+    small, kept, squares, classes, every = 0, 0, 0, 0, 0
+    for cell in range(len(sizes)):
+        size = int(sizes[cell])
+        square = size * size
+        enough = size >= k
+        every += square
+        classes += size > 0
+        kept += enough
+        squares += square if enough else 0
+        small += 0 if enough else size
+    return small, kept, squares, classes, every
+
+
+@njit(cache=True)
+def price_cells(
+    sizes: NDArray[np.int32], k: int, fields: NDArray[np.int64], cost: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Add up what the cells of the classes of at least k records cost.
+
+    Args:
+        sizes: (c,) the cube.
+        k: records that a class needs.
+        fields: (p, 3) codes of an attribute, distance of neighbouring codes in the cube, and where the costs
+            of its ranks begin in ``cost``.
+        cost: (x,) of a cell of each rank.
+    Returns:
+        Cost over the kept records by attribute, (p,).
+    """
+    sums = np.zeros(fields.shape[0], np.int64)
+    for place in range(fields.shape[0]):
+        width, inner, begin = fields[place]
+        total, start = 0, 0
+        while start < len(sizes):
+            for code in range(width):
+                records = 0
+                for cell in range(start, start + inner):
+                    records += sizes[cell] if sizes[cell] >= k else 0
+                total += records * cost[begin + code]
+                start += inner
+        sums[place] = total
+    return sums

@@ -1,0 +1,313 @@
+"""Cubes: a node's classes as one number for each combination of its values, those without records included.
+
+Where the combinations are not many more than the classes, adding up cells side by side is many times faster
+than looking for keys. Belongs here: which cell a combination has, cubes made from a table or from a cube
+below, what they count. Does not belong here: loops over cells (`cube_kernels`), when a cube is worth it
+(`nodes`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.recode.fulldomain.cube_kernels import count_cells, fill, fold, price_cells
+
+__all__ = [
+    "Cube",
+    "CubeCount",
+    "CubeLayout",
+    "count_cube",
+    "cube_layout",
+    "filled",
+    "folded",
+    "stepping_stone",
+]
+
+_RUN: Final = 2**12  # values of neighbouring attributes that are looked up together, at most
+_HEAD: Final = 4  # runs of bits that `fill` reads without a loop
+_ROWS: Final = 2_000_000  # of one call of a kernel: it returns before long
+
+_Levels = tuple[int, ...]
+_ByPair = tuple[tuple[tuple[int, ...], ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cube:
+    """The classes of one node.
+
+    levels: (q,).
+    sizes: (c,) records of each combination of the codes that occur on these levels, in the order of
+        `CubeLayout.axes`, the last axis' codes next to each other.
+    """
+
+    levels: _Levels
+    sizes: NDArray[np.int32] = field(repr=False)
+
+    @property
+    def bytes(self) -> int:
+        """Size in memory."""
+        return int(self.sizes.nbytes)
+
+
+@dataclass(frozen=True, slots=True)
+class CubeCount:
+    """What the classes of a cube are.
+
+    small: records in classes below k.
+    kept: classes of at least k; ``squares``: Σ of their squared sizes; ``sums``: costs of their cells, (q,).
+    classes: all; ``every``: Σ of all squared sizes.
+    """
+
+    small: int
+    kept: int
+    squares: int
+    classes: int
+    every: int
+    sums: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CubeLayout:
+    """Where codes are in cubes. A code's rank is its place among the codes of its level that occur.
+
+    ranks: (x,) rank on a level of each code on a level below it or on the same: all pairs, end to end;
+        ``ranked``: q × h × h where those from one level to another begin.
+    firsts: (y,) first rank on a level of what each rank on a level above covers, and one more: all pairs, end
+        to end; ``begins``: q × h × h where those from one level to another begin.
+    cost: (z,) of a released cell of each rank: all levels, end to end; ``priced``: q × h where they begin.
+    widths: q × h codes that occur on a level; ``codes``: q × h all of them.
+    axes: the attributes, those that have fewest codes on most levels first, so that most cells are next to
+        those that they are added to.
+    cells: of a cube, at most.
+    spare: two arrays of so many cells, used again for every node.
+    """
+
+    ranks: NDArray[np.int64] = field(repr=False)
+    ranked: _ByPair = field(repr=False)
+    firsts: NDArray[np.int64] = field(repr=False)
+    begins: _ByPair = field(repr=False)
+    cost: NDArray[np.int64] = field(repr=False)
+    priced: tuple[tuple[int, ...], ...] = field(repr=False)
+    widths: tuple[tuple[int, ...], ...]
+    codes: tuple[tuple[int, ...], ...]
+    axes: tuple[int, ...]
+    cells: int
+    spare: tuple[NDArray[np.int32], NDArray[np.int32]] = field(repr=False)
+
+    def size(self, levels: Sequence[int]) -> int:
+        """Return the cells of a node's cube."""
+        return math.prod([own[level] for own, level in zip(self.widths, levels, strict=True)])
+
+    def distances(self, levels: Sequence[int]) -> list[int]:
+        """Return how far apart neighbouring ranks of each attribute are in a node's cube, (q,)."""
+        found, distance = [0] * len(levels), 1
+        for attribute in reversed(self.axes):
+            found[attribute] = distance
+            distance *= self.widths[attribute][levels[attribute]]
+        return found
+
+
+def cube_layout(
+    hierarchies: Sequence[Hierarchy],
+    leaves: Sequence[NDArray[np.int64]],
+    costs: Sequence[Sequence[NDArray[np.int64]]],
+    *,
+    cells: int,
+) -> CubeLayout:
+    """Lay out cubes.
+
+    Args:
+        hierarchies: q of them.
+        leaves: q times, ascending, the leaves that occur.
+        costs: of `cell_costs`, by attribute.
+        cells: of a cube, at most.
+    """
+    present = [
+        [np.unique(lookup[own]) for lookup in hierarchy.lookups]
+        for hierarchy, own in zip(hierarchies, leaves, strict=True)
+    ]
+    ranks, firsts = [], []
+    for hierarchy, codes in zip(hierarchies, present, strict=True):
+        for below, lookup in enumerate(hierarchy.lookups):
+            leaf = np.searchsorted(lookup, np.arange(int(lookup[-1]) + 1))
+            for above in range(hierarchy.height):
+                ranks.append(
+                    np.searchsorted(codes[above], hierarchy.lookups[above][leaf]) if above >= below else _NONE
+                )
+                own = ranks[-1][codes[below]] if above >= below else _NONE
+                firsts.append(
+                    np.searchsorted(own, np.arange(len(codes[above]) + 1)) if above >= below else _NONE
+                )
+    prices = [
+        cost[own]
+        for levels, codes in zip(costs, present, strict=True)
+        for cost, own in zip(levels, codes, strict=True)
+    ]
+    heights = [hierarchy.height for hierarchy in hierarchies]
+    widths = tuple(tuple(len(own) for own in codes) for codes in present)
+    begins = iter(_begins(prices))
+    return CubeLayout(
+        ranks=_joined(ranks),
+        ranked=_by_pair(heights, _begins(ranks)),
+        firsts=_joined(firsts),
+        begins=_by_pair(heights, _begins(firsts)),
+        cost=_joined(prices),
+        priced=tuple(tuple(next(begins) for _ in range(height)) for height in heights),
+        widths=widths,
+        codes=tuple(tuple(int(lookup[-1]) + 1 for lookup in hierarchy.lookups) for hierarchy in hierarchies),
+        axes=tuple(
+            sorted(range(len(widths)), key=lambda j: (math.prod(widths[j]) ** (1 / len(widths[j])), j))
+        ),
+        cells=cells,
+        spare=(np.empty(cells, np.int32), np.empty(cells, np.int32)),
+    )
+
+
+_NONE: Final = np.zeros(0, np.int64)
+
+
+def _joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Put arrays end to end."""
+    return np.concatenate([_NONE, *arrays]).astype(np.int64)
+
+
+def _begins(arrays: Sequence[NDArray[np.int64]]) -> list[int]:
+    """Return where each of the arrays begins if they are put end to end."""
+    return np.cumsum([0, *(len(own) for own in arrays)])[:-1].tolist()
+
+
+def _by_pair(heights: Sequence[int], begins: Sequence[int]) -> _ByPair:
+    """Sort numbers by attribute, level, and level again."""
+    given = iter(begins)
+    return tuple(
+        tuple(tuple(next(given) for _ in range(height)) for _ in range(height)) for height in heights
+    )
+
+
+def stepping_stone(layout: CubeLayout, below: _Levels, levels: _Levels, *, cells: int) -> _Levels:
+    """Choose the node whose cube is made first, so that other nodes can be made from it as well.
+
+    Args:
+        layout: of the cubes.
+        below: the levels of what it is made from.
+        levels: of the node that is wanted, at or above ``below``.
+        cells: of the cube that is chosen, at most, unless the wanted one has more.
+    Returns:
+        Its levels: the axes lowered one after the other, as far as the cells allow.
+    """
+    found, size = list(levels), layout.size(levels)
+    for attribute in layout.axes:
+        widths = layout.widths[attribute]
+        rest = size // widths[found[attribute]]
+        while found[attribute] > below[attribute] and rest * widths[found[attribute] - 1] <= cells:
+            found[attribute] -= 1
+        size = rest * widths[found[attribute]]
+    return tuple(found)
+
+
+def _runs(
+    layout: CubeLayout, fields: Sequence[tuple[int, int, int]], below: _Levels, levels: _Levels
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Join neighbouring attributes of a key to runs of bits, and say how each of their values moves the cell.
+
+    Returns:
+        As `fill` wants them: (≥ 4, 4) word, shift, mask, begin; (x,) the moves.
+    """
+    distances = layout.distances(levels)
+    runs: list[tuple[int, int, NDArray[np.int64]]] = []
+    for attribute, (word, shift, mask) in enumerate(fields):
+        begin, codes = layout.ranked[attribute][below[attribute]][levels[attribute]], layout.codes[attribute]
+        moves = np.zeros(mask + 1, np.int64)
+        own = codes[below[attribute]]
+        moves[:own] = layout.ranks[begin : begin + own] * distances[attribute]
+        if runs and runs[-1][0] == word and len(moves) * len(runs[-1][2]) <= _RUN:
+            _, first, before = runs.pop()
+            runs.append((word, first, (moves[:, None] + before).reshape(-1)))
+        else:
+            runs.append((word, shift, moves))
+    head = [run for run in runs if run[0] == 0]
+    nothing = (0, 0, np.zeros(1, np.int64))
+    ordered = [*head, *[nothing] * (_HEAD - len(head)), *(run for run in runs if run[0] > 0)]
+    begins = _begins([moves for _, _, moves in ordered])
+    table = [
+        (word, shift, len(moves) - 1, begin)
+        for (word, shift, moves), begin in zip(ordered, begins, strict=True)
+    ]
+    return np.array(table, np.int64), _joined([moves for _, _, moves in ordered])
+
+
+def filled(
+    layout: CubeLayout,
+    fields: Sequence[tuple[int, int, int]],
+    below: tuple[_Levels, NDArray[np.int64], NDArray[np.int64]],
+    levels: _Levels,
+) -> Cube:
+    """Make a cube from the keys of a table below.
+
+    Args:
+        layout: of the cubes.
+        fields: (q, 3) word, shift and mask of each attribute in a key, ascending.
+        below: levels, (w, r) keys and (r,) sizes of a table at or below the node.
+        levels: of the node.
+    """
+    here, keys, sizes = below
+    runs, moves = _runs(layout, fields, here, levels)
+    cells = np.zeros(layout.size(levels), np.int32)
+    for begin in range(0, len(sizes), _ROWS):
+        fill((keys, sizes), runs, moves, cells, (begin, min(begin + _ROWS, len(sizes))))
+    return Cube(levels, cells)
+
+
+def folded(layout: CubeLayout, below: Cube, levels: _Levels) -> Cube:
+    """Make a cube from one at or below its node.
+
+    Returns:
+        A cube that lies in spare space: the next call overwrites it.
+    """
+    here = below.levels
+    widths = [layout.widths[j][here[j]] for j in layout.axes]
+    steps = [
+        (axis, layout.begins[j][here[j]][levels[j]], layout.widths[j][levels[j]])
+        for axis, j in enumerate(layout.axes)
+        if layout.widths[j][levels[j]] < widths[axis]
+    ]
+    if not steps:
+        return Cube(levels, below.sizes)
+    place = fold(
+        below.sizes, np.array(widths, np.int64), np.array(steps, np.int64), layout.firsts, layout.spare
+    )
+    return Cube(levels, layout.spare[place][: layout.size(levels)])
+
+
+def count_cube(
+    layout: CubeLayout, cube: Cube, k: int, flat: Sequence[int | None], *, records: int, limit: int
+) -> CubeCount:
+    """Count and price the classes of a cube.
+
+    Args:
+        layout: of the cubes.
+        cube: of a node.
+        k: records that a class needs.
+        flat: (q,) cost of every cell of an attribute on the node's level, None where it is not the same.
+        records: in all classes.
+        limit: records in classes below k beyond which nothing is priced.
+    """
+    small, kept, squares, classes, every = map(int, count_cells(cube.sizes, k))
+    if small > limit:
+        return CubeCount(small, kept, squares, classes, every, ())
+    distances, fields = layout.distances(cube.levels), []
+    for j, level in enumerate(cube.levels):
+        if flat[j] is None:
+            fields.append((layout.widths[j][level], distances[j], layout.priced[j][level]))
+    priced = iter(
+        price_cells(cube.sizes, k, np.array(fields, np.int64), layout.cost).tolist() if fields else ()
+    )
+    sums = tuple(next(priced) if cost is None else cost * (records - small) for cost in flat)
+    return CubeCount(small, kept, squares, classes, every, sums)
