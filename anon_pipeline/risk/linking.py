@@ -7,6 +7,7 @@ Belongs here: the measured and the expected linking risk of [KE V-B]. Does not b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 from anon_pipeline.risk.histograms import class_histograms
 
 __all__ = ["TIE_TOLERANCE", "LinkingRisk", "expected_linking_risk", "linking_risk"]
+
+Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 TIE_TOLERANCE = 1e-12
 """Relative difference of squared distances over several columns that still counts as a tie."""
@@ -196,8 +199,9 @@ def expected_linking_risk(
     *,
     scales: NDArray[np.float64],
     bounds: tuple[int, int] | None = None,
+    law: Law = cdf,
 ) -> float:
-    """Compute the linking risk that discrete Laplace noise will have, exactly and without drawing any.
+    """Compute the linking risk that noise will have, by default discrete Laplace, without drawing any.
 
     The outputs nearest to a value are the integers between the midpoints to its neighbouring distinct
     values in the class (a midpoint is a tie and counts); the outermost cells are unbounded.
@@ -207,6 +211,9 @@ def expected_linking_risk(
         labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
         scales: (m,) scale b of the noise of each class, in grid units, ≥ 0; 0 for no noise.
         bounds: smallest and largest output, in grid units; noise beyond is moved onto the bound.
+        law: distribution function of the noise, of whole grid units and a class's scale. For another
+            mechanism ``partial(mechanisms.cdf, noise)``, and its sensitivities as ``scales``. Values that are
+            moved to public bounds before the noise are not accounted for.
     Returns:
         Mean probability of being linked over the records in classes, in [0, 1].
     Raises:
@@ -220,7 +227,8 @@ def expected_linking_risk(
     found = class_histograms(values - shift, labels[inside], m=len(scales))
     x, scale = found.codes + shift, np.asarray(scales, np.float64)[found.classes]
     lower, upper = _cells(found.codes, found.classes)
-    linked = _reached(upper + shift, x, scale, bounds) - _reached(lower + shift - 1, x, scale, bounds)
+    chances = [law(limit - x, scale) for limit in (upper + shift, lower + shift - 1)]
+    linked = _reached(upper + shift, chances[0], bounds) - _reached(lower + shift - 1, chances[1], bounds)
     return float(np.dot(linked, found.counts) / found.counts.sum())
 
 
@@ -238,12 +246,10 @@ def _cells(
 
 def _reached(
     limit: NDArray[np.float64],
-    x: NDArray[np.int64],
-    scale: NDArray[np.float64],
+    chance: NDArray[np.float64],
     bounds: tuple[int, int] | None,
 ) -> NDArray[np.float64]:
-    """Return the probability that the output, clamped to the bounds, is at most ``limit``."""
-    chance = cdf(limit - x, scale)
+    """Return the probability that the output is at most ``limit``, once it is clamped to the bounds."""
     if bounds is None:
         return chance
     return np.where(limit < bounds[0], 0.0, np.where(limit >= bounds[1], 1.0, chance))
