@@ -1,0 +1,73 @@
+"""Which limits of the gate can be judged before anything is drawn, and how they are.
+
+Belongs here: from expectations to verdicts. Does not belong here: the gate itself, which alone judges a
+release (`gate`).
+
+Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``, and the budget of one release; t-closeness and
+l-diversity hold in what is released, because classes beyond them are left out, which the suppression counts.
+On expectation: ``suppression``, ``linking_risk``, ``attacks.expected_linking_risk``: half of the releases of a
+point that just keeps such a limit do not keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anon_pipeline.gate.judge import limits_of
+from anon_pipeline.gate.report import Status, Verdict
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.tuning.model import Expected
+
+__all__ = ["limits_linking", "unjudged", "verdicts"]
+
+_CERTAIN = ("contract", "origin", "t_closeness.", "l_diversity.")
+_JUDGED = ("k", "confidence_k", "suppression", "linking_risk", "expected_linking_risk", "prosecutor_risk")
+
+
+def _attack(policy: Policy, name: str) -> float | None:
+    bound: float | None = getattr(getattr(policy.gate, "attacks", None), name, None)
+    return bound
+
+
+def _bounded(name: str, value: float, bound: float, sense: str) -> Verdict:
+    kept = value >= bound if sense == "at least" else value <= bound
+    return Verdict(name, Status.PASSED if kept else Status.REFUSED, float(value), float(bound), sense)
+
+
+def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
+    """Judge one point.
+
+    Args:
+        policy: with the point's values.
+        expected: of the point; of an interval the worse end is judged.
+    """
+    return tuple(_verdicts(policy, expected))
+
+
+def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
+    gate = policy.gate
+    yield _bounded("k", expected.smallest_class, policy.gate_k, "at least")
+    if (risk := gate.linking_risk) is not None:
+        yield _bounded("linking_risk", expected.linking_released, risk, "at most")
+    if (share := gate.suppression) is not None:
+        yield _bounded("suppression", expected.suppression_at_most, share, "at most")
+    if (k := gate.confidence_k) is not None:
+        yield _bounded("confidence_k", policy.anonymize.k, k, "at least")
+    if (risk := _attack(policy, "expected_linking_risk")) is not None:
+        yield _bounded("expected_linking_risk", expected.linking, risk, "at most")
+    if (risk := _attack(policy, "prosecutor_risk")) is not None:
+        yield _bounded("prosecutor_risk", 1 / expected.smallest_class, risk, "at most")
+    if policy.budget is not None and policy.perturb is not None:
+        yield _bounded("budget", policy.perturb.epsilon, policy.budget.epsilon, "at most")
+
+
+def unjudged(policy: Policy) -> tuple[str, ...]:
+    """Name the limits of the gate that only a release can be judged by."""
+    return tuple(
+        name for name in limits_of(policy) if name not in _JUDGED and not name.startswith(_CERTAIN)
+    )
+
+
+def limits_linking(policy: Policy) -> bool:
+    """Tell whether the policy says how much linking is too much."""
+    return policy.gate.linking_risk is not None or _attack(policy, "expected_linking_risk") is not None
