@@ -16,8 +16,8 @@ __all__ = ["BALANCED", "LEAST_LOSS", "excess", "nearest", "recommended", "with_f
 
 LEAST_LOSS = "of the points that pass, the least loss, because the policy limits linking"
 BALANCED = (
-    "of the points that pass, the nearest to the least risk and the least loss among them, each axis scaled to "
-    "what they span, because the policy does not limit linking"
+    "of the points that pass, the nearest to the least risk and the least loss among them, each axis scaled "
+    "to what they span, because the policy does not limit linking"
 )
 
 

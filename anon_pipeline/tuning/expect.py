@@ -1,7 +1,7 @@
 """What to expect of a recoding under the noise of a policy: error, linking, suppression, loss.
 
-Belongs here: closed forms for one perturb column, drawing for several, by the law of each column's own mechanism
-(`perturb.mechanisms`). Does not belong here: judging (`judging`).
+Belongs here: closed forms for one perturb column, drawing for several, by the law of each column's own
+mechanism (`perturb.mechanisms`). Does not belong here: judging (`judging`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from anon_pipeline.utility.error import expected_relative_shift
 
 __all__ = ["expect"]
 
-_DRAWN = 2**18  # records whose noise is drawn, all draws together, but for 8 draws at least and 64 at most
+_DRAWN = 2**17  # records whose noise is drawn, all draws together, but for 8 draws at least and 64 at most
 _WORK = 2.0**27  # steps that a bound may take for one class
 
 
@@ -186,11 +186,12 @@ def _drawn(
     ).values.astype(np.float64)
     counts, k = _counts(policy, table, drawn, noisy), policy.anonymize.k
     keep = confident(counts, labels, k=k, limits=class_limits(table.evidence, policy)).keep
-    rows = np.arange(len(labels))
-    every = linking_risk(noisy, rows, values, labels=labels).risk
-    if keep.all() or not keep.any():
-        return every, every, float(keep.mean())
-    return every, linking_risk(noisy[keep], rows[keep], values, labels=labels).risk, float(keep.mean())
+    linked = [
+        linking_risk(noisy[rows], rows, values, labels=labels).linked if len(rows) else 0
+        for rows in (np.flatnonzero(keep), np.flatnonzero(~keep))
+    ]
+    every, left = sum(linked) / len(keep), int(keep.sum())
+    return every, linked[0] / left if left else every, left / len(keep)
 
 
 def _counts(

@@ -72,7 +72,9 @@ def choices(policy: Policy, grid: Grid) -> list[Choice]:
     recoders = dict.fromkeys(grid.recoder or (own.recoder,))
     points = len(ks) * len(epsilons) * len(confidences) * len(recoders)
     if points > MOST_POINTS:
-        raise InputError(f"a grid must have at most {MOST_POINTS:,} points, got {points:,}. Leave values out.")
+        raise InputError(
+            f"a grid must have at most {MOST_POINTS:,} points, got {points:,}. Leave values out."
+        )
     product = itertools.product(recoders, ks, epsilons, confidences)
     return [Choice(k, e, c, recoder) for recoder, k, e, c in product]
 

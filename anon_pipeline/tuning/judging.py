@@ -5,8 +5,8 @@ release (`gate`).
 
 Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``, and the budget of one release; t-closeness and
 l-diversity hold in what is released, because classes beyond them are left out, which the suppression counts.
-On expectation: ``suppression``, ``linking_risk``, ``attacks.expected_linking_risk``: half of the releases of a
-point that just keeps such a limit do not keep it.
+On expectation: ``suppression``, ``linking_risk``, ``attacks.expected_linking_risk``: of a point that just
+keeps such a limit, half of the releases do not keep it.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
 
 def unjudged(policy: Policy) -> tuple[str, ...]:
     """Name the limits of the gate that only a release can be judged by."""
-    return tuple(
-        name for name in limits_of(policy) if name not in _JUDGED and not name.startswith(_CERTAIN)
-    )
+    return tuple(name for name in limits_of(policy) if name not in _JUDGED and not name.startswith(_CERTAIN))
 
 
 def limits_linking(policy: Policy) -> bool:

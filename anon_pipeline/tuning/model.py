@@ -17,7 +17,7 @@ __all__ = ["Expected", "Impossible", "Nearest", "Point", "Tuning"]
 class Expected:
     """What to expect of a release, before any noise is drawn; of the records in classes unless said.
 
-    error: mean |y − x|/|x|, the mean of the perturb columns; None where no record has x ≠ 0, or no column noise.
+    error: mean |y − x|/|x|, the mean of the perturb columns; None where no record has x ≠ 0.
     error_of_range: mean |y − x| over the range of the column in the input, the mean of the perturb columns.
     linking: share linked, a tie counting as linked (METHODS 8); without perturb columns classes/records.
     linking_released: share linked of the records that are released; what ``gate.linking_risk`` is about.

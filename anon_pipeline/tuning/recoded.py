@@ -34,7 +34,7 @@ __all__ = ["Recoded", "recoded", "spare_records"]
 class Recoded:
     """A recoding, its r records in an order that does not tell that of the input.
 
-    evidence: the records in classes as if all were released as they are.
+    evidence: the records in classes as if all were released; of the columns, the limited sensitive ones.
     classes: of the r records.
     originals: (r, p) perturb columns in grid units.
     diameters: (m, p) of the classes.
@@ -79,8 +79,9 @@ def recoded(
     labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
     own = _ordered(policy, frame, grid, hierarchies=hierarchies)
     classes = EquivalenceClasses(labels[own], np.bincount(labels[own]).astype(np.int64))
-    behind = Originals(frame, labels, own, grid)
-    evidence = Evidence(frame.iloc[own], classes, behind, hierarchies)
+    limited = frame[[name for name in policy.sensitive if name in _limited(policy)]]
+    behind = Originals(limited, labels, own, grid)
+    evidence = Evidence(limited.iloc[own], classes, behind, hierarchies)
     originals = quantize(grid[own])
     return Recoded(
         evidence=evidence,
@@ -95,6 +96,10 @@ def recoded(
     )
 
 
+def _limited(policy: Policy) -> set[str]:
+    return {*policy.gate.t_closeness, *policy.gate.l_diversity}
+
+
 def _ordered(
     policy: Policy, frame: pd.DataFrame, grid: NDArray[np.float64], *, hierarchies: Path
 ) -> NDArray[np.int64]:
@@ -104,11 +109,10 @@ def _ordered(
     same records whatever their order was.
     """
     labels = frame[CLASS].to_numpy(np.int64)
-    limited = {*policy.gate.t_closeness, *policy.gate.l_diversity}
     codes = [
         code_sensitive(frame[name], policy.sensitive[name], folder=hierarchies)[0]
         for name in policy.sensitive
-        if name in limited
+        if name in _limited(policy)
     ]
     order = np.lexsort((*codes, *grid.T[::-1], labels))
     return order[labels[order] >= 0].astype(np.int64)

@@ -1,7 +1,7 @@
 """From a policy, a table and a grid to what to choose.
 
-Belongs here: one recoding for each k and recoder, expectations for the rest, the choice. Does not belong here:
-any of these, reading the source from a project (`source_of` alone knows where it is), printing (`tables`).
+Belongs here: the order of the work: one recoding for each k and recoder, expectations for the rest, the
+choice. Does not belong here: how any of these is done, printing (`tables`).
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ def tune(
             told(f"{recoder}, k = {k}")
             own = list(members)
             try:
-                table = recoded(
-                    policies[own[0]], before, hierarchies=Path(hierarchies), searching=searching
-                )
+                table = recoded(policies[own[0]], before, hierarchies=Path(hierarchies), searching=searching)
             except InfeasibleError as error:
                 impossible.append(Impossible(k, recoder, error.reached_k))
                 continue
