@@ -1,4 +1,4 @@
-"""What noise will do to the records of one perturb column, before any is drawn: who is linked, who is left out.
+"""What noise will do to the records of one perturb column, before any is drawn: who is linked, who stays.
 
 Belongs here: the exact law of ℓ ([KE V-C]) and of the linking of each original, and of how many records of a
 class stay. Does not belong here: the same by drawing noise (`confidence`, `linking`), whole tables.
