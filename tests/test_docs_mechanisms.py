@@ -12,7 +12,7 @@ import pytest
 from anon_pipeline.perturb.mechanisms import MECHANISMS, Noise, cdf, mean_absolute
 from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.fields import Mechanism
-from anon_pipeline.policy.rules import STAIRCASE_EPSILON
+from anon_pipeline.policy.mechanisms import STAIRCASE_EPSILON
 from anon_pipeline.policy.sections import PerturbSection
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -34,6 +34,7 @@ __all__ = [
     "class_intervals",
     "class_limits",
     "close",
+    "compact",
     "confident_originals",
     "diverse",
     "linking",
@@ -145,7 +146,7 @@ def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDAr
     if confidence is None:
         raise InputError("suppress.confidence must be given to count the originals within its interval")
     exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
-    classes = _compact(originals.labels)
+    classes = compact(originals.labels)
     inputs, radius = class_intervals(noises(policy), exact, classes, confidence=confidence)
     return confident_counts(
         grid_units(evidence.released, policy),
@@ -180,7 +181,8 @@ def class_intervals(
     return np.stack(inputs, axis=1), np.stack(reach, axis=1)
 
 
-def _compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
+def compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
+    """Return the classes of labels that are numbered without gaps; −1 is in none."""
     return EquivalenceClasses(labels, np.bincount(labels[labels >= 0]).astype(np.int64))
 
 

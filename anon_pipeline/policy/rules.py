@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
-from anon_pipeline.policy.fields import Mechanism
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
+from anon_pipeline.policy.mechanisms import broken_mechanisms
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
-__all__ = ["FULL_DOMAIN", "PREFERRING", "SMALLEST_DELTA", "STAIRCASE_EPSILON", "broken_rules"]
-
-STAIRCASE_EPSILON = 10
-"""Largest ε of a column with staircase noise: its sampler tries again about exp(ε/2)/2 times."""
-
-SMALLEST_DELTA = 1e-12
+__all__ = ["FULL_DOMAIN", "PREFERRING", "broken_rules"]
 
 FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
 PREFERRING = ("ola", "incognito", "samarati", "mingen")
@@ -50,8 +45,9 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _columns(columns)
         found += _hierarchies(columns, sections)
         found += _perturb(columns, sections)
-        found += _mechanisms(columns, sections)
+        found += broken_mechanisms(columns, sections)
         found += _gate(columns, sections)
+        found += _attacks(columns, sections)
         found += _loss(columns, sections)
         found += _key(columns, sections)
         found += _recoder(columns, sections)
@@ -110,59 +106,6 @@ def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         yield "suppress.confidence: must be left out when no column has the role perturb"
 
 
-def _mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which mechanisms do not fit what the section says of the noise, with those that do."""
-    section = sections.get("perturb")
-    if section is None or None in columns.values():
-        return
-    kinds = {name: columns[name].mechanism or section.mechanism for name in _of(columns, Perturb)}
-    by_kind = {kind: [name for name, own in kinds.items() if own == kind] for kind in get_args(Mechanism)}
-    gaussian, uniform = by_kind["discrete_gaussian"], by_kind["uniform"]
-    if gaussian and section.delta is None:
-        yield (
-            f"perturb.delta: must be given for mechanism: discrete_gaussian in {', '.join(gaussian)}. "
-            "Without one fit discrete_laplace, staircase."
-        )
-    if not gaussian and section.delta is not None:
-        yield "perturb.delta: must be left out when no column has mechanism: discrete_gaussian"
-    if uniform and not section.without_guarantee:
-        yield (
-            f"perturb.without_guarantee: must be true for mechanism: uniform in {', '.join(uniform)}, which "
-            "guarantees nothing. These guarantee ε: discrete_laplace, staircase, discrete_gaussian."
-        )
-    if not uniform and section.without_guarantee:
-        yield "perturb.without_guarantee: must be left out when no column has mechanism: uniform"
-    yield from _shares(columns, section, by_kind)
-    if sections.get("budget") is not None and (gaussian or uniform):
-        yield (
-            "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or "
-            f"staircase, got others in {', '.join(name for name in kinds if name in {*gaussian, *uniform})}"
-        )
-
-
-def _shares(columns: Mapping[str, Any], section: Any, by_kind: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield which columns' shares of ε and δ their mechanism could not draw."""
-    weights = {name: columns[name].weight for names in by_kind.values() for name in names}
-    sharp = [
-        name
-        for name in by_kind["staircase"]
-        if section.epsilon * weights[name] / sum(weights.values()) > STAIRCASE_EPSILON
-    ]
-    if sharp:
-        yield (
-            f"perturb.epsilon: must leave at most {STAIRCASE_EPSILON} for a column with mechanism: "
-            f"staircase, got more for {', '.join(sharp)}. Beyond fit discrete_laplace, discrete_gaussian."
-        )
-    whole = sum(weights[name] for name in by_kind["discrete_gaussian"])
-    small = [
-        name
-        for name in by_kind["discrete_gaussian"]
-        if section.delta is not None and section.delta * weights[name] / whole < SMALLEST_DELTA
-    ]
-    if small and len(by_kind["discrete_gaussian"]) > 1:
-        yield f"perturb.delta: must leave at least 1e-12 for each column, got less for {', '.join(small)}"
-
-
 def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
     fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
     for section, limit in itertools.product(("gate", "anonymize"), ("t_closeness", "l_diversity")):
@@ -177,6 +120,34 @@ def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
         yield "gate.confidence_k: needs suppress.confidence"
     if gate.linking_risk is not None and None not in columns.values() and not _of(columns, Perturb):
         yield "gate.linking_risk: needs a column with the role perturb (without one, k limits linking)"
+
+
+def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the limits on attacks."""
+    attacks = getattr(sections.get("gate"), "attacks", None)
+    if attacks is None:
+        return
+    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
+    for limit in ("homogeneity", "skewness", "similarity"):
+        if wrong := sorted(set(getattr(attacks, limit)) - fitting):
+            yield f"gate.attacks.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
+    kinds = (Generalize, Perturb, type(None))
+    quasi = {name for name, column in columns.items() if isinstance(column, kinds)}
+    if wrong := sorted(set(itertools.chain(*attacks.linkage.match)) - quasi):
+        yield (
+            f"gate.attacks.linkage.match: must name columns with the role generalize or perturb, got "
+            f"{', '.join(wrong)}"
+        )
+    if None in columns.values():
+        return
+    noisy = len(_of(columns, Perturb))
+    for limit in ("attacker_success", "assignment_risk", "expected_linking_risk"):
+        if getattr(attacks, limit) is not None and not noisy:
+            yield (
+                f"gate.attacks.{limit}: needs a column with the role perturb (without one, k limits linking)"
+            )
+    if attacks.averaging is not None and noisy != 1:
+        yield f"gate.attacks.averaging: needs exactly one column with the role perturb, got {noisy}"
 
 
 def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

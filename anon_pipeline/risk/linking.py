@@ -18,7 +18,14 @@ from anon_pipeline.perturb.laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
 from anon_pipeline.risk.histograms import class_histograms
 
-__all__ = ["TIE_TOLERANCE", "LinkingRisk", "expected_linking_risk", "linking_risk"]
+__all__ = [
+    "TIE_TOLERANCE",
+    "LinkingRisk",
+    "chance_up_to",
+    "expected_linking_risk",
+    "linking_risk",
+    "ties_of",
+]
 
 Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
@@ -78,7 +85,7 @@ def linking_risk(
     else:
         order = finest_first(originals)
         released, originals = _columns(released, order), _columns(originals, order)
-        tied = _tied(released, originals[own], classes, class_table(originals, labels))
+        tied = ties_of(released, originals[own], classes, class_table(originals, labels))
     linked = int(np.count_nonzero(tied))
     success = _inverse_sum(tied) / len(own)
     risk = linked / len(own) if originals.shape[1] else success
@@ -97,7 +104,7 @@ def _inverse_sum(tied: NDArray[np.int64]) -> float:
     return math.fsum((times[ties] / ties).tolist())
 
 
-def _tied(
+def ties_of(
     released: NDArray[np.float64], mine: NDArray[np.float64], classes: NDArray[np.int64], table: ClassTable
 ) -> NDArray[np.int64]:
     """Count the originals as near as the own one, itself included, (r,); 0 where another is nearer."""
@@ -200,6 +207,7 @@ def expected_linking_risk(
     scales: NDArray[np.float64],
     bounds: tuple[int, int] | None = None,
     law: Law = cdf,
+    inputs: tuple[int, int] | None = None,
 ) -> float:
     """Compute the linking risk that noise will have, by default discrete Laplace, without drawing any.
 
@@ -212,8 +220,9 @@ def expected_linking_risk(
         scales: (m,) scale b of the noise of each class, in grid units, ≥ 0; 0 for no noise.
         bounds: smallest and largest output, in grid units; noise beyond is moved onto the bound.
         law: distribution function of the noise, of whole grid units and a class's scale. For another
-            mechanism ``partial(mechanisms.cdf, noise)``, and its sensitivities as ``scales``. Values that are
-            moved to public bounds before the noise are not accounted for.
+            mechanism ``partial(mechanisms.cdf, noise)``, and its sensitivities as ``scales``.
+        inputs: smallest and largest value that noise is added to, in grid units; values beyond are moved
+            there before.
     Returns:
         Mean probability of being linked over the records in classes, in [0, 1].
     Raises:
@@ -227,8 +236,11 @@ def expected_linking_risk(
     found = class_histograms(values - shift, labels[inside], m=len(scales))
     x, scale = found.codes + shift, np.asarray(scales, np.float64)[found.classes]
     lower, upper = _cells(found.codes, found.classes)
-    chances = [law(limit - x, scale) for limit in (upper + shift, lower + shift - 1)]
-    linked = _reached(upper + shift, chances[0], bounds) - _reached(lower + shift - 1, chances[1], bounds)
+    centres = x if inputs is None else np.clip(x, *inputs)
+    chances = [law(limit - centres, scale) for limit in (upper + shift, lower + shift - 1)]
+    linked = chance_up_to(upper + shift, chances[0], bounds) - chance_up_to(
+        lower + shift - 1, chances[1], bounds
+    )
     return float(np.dot(linked, found.counts) / found.counts.sum())
 
 
@@ -244,7 +256,7 @@ def _cells(
     return lower, upper
 
 
-def _reached(
+def chance_up_to(
     limit: NDArray[np.float64],
     chance: NDArray[np.float64],
     bounds: tuple[int, int] | None,
