@@ -141,7 +141,7 @@ def _mark(point: Point, tuning: Tuning, scale: _Scale) -> Iterator[str]:
     yield f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{escape(told)}</title></circle>'
     if point == tuning.recommended:
         yield f'<circle class="best" cx="{x:.1f}" cy="{y:.1f}" r="8"/>'
-        side = ("end", -12) if x > _LEFT + _WIDE * 0.6 else ("start", 12)
+        side = ("end", -12) if x > _LEFT + _WIDE * 0.4 else ("start", 12)
         yield (
             f'<text x="{x + side[1]:.1f}" y="{y + 20:.1f}" text-anchor="{side[0]}">'
             f"recommended: {escape(title(point))}</text>"

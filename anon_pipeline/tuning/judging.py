@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anon_pipeline.gate.judge import limits_of
-from anon_pipeline.gate.report import Status, Verdict
+from anon_pipeline.gate.report import Verdict
+from anon_pipeline.gate.verdicts import bounded
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.model import Expected
 
@@ -22,16 +23,6 @@ __all__ = ["limits_linking", "unjudged", "verdicts"]
 
 _CERTAIN = ("contract", "origin", "t_closeness.", "l_diversity.")
 _JUDGED = ("k", "confidence_k", "suppression", "linking_risk", "expected_linking_risk", "prosecutor_risk")
-
-
-def _attack(policy: Policy, name: str) -> float | None:
-    bound: float | None = getattr(getattr(policy.gate, "attacks", None), name, None)
-    return bound
-
-
-def _bounded(name: str, value: float, bound: float, sense: str) -> Verdict:
-    kept = value >= bound if sense == "at least" else value <= bound
-    return Verdict(name, Status.PASSED if kept else Status.REFUSED, float(value), float(bound), sense)
 
 
 def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
@@ -46,19 +37,20 @@ def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
 
 def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
     gate = policy.gate
-    yield _bounded("k", expected.smallest_class, policy.gate_k, "at least")
+    yield bounded("k", expected.smallest_class, policy.gate_k, "at least")
     if (risk := gate.linking_risk) is not None:
-        yield _bounded("linking_risk", expected.linking_released, risk, "at most")
+        yield bounded("linking_risk", expected.linking_released, risk, "at most")
     if (share := gate.suppression) is not None:
-        yield _bounded("suppression", expected.suppression_at_most, share, "at most")
+        yield bounded("suppression", expected.suppression_at_most, share, "at most")
     if (k := gate.confidence_k) is not None:
-        yield _bounded("confidence_k", policy.anonymize.k, k, "at least")
-    if (risk := _attack(policy, "expected_linking_risk")) is not None:
-        yield _bounded("expected_linking_risk", expected.linking, risk, "at most")
-    if (risk := _attack(policy, "prosecutor_risk")) is not None:
-        yield _bounded("prosecutor_risk", 1 / expected.smallest_class, risk, "at most")
+        yield bounded("confidence_k", policy.anonymize.k, k, "at least")
+    if (risk := gate.attacks.expected_linking_risk) is not None:
+        linking = min(expected.linking + 3 * expected.standard_error[0], 1.0)  # as the gate does
+        yield bounded("expected_linking_risk", linking, risk, "at most")
+    if (risk := gate.attacks.prosecutor_risk) is not None:
+        yield bounded("prosecutor_risk", 1 / expected.smallest_class, risk, "at most")
     if policy.budget is not None and policy.perturb is not None:
-        yield _bounded("budget", policy.perturb.epsilon, policy.budget.epsilon, "at most")
+        yield bounded("budget", policy.perturb.epsilon, policy.budget.epsilon, "at most")
 
 
 def unjudged(policy: Policy) -> tuple[str, ...]:
@@ -68,4 +60,5 @@ def unjudged(policy: Policy) -> tuple[str, ...]:
 
 def limits_linking(policy: Policy) -> bool:
     """Tell whether the policy says how much linking is too much."""
-    return policy.gate.linking_risk is not None or _attack(policy, "expected_linking_risk") is not None
+    gate = policy.gate
+    return gate.linking_risk is not None or gate.attacks.expected_linking_risk is not None
