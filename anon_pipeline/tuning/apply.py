@@ -148,8 +148,8 @@ def _inserted(text: str, mapping: yaml.Node | None, name: str, value: str) -> _E
         return _Edit(at, at, f", {name}: {value}")
     at = text.find("\n", _end(mapping.value[-1][1]))
     at = len(text) if at < 0 else at
-    line_end = "\r\n" if at and text[at - 1 : at] == "\r" else "\n"
-    at -= len(line_end) - 1
+    at -= text[at - 1 : at] == "\r"
+    line_end = "\r\n" if "\r\n" in text else "\n"
     return _Edit(at, at, f"{line_end}{' ' * mapping.value[0][0].start_mark.column}{name}: {value}")
 
 

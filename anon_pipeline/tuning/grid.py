@@ -6,6 +6,7 @@ Belongs here: the grid, and the policy of a point. Does not belong here: what to
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -48,12 +49,17 @@ class Grid:
 
 
 def default_grid(policy: Policy) -> Grid:
-    """Return seven k from 2 to 100 and seven ε from 0.1 to 10, and the policy's own where it is another."""
+    """Return seven k from 2 to 100 and seven ε from 0.1 to 10, and the policy's own where it is another.
+
+    An ε that a budget has no room for is left out.
+    """
     if policy.perturb is None:
         return Grid(k=tuple(sorted({*_KS, policy.anonymize.k})))
+    most = math.inf if policy.budget is None else policy.budget.epsilon
+    fitting = {epsilon for epsilon in _EPSILONS if epsilon <= most}
     return Grid(
         k=tuple(sorted({*_KS, policy.anonymize.k})),
-        epsilon=tuple(sorted({*_EPSILONS, policy.perturb.epsilon})),
+        epsilon=tuple(sorted({*fitting, policy.perturb.epsilon})),
     )
 
 

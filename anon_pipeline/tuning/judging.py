@@ -3,7 +3,7 @@
 Belongs here: from expectations to verdicts. Does not belong here: the gate itself, which alone judges a
 release (`gate`).
 
-Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``, and the budget of one release; t-closeness and
+Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``; t-closeness and
 l-diversity hold in what is released, because classes beyond them are left out, which the suppression counts.
 On expectation: ``suppression``, ``linking_risk``, ``attacks.expected_linking_risk``: of a point that just
 keeps such a limit, half of the releases do not keep it.
@@ -49,8 +49,6 @@ def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
         yield bounded("expected_linking_risk", linking, risk, "at most")
     if (risk := gate.attacks.prosecutor_risk) is not None:
         yield bounded("prosecutor_risk", 1 / expected.smallest_class, risk, "at most")
-    if policy.budget is not None and policy.perturb is not None:
-        yield bounded("budget", policy.perturb.epsilon, policy.budget.epsilon, "at most")
 
 
 def unjudged(policy: Policy) -> tuple[str, ...]:
