@@ -19,10 +19,10 @@ from anon_pipeline.gate.verdicts import bounded
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.model import Expected
 
-__all__ = ["limits_linking", "unjudged", "verdicts"]
+__all__ = ["JUDGED", "limits_linking", "unjudged", "verdicts"]
 
 _CERTAIN = ("contract", "origin", "t_closeness.", "l_diversity.")
-_JUDGED = ("k", "confidence_k", "suppression", "linking_risk", "expected_linking_risk", "prosecutor_risk")
+JUDGED = ("k", "confidence_k", "suppression", "linking_risk", "expected_linking_risk", "prosecutor_risk")
 
 
 def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
@@ -53,7 +53,7 @@ def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
 
 def unjudged(policy: Policy) -> tuple[str, ...]:
     """Name the limits of the gate that only a release can be judged by."""
-    return tuple(name for name in limits_of(policy) if name not in _JUDGED and not name.startswith(_CERTAIN))
+    return tuple(name for name in limits_of(policy) if name not in JUDGED and not name.startswith(_CERTAIN))
 
 
 def limits_linking(policy: Policy) -> bool:
