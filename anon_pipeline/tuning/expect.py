@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.measure.evidence import noises
 from anon_pipeline.measure.measures import class_intervals, class_limits
 from anon_pipeline.measure.noise import output_bounds
@@ -58,8 +59,11 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         policy: with ε, confidence and k of the point.
         table: recoded by this k and recoder.
         entropy: for several perturb columns, which are simulated; the result depends on it.
+    Raises:
+        InputError: noise that could not be drawn exactly; by column.
     """
     drawn = noises(policy)
+    _refuse_inexact(policy, table, drawn)
     if not drawn:
         found = _without_noise(table)
     elif table.line is not None:
@@ -80,6 +84,18 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         standard_error=(found.errors[0], found.errors[1] * r / n),
         smallest_class=_smallest(policy, table),
     )
+
+
+def _refuse_inexact(policy: Policy, table: Recoded, drawn: Sequence[Noise]) -> None:
+    """Refuse what no release could be made with."""
+    problems: list[str] = []
+    for j, (name, noise) in enumerate(zip(policy.perturbed, drawn, strict=True)):
+        try:
+            mechanisms.parameters(noise, mechanisms.sensitivities(noise, table.diameters[:, j]))
+        except (InputError, PolicyError) as error:
+            problems += [f"{name}: {problem}" for problem in error.problems]
+    if problems:
+        raise InputError(problems)
 
 
 def _share(n: int, kept: float) -> float:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anon_pipeline.gate.judge import limits_of
-from anon_pipeline.gate.report import Verdict
+from anon_pipeline.gate.report import Status, Verdict
 from anon_pipeline.gate.verdicts import bounded
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.model import Expected
@@ -42,6 +42,8 @@ def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
         yield bounded("linking_risk", expected.linking_released, risk, "at most")
     if (share := gate.suppression) is not None:
         yield bounded("suppression", expected.suppression_at_most, share, "at most")
+    elif expected.suppression > 1 - 1e-9:
+        yield Verdict("suppression", Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
     if (k := gate.confidence_k) is not None:
         yield bounded("confidence_k", policy.anonymize.k, k, "at least")
     if (risk := gate.attacks.expected_linking_risk) is not None:

@@ -107,6 +107,14 @@ def test_a_point_is_the_policy_but_for_its_values() -> None:
     assert other.gate == policy.gate and other.columns == policy.columns
 
 
+def test_a_point_where_no_record_is_left_does_not_pass() -> None:
+    policy = policy_from(attributes())
+    assert [v.limit for v in verdicts(policy, expected(1.0, suppression=1.0)) if v.status != "passed"] == [
+        "suppression"
+    ]
+    assert all(v.status == "passed" for v in verdicts(policy, expected(1.0, suppression=0.99)))
+
+
 def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
     gate = {
         "k": 6,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.errors import InputError
 from anon_pipeline.measure.evidence import evidence_from
 from anon_pipeline.measure.measures import linking
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -174,6 +175,13 @@ def test_constant_and_zero_columns_divide_by_nothing() -> None:
     found = expected(policy(), frame)
     assert (found.error, found.error_of_range, found.suppression) == (None, 0.0, 0.0)
     assert found.linking == found.linking_released == 1.0  # all are at distance 0: every tie counts
+
+
+@pytest.mark.parametrize("columns", [{}, {"weight": {"role": "perturb", "resolution": 1}}])
+def test_noise_that_could_not_be_drawn_is_refused_by_column(columns: dict[str, Any]) -> None:
+    wanted = policy(columns=columns, perturb={"epsilon": 1e-300})
+    with pytest.raises(InputError, match=r"(?s)height: .*weight: " if columns else r"^height: "):
+        expected(wanted, people())
 
 
 @pytest.mark.parametrize("columns", [{}, {"weight": {"role": "perturb", "resolution": 1}}])
