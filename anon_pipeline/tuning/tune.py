@@ -17,6 +17,7 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.pipeline import raw
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Source
 from anon_pipeline.recode.model import Progress, untold
 from anon_pipeline.sources import read_source
 from anon_pipeline.tuning.choose import nearest, recommended, with_front
@@ -26,7 +27,7 @@ from anon_pipeline.tuning.judging import limits_linking, unjudged, verdicts
 from anon_pipeline.tuning.model import Impossible, Point, Tuning
 from anon_pipeline.tuning.recoded import Recoded, recoded
 
-__all__ = ["source_of", "tune"]
+__all__ = ["source_of", "tune", "tuned"]
 
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
 
@@ -41,8 +42,7 @@ def tune(
     grid: Grid | None = None,
     *,
     hierarchies: str | Path = ".",
-    told: Callable[[str], None] = _untold,
-    searching: Callable[[Progress], None] = untold,
+    outside: bool = False,
 ) -> Tuning:
     """Say what to expect of each point of a grid, which pass the gate's limits, and which to take.
 
@@ -53,13 +53,41 @@ def tune(
         frame: (n, columns) personal data.
         grid: default: `default_grid`.
         hierarchies: folder of the hierarchy tables.
+        outside: whether the policy's paths may leave that folder.
+    Raises:
+        PolicyError: a point that is no policy, such as a recoder that does not fit another option.
+        InputError: the data does not fit the policy; a grid that does not fit it, or is too large; a path that
+            leaves its folder.
+    Source:
+        METHODS 7, 8, 9; [DB 2.7] for the map.
+    """
+    folder = Path(hierarchies)
+    Locations(folder, folder, folder, folder, outside=outside).confine(
+        policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
+    )
+    return tuned(policy, frame, grid, hierarchies=folder)
+
+
+def tuned(
+    policy: Policy,
+    frame: pd.DataFrame,
+    grid: Grid | None = None,
+    *,
+    hierarchies: Path,
+    told: Callable[[str], None] = _untold,
+    searching: Callable[[Progress], None] = untold,
+) -> Tuning:
+    """Do what `tune` does, with paths that are held to their folders already, and say how far it is.
+
+    Args:
+        policy: see `tune`.
+        frame: see `tune`.
+        grid: see `tune`.
+        hierarchies: folder of the hierarchy tables.
         told: called with what is being done.
         searching: called now and then with how far the search for a recoding is.
     Raises:
-        PolicyError: a point that is no policy, such as a recoder that does not fit another option.
-        InputError: the data does not fit the policy; a grid that does not fit it, or is too large.
-    Source:
-        METHODS 7, 8, 9; [DB 2.7] for the map.
+        PolicyError, InputError: see `tune`.
     """
     wanted = choices(policy, default_grid(policy) if grid is None else grid)
     policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
@@ -71,7 +99,7 @@ def tune(
             told(f"{recoder}, k = {k}")
             own = list(members)
             try:
-                table = recoded(policies[own[0]], before, hierarchies=Path(hierarchies), searching=searching)
+                table = recoded(policies[own[0]], before, hierarchies=hierarchies, searching=searching)
             except InfeasibleError as error:
                 impossible.append(Impossible(k, recoder, error.reached_k))
                 continue

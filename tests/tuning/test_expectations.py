@@ -177,6 +177,14 @@ def test_constant_and_zero_columns_divide_by_nothing() -> None:
     assert found.linking == found.linking_released == 1.0  # all are at distance 0: every tie counts
 
 
+def test_a_hierarchy_table_outside_of_its_folder_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("20;*\n", encoding="utf-8")
+    (tmp_path / "project").mkdir()
+    age = {"role": "generalize", "hierarchy": {"table": "../secret.csv"}}
+    with pytest.raises(InputError, match="must stay"):
+        tune(policy(columns={"age": age}), people(), Grid(), hierarchies=tmp_path / "project")
+
+
 @pytest.mark.parametrize("columns", [{}, {"weight": {"role": "perturb", "resolution": 1}}])
 def test_noise_that_could_not_be_drawn_is_refused_by_column(columns: dict[str, Any]) -> None:
     wanted = policy(columns=columns, perturb={"epsilon": 1e-300})
