@@ -56,8 +56,8 @@ def tune(
         outside: whether the policy's paths may leave that folder.
     Raises:
         PolicyError: a point that is no policy, such as a recoder that does not fit another option.
-        InputError: the data does not fit the policy; a grid that does not fit it, or is too large; a path that
-            leaves its folder.
+        InputError: the data does not fit the policy; a grid that does not fit it, or is too large; a path
+            that leaves its folder.
     Source:
         METHODS 7, 8, 9; [DB 2.7] for the map.
     """
