@@ -67,6 +67,7 @@ ROWS: Final = (
     Row("uniform", "uniform noise, the same", 5.0, rate=True),
     Row("categories", "randomized response, 10 values, ε = 2", rate=True),
     Row("categories_tree", "exponential mechanism, 900 values in a tree, ε = 2", rate=True),
+    Row("tune", "tune: seven k × seven ε on Adult, confidence 0.99", 3.0, adult=True),
     Row("patients", "chain on 1,000,000 generated patients, default policy"),
 )
 _COMMANDS: Final = {

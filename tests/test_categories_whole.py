@@ -29,6 +29,8 @@ from anon_pipeline.policy import TYPE, Policy, policy_from
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.rehearsal import rehearse
 from anon_pipeline.staged import Means
+from anon_pipeline.tuning.grid import Grid
+from anon_pipeline.tuning.tune import tune
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -308,6 +310,16 @@ def test_utility_is_measured_beside_categories(
     found = rehearse(policy, Locations.of(tmp_path, {}))
     assert list(found.noise) == ["height"]
     assert found.moments.columns == 3  # age, height, income
+
+
+def test_tuning_counts_the_share_of_categories_and_no_more(small_policy: Small, small_people: People) -> None:
+    grid, people = Grid(k=(3,), epsilon=(1.0, 4.0)), workers(small_people())
+    beside = tune(small_policy(columns=BOTH), people, grid)
+    numbers = tune(small_policy(perturb={"epsilon": 0.5}), small_people(), Grid(k=(3,), epsilon=(0.25, 1.0)))
+    assert [point.expected for point in beside.points] == [point.expected for point in numbers.points]
+    alone = small_policy(**ALONE, gate={"suppression": 0.9})
+    found = tune(alone, people.drop(columns="height"), grid)
+    assert [point.expected.error for point in found.points] == [None, None]
 
 
 def test_the_guarantee_says_what_is_promised_of_categories(small_policy: Small) -> None:
