@@ -1,0 +1,5 @@
+"""The report of a release for people: one self-contained HTML file, public or internal."""
+
+from anon_pipeline.report.make import internal_report, public_report
+
+__all__ = ["internal_report", "public_report"]
