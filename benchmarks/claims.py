@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 __all__ = ["FAR", "Claim", "agreement", "claims", "deviations"]
 

@@ -232,6 +232,7 @@ CASES: Final[dict[str, Callable[[], Case]]] = {
         for name in _OTHERS
     },
     "eight": partial(_eight, k=10, recoder="mondrian", loss="granularity"),
+    "million_mondrian": partial(_generated, 1_000_000, 23_040, recoder="mondrian", loss="granularity"),
     **{name: partial(_numbers, _FOUR, recoder=name) for name in ("mdav", "vmdav")},
     "numbers_mondrian": partial(_numbers, _FOUR, recoder="mondrian"),
     "univariate": partial(_numbers, ("fnlwgt",), recoder="univariate"),

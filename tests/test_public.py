@@ -37,6 +37,7 @@ HEAVY = {
     "pyarrow",
     "pydantic",
     "rich",
+    "sklearn",
     "sqlalchemy",
 }
 

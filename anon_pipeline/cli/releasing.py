@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anon_pipeline.orchestration.memory import VaultArchive
     from anon_pipeline.policy import Policy
 
-__all__ = ["demo", "run"]
+__all__ = ["check_partition", "demo", "run"]
 
 
 @click.command()
@@ -39,7 +39,7 @@ def run(policy_file: Path, partition: str | None, project: Path | None, allow_ou
     from anon_pipeline.release import make_release  # noqa: PLC0415
 
     policy = load_policy(policy_file)
-    _check_partition(policy, partition)
+    check_partition(policy, partition)
     locations = locations_of(policy_file, project, outside=allow_outside)
     with Progress() as progress:
         written = make_release(
@@ -94,7 +94,7 @@ def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
     return VaultArchive(policy, locations)
 
 
-def _check_partition(policy: Policy, partition: str | None) -> None:
+def check_partition(policy: Policy, partition: str | None) -> None:
     """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
     from anon_pipeline.errors import InputError  # noqa: PLC0415
 

@@ -21,8 +21,10 @@ from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import PERSON, PRIVATE
 from anon_pipeline.errors import InputError
 from anon_pipeline.facts import Facts
+from anon_pipeline.gate.attacks import attack_limits, attack_verdicts
 from anon_pipeline.gate.contracts import broken_contract, release_contract
 from anon_pipeline.gate.report import GateReport, Status, Verdict
+from anon_pipeline.gate.verdicts import ALONE, bounded, needing
 from anon_pipeline.measure.evidence import Evidence, evidence_from
 from anon_pipeline.measure.measures import (
     class_closeness,
@@ -39,9 +41,6 @@ from anon_pipeline.policy.recoding import LDiversity
 
 __all__ = ["ALONE", "evaluate", "limits_of"]
 
-ALONE = "needs the originals"
-"""Why a limit is unmeasured on a file alone."""
-
 
 def limits_of(policy: Policy) -> list[str]:
     """Name the limits of a policy in the order in which the gate judges them."""
@@ -49,8 +48,10 @@ def limits_of(policy: Policy) -> list[str]:
     names = ["contract", "origin", "k"]
     names += [f"t_closeness.{name}" for name in gate.t_closeness]
     names += [f"l_diversity.{name}" for name in gate.l_diversity]
-    optional = ("linking_risk", "suppression", "confidence_k", "cross_release_k")
+    optional = ("linking_risk", "suppression", "confidence_k")
     names += [name for name in optional if getattr(gate, name) is not None]
+    names += attack_limits(policy)
+    names += ["cross_release_k"] if gate.cross_release_k is not None else []
     return [*names, "sticky"] if _is_sticky(policy) else names
 
 
@@ -115,18 +116,19 @@ def _judges(
     gate = policy.gate
     shown = release if evidence.originals is None else release.drop(columns=[*PRIVATE], errors="ignore")
     yield "contract", partial(_contract, shown, policy)
-    yield _needing(evidence, "origin", None, partial(_origin, evidence, policy, facts))
-    yield "k", partial(_bounded, "k", evidence.classes.k, policy.gate_k, "at least")
+    yield needing(evidence, "origin", None, partial(_origin, evidence, policy, facts))
+    yield "k", partial(bounded, "k", evidence.classes.k, policy.gate_k, "at least")
     for name, t in gate.t_closeness.items():
-        yield _needing(evidence, f"t_closeness.{name}", t, partial(_closeness, evidence, policy, name, t))
+        yield needing(evidence, f"t_closeness.{name}", t, partial(_closeness, evidence, policy, name, t))
     for name, limit in gate.l_diversity.items():
         yield f"l_diversity.{name}", partial(_diversity, evidence, policy, name, limit)
     if (risk := gate.linking_risk) is not None:
-        yield _needing(evidence, "linking_risk", risk, partial(_linking, evidence, policy, risk))
+        yield needing(evidence, "linking_risk", risk, partial(_linking, evidence, policy, risk))
     if (share := gate.suppression) is not None:
-        yield _needing(evidence, "suppression", share, partial(_suppression, evidence, share))
+        yield needing(evidence, "suppression", share, partial(_suppression, evidence, share))
     if (k := gate.confidence_k) is not None:
-        yield _needing(evidence, "confidence_k", k, partial(_confidence, evidence, policy, k), "at least")
+        yield needing(evidence, "confidence_k", k, partial(_confidence, evidence, policy, k), "at least")
+    yield from attack_verdicts(evidence, policy)
 
 
 def _composed(
@@ -135,24 +137,9 @@ def _composed(
     """Yield the limits on all releases together."""
     if (k := policy.gate.cross_release_k) is not None:
         judge = partial(_intersection, evidence, policy, memory, k)
-        yield _needing(evidence, "cross_release_k", k, judge, "at least")
+        yield needing(evidence, "cross_release_k", k, judge, "at least")
     if _is_sticky(policy):
-        yield _needing(evidence, "sticky", 0, partial(_sticky, evidence, policy, memory))
-
-
-def _needing(
-    evidence: Evidence, name: str, bound: float | None, judge: Callable[[], Verdict], sense: str = "at most"
-) -> tuple[str, Callable[[], Verdict]]:
-    """Return what judges a limit on the originals; on a file alone the limit stays unmeasured."""
-    if evidence.originals is not None:
-        return name, judge
-    shown = "holds" if bound is None else sense
-    return name, lambda: Verdict(name, Status.UNMEASURED, None, bound, shown, reason=ALONE)
-
-
-def _bounded(name: str, value: float, bound: float, sense: str) -> Verdict:
-    kept = value >= bound if sense == "at least" else value <= bound
-    return Verdict(name, Status.PASSED if kept else Status.REFUSED, float(value), float(bound), sense)
+        yield needing(evidence, "sticky", 0, partial(_sticky, evidence, policy, memory))
 
 
 def _contract(released: pd.DataFrame, policy: Policy) -> Verdict:
@@ -197,11 +184,11 @@ def _diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity)
 
 
 def _linking(evidence: Evidence, policy: Policy, bound: float) -> Verdict:
-    return _bounded("linking_risk", linking(evidence, policy).risk, bound, "at most")
+    return bounded("linking_risk", linking(evidence, policy).risk, bound, "at most")
 
 
 def _suppression(evidence: Evidence, bound: float) -> Verdict:
-    return _bounded("suppression", suppressed_share(evidence), bound, "at most")
+    return bounded("suppression", suppressed_share(evidence), bound, "at most")
 
 
 def _confidence(evidence: Evidence, policy: Policy, bound: int) -> Verdict:
@@ -209,7 +196,7 @@ def _confidence(evidence: Evidence, policy: Policy, bound: int) -> Verdict:
     counts = confident_originals(evidence, policy, cap=bound)
     within = counts[counts > 0]
     fewest = int(within.min()) if len(within) else bound
-    return _bounded("confidence_k", fewest, bound, "at least")
+    return bounded("confidence_k", fewest, bound, "at least")
 
 
 def _persons(evidence: Evidence) -> pd.DataFrame:
@@ -232,7 +219,7 @@ def _intersection(evidence: Evidence, policy: Policy, memory: Memory | None, bou
     fewest = fewest_compatible(history(memory, _persons(evidence)[PERSON], classes))
     if fewest is None:  # nobody of this release was published before: k is all there is to keep
         fewest = evidence.classes.k
-    return _bounded("cross_release_k", fewest, bound, "at least")
+    return bounded("cross_release_k", fewest, bound, "at least")
 
 
 def _sticky(evidence: Evidence, policy: Policy, memory: Memory | None) -> Verdict:
@@ -240,5 +227,5 @@ def _sticky(evidence: Evidence, policy: Policy, memory: Memory | None) -> Verdic
     if memory is None:
         return _forgotten("sticky", 0, "at most")
     anew = redrawn(memory, policy, evidence.released, _persons(evidence))
-    verdict = _bounded("sticky", anew, 0, "at most")
+    verdict = bounded("sticky", anew, 0, "at most")
     return replace(verdict, reason="materialize perturbed again") if anew else verdict

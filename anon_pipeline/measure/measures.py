@@ -31,6 +31,7 @@ __all__ = [
     "class_diversity",
     "class_limits",
     "close",
+    "compact",
     "confident_originals",
     "diverse",
     "linking",
@@ -142,7 +143,7 @@ def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDAr
     if confidence is None:
         raise InputError("suppress.confidence must be given to count the originals within its interval")
     exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
-    classes = _compact(originals.labels)
+    classes = compact(originals.labels)
     diameters = class_diameters(exact, classes).astype(np.float64)
     radius = [
         confidence_radius(diameters[:, j], float(share), confidence)
@@ -158,7 +159,8 @@ def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDAr
     )
 
 
-def _compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
+def compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
+    """Return the classes of labels that are numbered without gaps; −1 is in none."""
     return EquivalenceClasses(labels, np.bincount(labels[labels >= 0]).astype(np.int64))
 
 

@@ -45,6 +45,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _hierarchies(columns, sections)
         found += _perturb(columns, sections)
         found += _gate(columns, sections)
+        found += _attacks(columns, sections)
         found += _loss(columns, sections)
         found += _key(columns, sections)
         found += _recoder(columns, sections)
@@ -117,6 +118,34 @@ def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
         yield "gate.confidence_k: needs suppress.confidence"
     if gate.linking_risk is not None and None not in columns.values() and not _of(columns, Perturb):
         yield "gate.linking_risk: needs a column with the role perturb (without one, k limits linking)"
+
+
+def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the limits on attacks."""
+    attacks = getattr(sections.get("gate"), "attacks", None)
+    if attacks is None:
+        return
+    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
+    for limit in ("homogeneity", "skewness", "similarity"):
+        if wrong := sorted(set(getattr(attacks, limit)) - fitting):
+            yield f"gate.attacks.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
+    kinds = (Generalize, Perturb, type(None))
+    quasi = {name for name, column in columns.items() if isinstance(column, kinds)}
+    if wrong := sorted(set(itertools.chain(*attacks.linkage.match)) - quasi):
+        yield (
+            f"gate.attacks.linkage.match: must name columns with the role generalize or perturb, got "
+            f"{', '.join(wrong)}"
+        )
+    if None in columns.values():
+        return
+    noisy = len(_of(columns, Perturb))
+    for limit in ("attacker_success", "assignment_risk", "expected_linking_risk"):
+        if getattr(attacks, limit) is not None and not noisy:
+            yield (
+                f"gate.attacks.{limit}: needs a column with the role perturb (without one, k limits linking)"
+            )
+    if attacks.averaging is not None and noisy != 1:
+        yield f"gate.attacks.averaging: needs exactly one column with the role perturb, got {noisy}"
 
 
 def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

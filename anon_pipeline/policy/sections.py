@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.fields import Plain, Real, Separator, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.recoding import LDiversity
@@ -150,6 +151,7 @@ class Gate(Strict):
         description="Fewest persons who fit all classes that a person was published in, over all releases. "
         "Needs record_key.",
     )
+    attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
 
 
 class Sign(Strict):

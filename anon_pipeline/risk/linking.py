@@ -17,7 +17,14 @@ from anon_pipeline.perturb.laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
 from anon_pipeline.risk.histograms import class_histograms
 
-__all__ = ["TIE_TOLERANCE", "LinkingRisk", "expected_linking_risk", "linking_risk"]
+__all__ = [
+    "TIE_TOLERANCE",
+    "LinkingRisk",
+    "chance_up_to",
+    "expected_linking_risk",
+    "linking_risk",
+    "ties_of",
+]
 
 TIE_TOLERANCE = 1e-12
 """Relative difference of squared distances over several columns that still counts as a tie."""
@@ -75,7 +82,7 @@ def linking_risk(
     else:
         order = finest_first(originals)
         released, originals = _columns(released, order), _columns(originals, order)
-        tied = _tied(released, originals[own], classes, class_table(originals, labels))
+        tied = ties_of(released, originals[own], classes, class_table(originals, labels))
     linked = int(np.count_nonzero(tied))
     success = _inverse_sum(tied) / len(own)
     risk = linked / len(own) if originals.shape[1] else success
@@ -94,7 +101,7 @@ def _inverse_sum(tied: NDArray[np.int64]) -> float:
     return math.fsum((times[ties] / ties).tolist())
 
 
-def _tied(
+def ties_of(
     released: NDArray[np.float64], mine: NDArray[np.float64], classes: NDArray[np.int64], table: ClassTable
 ) -> NDArray[np.int64]:
     """Count the originals as near as the own one, itself included, (r,); 0 where another is nearer."""
@@ -220,7 +227,7 @@ def expected_linking_risk(
     found = class_histograms(values - shift, labels[inside], m=len(scales))
     x, scale = found.codes + shift, np.asarray(scales, np.float64)[found.classes]
     lower, upper = _cells(found.codes, found.classes)
-    linked = _reached(upper + shift, x, scale, bounds) - _reached(lower + shift - 1, x, scale, bounds)
+    linked = chance_up_to(upper + shift, x, scale, bounds) - chance_up_to(lower + shift - 1, x, scale, bounds)
     return float(np.dot(linked, found.counts) / found.counts.sum())
 
 
@@ -236,7 +243,7 @@ def _cells(
     return lower, upper
 
 
-def _reached(
+def chance_up_to(
     limit: NDArray[np.float64],
     x: NDArray[np.int64],
     scale: NDArray[np.float64],

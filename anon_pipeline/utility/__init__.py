@@ -1,4 +1,4 @@
-"""What an analyst loses by a release: errors of the noise, loss by classes.
+"""What an analyst loses by a release: losses by cell and class, errors, moments, models, queries.
 
 Belongs here: measures of utility as pure functions over arrays. Does not belong here: the losses that steer a
 search (`recode`), what an attacker learns (`risk`).

@@ -1,7 +1,8 @@
 """What grouping loses: measures that look at class sizes and ranges alone.
 
-Belongs here: discernibility, average class size, numerical precision. Does not belong here: the losses that
-a lattice search minimizes (`recode.loss`), errors of the noise (`error`).
+Belongs here: discernibility, average class size, classification, numerical precision of one column. Does not
+belong here: losses by cell (`cells`), the losses that a lattice search minimizes (`recode.loss`), errors of
+the noise (`error`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["average_class_size", "discernibility", "numerical_precision"]
+__all__ = ["average_class_size", "classification_metric", "discernibility", "numerical_precision"]
 
 
 def _suppressed(sizes: NDArray[np.integer], n: int) -> int:
@@ -57,6 +58,31 @@ def average_class_size(sizes: NDArray[np.integer], *, n: int) -> float:
         [UT 2.5.2]; METHODS 9.
     """
     return n / (len(sizes) + (_suppressed(sizes, n) > 0))
+
+
+def classification_metric(target: NDArray[np.integer], labels: NDArray[np.integer]) -> float:
+    """Compute the share of records that are suppressed or whose label is not their class's most frequent.
+
+    Args:
+        target: (n,) label of each record, 0 … c−1.
+        labels: (n,) class of each record; −1 for a suppressed one.
+    Returns:
+        The metric in [0, 1].
+    Raises:
+        ValueError: no records.
+    Source:
+        Iyengar (2002); [UT (2.13)]; METHODS 9.
+
+    >>> classification_metric(np.array([0, 0, 1, 1]), np.array([0, 0, 0, -1]))
+    0.5
+    """
+    if not len(target):
+        raise ValueError("target must hold a record, got none. The loss of nothing is not defined.")
+    kept = labels >= 0
+    pairs, counts = np.unique(np.stack([labels[kept], target[kept]]), axis=1, return_counts=True)
+    most = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
+    np.maximum.at(most, pairs[0], counts)
+    return (len(target) - int(most.sum())) / len(target)
 
 
 def numerical_precision(

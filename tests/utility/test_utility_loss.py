@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.utility.loss import average_class_size, discernibility, numerical_precision
+from anon_pipeline.utility.loss import (
+    average_class_size,
+    classification_metric,
+    discernibility,
+    numerical_precision,
+)
 
 NOTHING = np.empty(0, np.int64)
 
@@ -60,6 +65,20 @@ def test_records_that_are_not_there_are_refused(sizes, n, rule):
     ):
         with pytest.raises(ValueError, match=rule):
             measure()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3)), min_size=1))
+def test_classification_counts_suppressed_and_minority_records(records):
+    target, labels = np.array(records).T
+    right = 0
+    for label in set(labels[labels >= 0].tolist()):
+        right += np.bincount(target[labels == label]).max()
+    assert classification_metric(target, labels) == (len(records) - right) / len(records)
+
+
+def test_the_classification_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="must hold a record"):
+        classification_metric(NOTHING, NOTHING)
 
 
 @given(

@@ -1,0 +1,90 @@
+"""The command that measures what an analyst would lose: `utility`.
+
+Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when
+the command runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from anon_pipeline.cli.releasing import check_partition
+from anon_pipeline.cli.shared import Progress, allow_outside_option, locations_of, project_option
+
+__all__ = ["utility"]
+
+_PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
+
+
+@click.command()
+@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@click.option("--target", help="Sensitive or insensitive column to classify by. Default: docs/utility.md.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@project_option
+@allow_outside_option
+def utility(
+    policy_file: Path,
+    partition: str | None,
+    target: str | None,
+    as_json: bool,
+    project: Path | None,
+    allow_outside: bool,
+) -> None:
+    """Measure what an analyst would lose by the release that POLICY describes.
+
+    The release is made in memory, as if it were the first, and thrown away: nothing is published and no ε is
+    spent. The gate is not asked.
+    """
+    from dataclasses import asdict  # noqa: PLC0415
+
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.rehearsal import rehearse  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    check_partition(policy, partition)
+    locations = locations_of(policy_file, project, outside=allow_outside)
+    with Progress() as progress:
+        found = rehearse(
+            policy,
+            locations,
+            partition=partition,
+            target=target,
+            told=progress.told,
+            searching=progress.searching,
+        )
+    if as_json:
+        click.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+    else:
+        _print(asdict(found), f"Utility of {policy.name}")
+    click.echo(_PRIVATE, err=True)
+
+
+def _rows(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Flatten nested results to rows of a table."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _rows(value, f"{prefix}{name}.")
+        else:
+            yield (
+                f"{prefix}{name}",
+                "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value),
+            )
+
+
+def _print(values: Mapping[str, Any], title: str) -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(title=title, title_justify="left")
+    table.add_column("measure", overflow="fold")
+    table.add_column("value", justify="right", overflow="fold")
+    for row in _rows(values):
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)

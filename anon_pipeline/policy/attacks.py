@@ -1,0 +1,90 @@
+"""The limits on attacks: what an attacker of each kind may get right, in ``gate.attacks``.
+
+Belongs here: the models of these limits. Does not belong here: which columns fit them (`rules`), attacking.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from anon_pipeline.policy.fields import Real, Share, Strict, Whole
+from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+
+__all__ = ["Attacks", "Averaging", "Linkage"]
+
+
+class Averaging(Strict):
+    """What an attacker may link who averages several releases of the same records."""
+
+    releases: Whole = Field(ge=2, le=1_000, description="Releases, each with noise of its own.")
+    risk: Share = Field(description="Largest expected share of the records that are linked by the mean.")
+
+
+class Linkage(Strict):
+    """What attackers may link who compare what they know with every released record."""
+
+    exact: Share | None = Field(None, description="Largest share linked by equal quasi-identifiers.")
+    threshold: Share | None = Field(None, description="Largest share linked by similarity.")
+    similarity: Real = Field(
+        0.9, gt=0, le=1, description="For threshold: mean similarity from which two records match."
+    )
+    rules: Share | None = Field(None, description="Largest share linked by the rules of match.")
+    match: tuple[Keyed[Share], ...] = Field(
+        (),
+        description="For rules: each says from which similarity of which columns on two records match; one "
+        "that holds is enough.",
+    )
+    probabilistic: Share | None = Field(
+        None, description="Largest share linked by the agreement ratio, its probabilities known."
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> Linkage:
+        if (self.rules is None) != (not self.match):
+            raise ValueError("rules and match must be given together, or neither")
+        if not all(self.match):
+            raise ValueError("match must name a column in each rule")
+        return self
+
+
+class Attacks(Strict):
+    """The limits on attacks; each is judged where it is set."""
+
+    attacker_success: Share | None = Field(
+        None, description="As linking_risk, a tie worth its share: largest share of right guesses."
+    )
+    assignment_risk: Share | None = Field(
+        None,
+        description="Largest share linked by the nearest original or by the cheapest one-to-one assignment, "
+        "whichever links more.",
+    )
+    expected_linking_risk: Share | None = Field(
+        None, description="Largest linking risk that the noise has on average, whatever was drawn."
+    )
+    averaging: Averaging | None = Field(
+        None, description="Limit on the mean of several releases. Needs exactly one perturb column."
+    )
+    linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
+    homogeneity: Keyed[Share] = Field(
+        default_factory=FrozenMapping,
+        description="Sensitive column → largest share of the records in classes with a single value of it.",
+    )
+    skewness: Keyed[Annotated[Real, Field(ge=1)]] = Field(
+        default_factory=FrozenMapping,
+        description="Sensitive column → how many times as frequent as in the whole input a value may be in a "
+        "class.",
+    )
+    similarity: Keyed[Share] = Field(
+        default_factory=FrozenMapping,
+        description="Sensitive column → least distance of the two most different values of each class.",
+    )
+    prosecutor_risk: Share | None = Field(None, description="Largest chance of picking a person's record.")
+    marketer_risk: Share | None = Field(None, description="Largest share picked rightly over all classes.")
+    sample_uniques: Share | None = Field(
+        None, description="Largest share of the records that no other equals in all quasi-identifiers."
+    )
+    minimal_uniques: Share | None = Field(
+        None, description="Largest share of the records that up to three quasi-identifiers single out."
+    )

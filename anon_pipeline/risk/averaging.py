@@ -1,0 +1,117 @@
+"""The averaging attack: noise drawn anew in each release cancels out over releases of the same records.
+
+Belongs here: linking by the mean of several releases, measured and expected. Does not belong here: one
+release (`linking`), counting what releases spend (`ledger`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.perturb.laplace_law import pmf
+from anon_pipeline.risk.histograms import class_histograms
+from anon_pipeline.risk.linking import LinkingRisk, linking_risk
+
+__all__ = ["averaging_risk", "expected_averaging_risk"]
+
+_MOST = 2**26  # numbers transformed, over all distinct scales
+
+
+def averaging_risk(
+    releases: NDArray[np.float64],
+    own: NDArray[np.integer],
+    originals: NDArray[np.float64],
+    *,
+    labels: NDArray[np.integer],
+) -> LinkingRisk:
+    """Measure how many records are linked by the mean of what several releases say of them.
+
+    Args:
+        releases: (t, r, p) values released of the same r records, t ≥ 1 times, in grid units.
+        own: (r,) index of each record in ``originals``.
+        originals: (n, p) original values, in grid units.
+        labels: (n,) class of each original, 0 … m−1, the same in all releases; −1 for a record of no class.
+    Returns:
+        As `linking_risk` of the mean. Sums are compared with t times the originals, so that no rounding of
+        the mean makes or breaks a tie.
+    Raises:
+        ValueError: no release, and what `linking_risk` refuses.
+    Source:
+        [KE V-B], of the mean; composition: METHODS 5.
+    """
+    if len(releases) == 0:
+        raise ValueError("releases must be at least one, got none. There is nothing to average.")
+    return linking_risk(releases.sum(axis=0), own, originals * len(releases), labels=labels)
+
+
+def expected_averaging_risk(
+    originals: NDArray[np.int64],
+    labels: NDArray[np.integer],
+    *,
+    scales: NDArray[np.float64],
+    releases: int,
+) -> float:
+    """Compute the linking risk that the mean of several releases will have, for one column.
+
+    Args:
+        originals: (n,) one column, in grid units.
+        labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
+        scales: (m,) scale b of the discrete Laplace noise of each class, in grid units, ≥ 0.
+        releases: how often noise is drawn, t ≥ 1. Outputs are taken as not clamped.
+    Returns:
+        Mean probability of being linked (a tie counts), in [0, 1], to 1e-9; for t = 1 it is
+        `expected_linking_risk`.
+    Raises:
+        ValueError: no release, no record in a class, or a number of scales that is not that of classes.
+        InputError: noise too wide for its law to be computed.
+    Source:
+        METHODS 8, with the law of a sum of t independent noises: the t-fold convolution, by Fourier.
+    """
+    if releases < 1:
+        raise ValueError(f"releases must be at least one, got {releases}. There is nothing to average.")
+    inside = labels >= 0
+    values = np.asarray(originals[inside], np.int64)
+    found = class_histograms(values - int(values.min(initial=0)), labels[inside], m=len(scales))
+    gaps = np.diff(found.codes)
+    gaps[found.classes[1:] != found.classes[:-1]] = -1
+    below, above = np.append(-1, gaps), np.append(gaps, -1)
+    linked = np.ones(len(found.codes))
+    for gap in (below, above):
+        linked -= _beyond(gap, np.asarray(scales, np.float64)[found.classes], releases)
+    return float(np.dot(np.clip(linked, 0.0, 1.0), found.counts) / found.counts.sum())
+
+
+def _beyond(gaps: NDArray[np.int64], scale: NDArray[np.float64], releases: int) -> NDArray[np.float64]:
+    """Return P(sum of the noise > t·gap/2): the mean is nearer to a neighbour; 0 without one (−1)."""
+    beyond, noisy = np.zeros(len(gaps)), (gaps >= 0) & (scale > 0)
+    steps = gaps[noisy] * releases // 2
+    distinct, place = np.unique(scale[noisy], return_inverse=True)
+    reach = np.ceil(distinct * (36 + 6 * releases)).astype(np.int64) + 1
+    if float(reach.astype(np.float64).sum()) * 4 > _MOST:
+        raise InputError(
+            f"averaging needs noise of up to {_MOST // 4} grid units over all distinct scales, got "
+            f"{float(reach.sum()):.3g}. Use a coarser resolution."
+        )
+    found = np.zeros(len(steps))
+    order = np.argsort(place, kind="stable")
+    bounds = np.searchsorted(place[order], np.arange(len(distinct) + 1))
+    for i, b in enumerate(distinct.tolist()):
+        here = order[bounds[i] : bounds[i + 1]]
+        tail = _tail(b, int(reach[i]), releases)
+        found[here] = tail[np.minimum(steps[here], len(tail) - 1)]
+    beyond[noisy] = found
+    return beyond
+
+
+def _tail(b: float, reach: int, releases: int) -> NDArray[np.float64]:
+    """Return P(sum > s) for s = 0 … reach; the sum is symmetric, and beyond the reach almost nothing lies."""
+    length = 2 ** math.ceil(math.log2(2 * reach + 2))
+    z = np.arange(length, dtype=np.int64)
+    law = pmf(np.minimum(z, length - z), b)
+    total = np.fft.irfft(np.fft.rfft(law) ** releases, length)[: reach + 1]
+    tail = np.maximum(total, 0.0)[::-1].cumsum()[::-1]
+    return np.append(tail[1:], 0.0)

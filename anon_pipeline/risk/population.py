@@ -1,0 +1,59 @@
+"""Risk when the release is a sample, and what can be linked to is the population behind it.
+
+Belongs here: journalist and marketer risk, given the population's classes. Does not belong here: risk
+from the release alone (`sizes`), how a population becomes classes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.errors import InputError
+
+__all__ = ["PopulationRisk", "population_risk"]
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationRisk:
+    """Risks of an attacker who has the population and does not know who of it was sampled.
+
+    journalist: largest chance 1/F of naming the person behind a released record, in (0, 1]; F is the
+        population of its class.
+    marketer: share of the released records that the attacker names rightly on average, Σ (f/F) / r, in
+        (0, 1]; f is the released records of a class.
+    """
+
+    journalist: float
+    marketer: float
+
+
+def population_risk(sizes: NDArray[np.integer], population: NDArray[np.integer]) -> PopulationRisk:
+    """Compute journalist and marketer risk.
+
+    Args:
+        sizes: (m,) released records of each class, each ≥ 1.
+        population: (m,) persons of the population in each class, those released included.
+    Raises:
+        ValueError: no class, an empty one, or another number of population classes.
+        InputError: classes with fewer persons in the population than in the release, with their count.
+    Source:
+        El Emam (2013), Guide to the De-Identification of Personal Health Information; Dankar and El Emam
+        (2010), A method for evaluating marketer re-identification risk.
+
+    >>> population_risk(np.array([2, 6]), np.array([10, 8]))
+    PopulationRisk(journalist=0.125, marketer=0.11875)
+    """
+    if len(sizes) == 0 or int(sizes.min()) < 1 or len(population) != len(sizes):
+        raise ValueError("sizes must hold a class of at least one record, population one number for each.")
+    lacking = int((population < sizes).sum())
+    if lacking:
+        raise InputError(
+            f"the population must hold everybody who was released, got {lacking} of {len(sizes)} classes "
+            f"with fewer persons than records"
+        )
+    named = math.fsum((sizes / population).tolist())
+    return PopulationRisk(1 / int(population.min()), named / int(sizes.sum()))

@@ -1,0 +1,160 @@
+"""The speed of the risk measures: ``python -m benchmarks.risk``. Exit code 1 if a target is missed.
+
+Belongs here: generated records, the calls, targets, printing. Does not belong here: the speed of releases
+(`speed`), whether the measures are right (`tests/risk`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+
+from anon_pipeline.risk.assignment import assignment_risk
+from anon_pipeline.risk.attributes import class_gains, class_shares, class_spreads
+from anon_pipeline.risk.averaging import expected_averaging_risk
+from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk.comparison import LinkageFiles, distance_levels
+from anon_pipeline.risk.confidence import confidence_radius, confident_counts
+from anon_pipeline.risk.diversity import entropy_l
+from anon_pipeline.risk.linkage import exact_linkage, probabilistic_linkage, threshold_linkage
+from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.uniques import minimal_uniques
+from benchmarks.million import MILLION
+from benchmarks.speed import machine
+
+__all__ = ["Row", "main", "rows"]
+
+_CLASSES: Final = 100_000
+_EPSILON: Final = 2.0
+_ADULT: Final = 30_162
+_REPEATS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table.
+
+    title: for people.
+    calls: timed one after the other, by name.
+    target: seconds at most for all calls together; None where nothing is promised.
+    """
+
+    title: str
+    calls: dict[str, Callable[[], object]]
+    target: float | None = None
+
+
+def main() -> int:
+    """Print the table; return 1 if a target is missed."""
+    print(f"Library calls, data in memory, numba warm; {_REPEATS} repeats.\n{machine().splitlines()[1]}\n")
+    print(f"{'':76}{'median':>10}{'least':>10}{'most':>10}{'target':>12}")
+    return 1 if sum([not _print(row) for row in rows()]) else 0
+
+
+def rows() -> list[Row]:
+    """Make the data and the rows on it."""
+    return [*_million_rows(), *_adult_rows()]
+
+
+def _million_rows() -> list[Row]:
+    """Measure a million records in classes of ten, a height in 0.1 cm with noise, one sensitive column."""
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(MILLION) % _CLASSES
+    height = np.round(rng.normal(1700, 90, MILLION)).astype(np.int64)
+    sensitive = rng.integers(0, 20, MILLION)
+    order = np.argsort(labels, kind="stable").reshape(_CLASSES, -1)
+    diameters = np.ptp(height[order], axis=1).astype(np.float64)
+    scales = diameters / _EPSILON
+    own = rng.permutation(MILLION)
+    noise = np.round(rng.laplace(0, 1, MILLION) * scales[labels])
+    released, originals = (height + noise)[own][:, None], height[:, None].astype(np.float64)
+    there, values = labels[own], sensitive[own]
+    whole, m = np.bincount(sensitive), _CLASSES
+    radius = confidence_radius(diameters[:, None], _EPSILON, 0.99)
+    together: dict[str, Callable[[], object]] = {
+        "linking": lambda: linking_risk(released, own, originals, labels=labels),
+        "closeness": lambda: closeness(values, there, whole=whole, distance="ordered", m=m),
+        "diversity": lambda: entropy_l(values, there, m=m),
+        "confidence": lambda: confident_counts(
+            released, there, originals, labels=labels, radius=radius, cap=10
+        ),
+    }
+    attributes: dict[str, Callable[[], object]] = {
+        "homogeneity": lambda: class_shares(values, there, m=m),
+        "skewness": lambda: class_gains(values, there, whole=whole, m=m),
+        "similarity": lambda: class_spreads(values, there, distance="ordered", m=m),
+    }
+    at = f"{MILLION:,} records, {_CLASSES:,} classes: "
+    return [
+        Row(f"{at}linking, closeness, diversity, confidence", together, 1.5),
+        Row(
+            f"{at}expected linking risk",
+            {"expected": lambda: expected_linking_risk(height, labels, scales=scales)},
+            0.3,
+        ),
+        Row(f"{at}homogeneity, skewness, similarity", attributes),
+        Row(
+            f"{at}one-to-one assignment",
+            {"assignment": lambda: assignment_risk(released, own, originals, labels=labels)},
+        ),
+        Row(
+            f"{at}expected risk of the mean of 5",
+            {"averaging": lambda: expected_averaging_risk(height, labels, scales=scales, releases=5)},
+        ),
+    ]
+
+
+def _adult_rows() -> list[Row]:
+    """Measure records of Adult's shape: four categories and a height; eight categories for uniques."""
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, [2, 37, 5, 3], (_ADULT, 4))
+    height = np.round(rng.normal(1700, 90, (_ADULT, 1)))
+    released = height + np.round(rng.laplace(0, 150, (_ADULT, 1)))
+    own = rng.choice(_ADULT, 2_000, replace=False)
+    files = LinkageFiles(codes[own], codes, height[own], released, own)
+    wide = rng.integers(0, [2, 72, 5, 7, 16, 41, 7, 14], (_ADULT, 8)) // rng.integers(1, 9, (_ADULT, 8))
+    at = f"2,000 attackers, {_ADULT:,} records, nothing blocked: "
+    return [
+        Row(
+            f"{at}probabilistic",
+            {"probabilistic": lambda: probabilistic_linkage(files, distance_levels(files))},
+            1.0,
+        ),
+        Row(f"{at}threshold", {"threshold": lambda: threshold_linkage(files, upper=0.9)}),
+        Row(f"{at}exact", {"exact": lambda: exact_linkage(files)}),
+        Row(f"{_ADULT:,} records, 8 columns: minimal uniques", {"uniques": lambda: minimal_uniques(wide)}),
+    ]
+
+
+def _print(row: Row) -> bool:
+    """Time a row, print it, and tell whether it keeps its target."""
+    for call in row.calls.values():
+        call()
+    parts: dict[str, list[float]] = {name: [] for name in row.calls}
+    for _ in range(_REPEATS):
+        for name, call in row.calls.items():
+            start = perf_counter()
+            call()
+            parts[name].append(perf_counter() - start)
+    sums = [sum(each) for each in zip(*parts.values(), strict=True)]
+    kept = row.target is None or median(sums) <= row.target
+    target = "" if row.target is None else f"{_text(row.target)} {'✓' if kept else '✗'}"
+    numbers = "".join(f"{_text(value):>10}" for value in (median(sums), min(sums), max(sums)))
+    print(f"{row.title:76}{numbers}{target:>12}", flush=True)
+    if len(parts) > 1:
+        print("    " + ", ".join(f"{name} {_text(median(each))}" for name, each in parts.items()))
+    return kept
+
+
+def _text(seconds: float) -> str:
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
