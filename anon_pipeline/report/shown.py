@@ -12,6 +12,7 @@ import yaml
 
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport
+from anon_pipeline.gate.words import meaning
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["noise_rows", "policy_text", "suppressed_rows", "verdict_rows"]
@@ -19,7 +20,10 @@ __all__ = ["noise_rows", "policy_text", "suppressed_rows", "verdict_rows"]
 _PRIVATE = {"source", "deidentify", "publish", "vault", "schedule", "dataset", "budget"}
 _LISTS = ("tree", "order", "values", "table")
 _NOISE = {
+    "mechanism": "mechanism",
     "epsilon": "ε",
+    "delta": "δ",
+    "sensitivity": "sensitivity",
     "resolution": "resolution",
     "mean_scale": "mean scale",
     "expected_relative_error": "expected relative error",
@@ -35,6 +39,7 @@ def verdict_rows(gate: GateReport) -> list[dict[str, str]]:
             "measured": "–" if v.value is None else f"{v.value:.6g}",
             "demanded": v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}",
             "status": str(v.status),
+            "meaning": meaning(v.limit),
         }
         for v in gate.verdicts
     ]
@@ -60,13 +65,15 @@ def noise_rows(facts: Facts) -> list[tuple[str, dict[str, str]]]:
     """Return what the facts say of each perturb column's noise."""
     columns: Mapping[str, Mapping[str, Any]] = facts["perturbed"]["columns"]
     return [
-        (name, {title: _said(noise.get(key)) for key, title in _NOISE.items()})
+        (name, {title: _said(noise[key]) for key, title in _NOISE.items() if key in noise})
         for name, noise in columns.items()
     ]
 
 
 def _said(value: Any) -> str:
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    if value is None or isinstance(value, str):
+        return value or "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
 def policy_text(policy: Policy, *, internal: bool) -> str:
