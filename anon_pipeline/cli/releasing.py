@@ -51,7 +51,7 @@ def run(policy_file: Path, partition: str | None, project: Path | None, allow_ou
             archive=_archive(policy, locations),
         )
     print_report(written.report, f"Release {policy.name}")
-    print_paths(written.path, written.manifest_path)
+    print_paths(written.path, written.manifest_path, written.report_path)
 
 
 @click.command()
@@ -71,7 +71,7 @@ def demo(folder: Path) -> None:
     with Progress() as progress:
         made = materialize_demo(folder.absolute(), told=progress.told)
     print_report(made.report, "Release patients")
-    print_paths(made.path, made.manifest_path)
+    print_paths(made.path, made.manifest_path, made.report_path)
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:

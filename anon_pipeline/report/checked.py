@@ -74,7 +74,7 @@ def _problems(
     """Yield what speaks against the four belonging together."""
     if document.get("release") != policy.name or document.get("policy_digest") != policy.digest:
         yield "the manifest must be of a release by this policy, it is by another"
-    if list(frame.columns) != policy.released or document.get("data_digest") != digest_frame(frame):
+    if sorted(frame.columns) != sorted(policy.released) or document.get("data_digest") != digest_frame(frame):
         yield "the manifest must be of this table, its data_digest is another's"
     if (gate.data_digest, gate.policy_digest) != (document.get("data_digest"), document.get("policy_digest")):
         yield "the gate's verdicts must be on this release, they are on another"

@@ -84,7 +84,7 @@ def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> 
         tables: the release last; before it the input as recoded, or none. Each has at least k records.
         k: records of the smallest bin, in every table.
     """
-    return [_distribution(policy, name, tables, k) for name in policy.released]
+    return [_distribution(policy, name, tables, k) for name in tables[-1].columns]
 
 
 def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: int) -> Distribution:
@@ -149,7 +149,7 @@ def _size_labels(sizes: NDArray[np.int64], of_class: NDArray[np.int64]) -> Itera
 
 def correlations(policy: Policy, tables: Sequence[pd.DataFrame]) -> list[Correlation]:
     """Correlate every two columns of numbers, in every table; the order of the records does not matter."""
-    names = [n for n in policy.released if _is_number(policy, n, tables[-1])]
+    names = [n for n in tables[-1].columns if _is_number(policy, n, tables[-1])]
     columns = [{name: _numbers(table, name) for name in names} for table in tables]
     return [
         Correlation(a, b, tuple(_pearson(table[a], table[b]) for table in columns))

@@ -71,7 +71,8 @@ def internal_report(
     lacking = sorted(set(policy.released) - set(released.columns))
     if lacking:
         raise InputError(f"the vault's table must have the policy's columns, not there: {', '.join(lacking)}")
-    frame = released[policy.released].reset_index(drop=True)
+    names = set(policy.released)  # a policy that orders its columns otherwise is the same policy
+    frame = released[[name for name in released.columns if name in names]].reset_index(drop=True)
     said = described(document, policy, frame)
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     tables = [originals, frame]

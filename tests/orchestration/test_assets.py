@@ -70,7 +70,8 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     published = result.asset_materializations_for_node("small__published")[0].metadata
     assert published["gate_passed"].value is True
     manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
-    assert [path.name for path in made.released()] == ["manifest.json", manifest["files"][0]["name"]]
+    names = ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
+    assert [path.name for path in made.released()] == names
     assert manifest["data_digest"] == published["data_digest"].value
     evaluations = result.get_asset_check_evaluations()
     assert len(evaluations) == 3 + 6 + 1  # contracts, limits, the suite
