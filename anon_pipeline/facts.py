@@ -85,7 +85,7 @@ class PerturbedFacts:
     passed_through: bool
     epsilon: float | None
     mechanism: str | None
-    columns: dict[str, dict[str, float | int | None]]
+    columns: dict[str, dict[str, str | float | int | None]]
     seeded: bool
     republish: str
     composition: dict[str, Any] | None

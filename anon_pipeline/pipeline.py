@@ -27,14 +27,14 @@ from anon_pipeline.facts import (
     SuppressedFacts,
     with_facts,
 )
-from anon_pipeline.measure.evidence import epsilon_shares, evidence_from, quantized
+from anon_pipeline.measure.evidence import evidence_from, noises, quantized
 from anon_pipeline.measure.measures import class_limits, confident_originals
 from anon_pipeline.measure.noise import noise_facts, output_bounds
 from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.measure.recoding import recoding_task
 from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.grid import from_grid
-from anon_pipeline.perturb.noise import perturb
+from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Progress, recode
 from anon_pipeline.recode.model import untold
@@ -142,7 +142,7 @@ def perturbed(
     memory: Memory | None = None,
     opens: Opens = unopened,
 ) -> Staged:
-    """Add noise to the ε-quasi-identifiers, scaled to each class (Algorithm 1, lines 6 to 9).
+    """Add noise to the ε-quasi-identifiers, by default scaled to each class (Algorithm 1, lines 6 to 9).
 
     Suppressed records end here. Without perturb columns the table passes through. With ``republish: sticky``
     a value that was published under equal class, original value and terms keeps its noise, and spends no ε.
@@ -160,10 +160,10 @@ def perturbed(
     originals = quantized(kept, policy)
     stays = recalled(policy, kept, originals, memory=memory)
     release_id = opens(spending(policy, stays))
-    noisy = perturb(
+    noisy = add_noise(
         originals,
         classes,
-        epsilons=epsilon_shares(policy),
+        noises=noises(policy),
         entropy=entropy,
         bounds=output_bounds(policy),
         names=list(policy.perturbed),

@@ -31,7 +31,7 @@ _STAGES = {
     "raw": "anon_pipeline.pipeline.accept",
     "deidentified": "anon_pipeline.pipeline.deidentify",
     "k_anonymized": "anon_pipeline.pipeline.recode",
-    "perturbed": "anon_pipeline.pipeline.perturb",
+    "perturbed": "anon_pipeline.pipeline.add_noise",
     "shuffled": "anon_pipeline.pipeline.permutation",
     "suppressed": "anon_pipeline.pipeline.confident",
     "published": "anon_pipeline.publish.release.to_bytes",

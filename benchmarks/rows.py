@@ -21,6 +21,7 @@ import pandas as pd
 from anon_pipeline.encode import Coded, code_quasi_identifiers
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.perturb.mechanisms import Noise, draw, parameters
 from anon_pipeline.pipeline import perturbed, run, shuffled, suppressed
 from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.load import policy_from
@@ -153,6 +154,16 @@ def _noise(*, mixed: bool) -> Work:
     return Work(call, amount=n)
 
 
+def _mechanism(noise: Noise) -> Work:
+    n, entropy = 2_000_000, system_entropy()
+    diameters = np.random.default_rng(0).integers(1, 600, n).astype(np.int64)
+
+    def call() -> None:
+        draw(noise, parameters(noise, diameters), entropy=entropy)
+
+    return Work(call, amount=n)
+
+
 def _patients() -> Work:
     policy, table = parse_policy(template("patients")), patients(MILLION)
     few = table.head(20_000)
@@ -184,6 +195,9 @@ WORK: Final[dict[str, Callable[[], Work]]] = {
     "million_100": lambda: _million(100_000),
     "noise": lambda: _noise(mixed=False),
     "noise_mixed": lambda: _noise(mixed=True),
+    "staircase": lambda: _mechanism(Noise("staircase", Fraction(2))),
+    "gaussian": lambda: _mechanism(Noise("discrete_gaussian", Fraction(2), Fraction(1, 10**6))),
+    "uniform": lambda: _mechanism(Noise("uniform", Fraction(2))),
     "patients": _patients,
 }
 """What each row times, by its name; calling an entry makes the data."""

@@ -62,6 +62,9 @@ ROWS: Final = (
     Row("million_100", "1,000,000 records, 100,000 classes: the same", 3.0),
     Row("noise", "noise, one diameter (300), ε = 2", 5.0, rate=True),
     Row("noise_mixed", "noise, diameters 1 to 599, ε = 2", 5.0, rate=True),
+    Row("staircase", "staircase noise, the same", 5.0, rate=True),
+    Row("gaussian", "discrete Gaussian noise, the same, δ = 1e-6", rate=True),
+    Row("uniform", "uniform noise, the same", 5.0, rate=True),
     Row("patients", "chain on 1,000,000 generated patients, default policy"),
 )
 _COMMANDS: Final = {

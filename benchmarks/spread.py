@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import brentq  # type: ignore[import-untyped]
+from scipy.optimize import brentq
 
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.perturb.budget import exact_fraction

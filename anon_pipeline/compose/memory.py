@@ -17,7 +17,7 @@ import pandas as pd
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
 from anon_pipeline.locations import plain_partition
-from anon_pipeline.measure.evidence import epsilon_shares, quantized, value_classes
+from anon_pipeline.measure.evidence import noises, quantized, value_classes
 from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.policy.model import Policy
@@ -141,14 +141,16 @@ def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
 def terms(policy: Policy) -> dict[str, str]:
     """Say for each perturb column what its noise is drawn under: ε share, resolution, bounds, mechanism.
 
-    A noisy value is re-used only under the terms that it was drawn under.
+    A noisy value is re-used only under the terms that it was drawn under. Where there are a δ or public input
+    bounds, these are added.
     """
-    mechanism = None if policy.perturb is None else policy.perturb.mechanism
-    shares, bounds = epsilon_shares(policy), output_bounds(policy)
-    return {
-        name: json.dumps([str(shares[j]), column.resolution, bounds[j], mechanism])
-        for j, (name, column) in enumerate(policy.perturbed.items())
-    }
+    bounds, found = output_bounds(policy), {}
+    for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
+        said = [str(noise.epsilon), column.resolution, bounds[j], noise.mechanism]
+        if noise.delta is not None or noise.inputs is not None:
+            said += [None if noise.delta is None else str(noise.delta), noise.inputs]
+        found[name] = json.dumps(said)
+    return found
 
 
 def remember(

@@ -11,10 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.encode import code_sensitive
-from anon_pipeline.measure.evidence import Evidence, epsilon_shares, grid_units
+from anon_pipeline.measure.evidence import Evidence, grid_units, noises
 from anon_pipeline.measure.measures import compact, linking, needs_originals
 from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.mechanisms import sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.attacks import Averaging
 from anon_pipeline.policy.model import Policy
@@ -29,7 +30,7 @@ __all__ = [
     "averaged",
     "expected",
     "homogeneous",
-    "noise_scales",
+    "noise_law",
     "quasi_codes",
     "singled_out",
     "skewed",
@@ -47,10 +48,13 @@ def _exact(evidence: Evidence) -> NDArray[np.int64]:
     return quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))
 
 
-def noise_scales(evidence: Evidence, policy: Policy) -> NDArray[np.float64]:
-    """Return the scale of the noise of each class and perturb column, (m, p), in grid units."""
+def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
+    """Return the law of the noise of each class and perturb column."""
     diameters = class_diameters(_exact(evidence), compact(needs_originals(evidence).labels))
-    return diameters / np.asarray([float(share) for share in epsilon_shares(policy)])
+    drawn = noises(policy)
+    found = [sensitivities(noise, diameters[:, j]) for j, noise in enumerate(drawn)]
+    wide = np.stack(found, axis=1) if found else np.empty((len(diameters), 0))
+    return NoiseLaw(wide.astype(np.float64), output_bounds(policy), drawn)
 
 
 def assigned(evidence: Evidence, policy: Policy) -> float:
@@ -72,7 +76,7 @@ def expected(evidence: Evidence, policy: Policy) -> float:
     Of several columns that are too many to enumerate it is simulated, always with the same random numbers,
     and three standard errors are added.
     """
-    law = NoiseLaw(noise_scales(evidence, policy), output_bounds(policy))
+    law = noise_law(evidence, policy)
     labels, random = needs_originals(evidence).labels, np.random.default_rng(0)
     draws = min(max(_SIMULATED // len(labels), 8), 64)
     found = expected_risk(_exact(evidence), labels, law, random=random, draws=draws)
@@ -81,8 +85,10 @@ def expected(evidence: Evidence, policy: Policy) -> float:
 
 def averaged(evidence: Evidence, policy: Policy, limit: Averaging) -> float:
     """Return the linking risk that the mean of several releases has on average, in [0, 1]."""
-    scales, labels = noise_scales(evidence, policy)[:, 0], needs_originals(evidence).labels
-    return expected_averaging_risk(_exact(evidence)[:, 0], labels, scales=scales, releases=limit.releases)
+    law, labels = noise_law(evidence, policy), needs_originals(evidence).labels
+    return expected_averaging_risk(
+        _exact(evidence)[:, 0], labels, scales=law.scales[:, 0], releases=limit.releases, noise=law.drawn[0]
+    )
 
 
 def homogeneous(evidence: Evidence, policy: Policy, name: str) -> float:

@@ -6,6 +6,7 @@ belong here: any measure (`measures`), any limit (`gate`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.errors import InputError
 from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
 from anon_pipeline.perturb.grid import quantize, to_grid
+from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.model import Policy
 
 __all__ = [
@@ -27,7 +29,9 @@ __all__ = [
     "Originals",
     "epsilon_shares",
     "evidence_from",
+    "grid_bounds",
     "grid_units",
+    "noises",
     "quantized",
     "value_classes",
 ]
@@ -123,6 +127,40 @@ def epsilon_shares(policy: Policy) -> tuple[Fraction, ...]:
         return ()
     weights = [exact_fraction(column.weight) for column in policy.perturbed.values()]
     return split_epsilon(exact_fraction(policy.perturb.epsilon), weights)
+
+
+def grid_bounds(bounds: tuple[float, float], resolution: float) -> tuple[int, int]:
+    """Return the lowest and the highest point of a grid within public bounds, in grid units.
+
+    Args:
+        bounds: in the column's unit.
+        resolution: of the grid, in the column's unit.
+    """
+    step = exact_fraction(resolution)
+    low, high = (exact_fraction(bound) / step for bound in bounds)
+    return math.ceil(low), math.floor(high)
+
+
+def noises(policy: Policy) -> tuple[Noise, ...]:
+    """Return what each perturb column's noise is drawn under, (p,).
+
+    δ is split over the columns with discrete Gaussian noise, by their weights, as ε is over all.
+    """
+    if policy.perturb is None:
+        return ()
+    kinds, delta = policy.mechanisms, policy.perturb.delta
+    weights = {
+        name: exact_fraction(column.weight)
+        for name, column in policy.perturbed.items()
+        if kinds[name] == "discrete_gaussian"
+    }
+    whole, split = sum(weights.values(), start=Fraction(0)), exact_fraction(delta or 0)
+    found = []
+    for (name, column), share in zip(policy.perturbed.items(), epsilon_shares(policy), strict=True):
+        inputs = None if column.input_bounds is None else grid_bounds(column.input_bounds, column.resolution)
+        own = split * weights[name] / whole if name in weights else None
+        found.append(Noise(kinds[name], share, own, inputs))
+    return tuple(found)
 
 
 def evidence_from(

@@ -7,6 +7,7 @@ with a limit (`gate`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,14 @@ from numpy.typing import NDArray
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.encode import code_sensitive
 from anon_pipeline.errors import InputError
-from anon_pipeline.measure.evidence import Evidence, Originals, epsilon_shares, grid_units
+from anon_pipeline.measure.evidence import Evidence, Originals, grid_units, noises
 from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.mechanisms import Noise, clamped, radius, sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.risk.closeness import closeness
-from anon_pipeline.risk.confidence import confidence_radius, confident_counts
+from anon_pipeline.risk.confidence import confident_counts
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.linking import LinkingRisk, linking_risk
 from anon_pipeline.risk.sizes import suppression
@@ -29,6 +31,7 @@ from anon_pipeline.suppress import ClassLimit
 __all__ = [
     "class_closeness",
     "class_diversity",
+    "class_intervals",
     "class_limits",
     "close",
     "compact",
@@ -144,19 +147,38 @@ def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDAr
         raise InputError("suppress.confidence must be given to count the originals within its interval")
     exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
     classes = compact(originals.labels)
-    diameters = class_diameters(exact, classes).astype(np.float64)
-    radius = [
-        confidence_radius(diameters[:, j], float(share), confidence)
-        for j, share in enumerate(epsilon_shares(policy))
-    ]
+    inputs, radius = class_intervals(noises(policy), exact, classes, confidence=confidence)
     return confident_counts(
         grid_units(evidence.released, policy),
         originals.labels[originals.own],
-        exact.astype(np.float64),
+        inputs.astype(np.float64),
         labels=originals.labels,
-        radius=np.stack(radius, axis=1),
+        radius=radius,
         cap=cap,
     )
+
+
+def class_intervals(
+    drawn: Sequence[Noise],
+    exact: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    *,
+    confidence: float,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return what the noise was added to, (n, p), and how far from it a released value lies, (m, p).
+
+    Args:
+        drawn: (p,) what each column's noise is drawn under.
+        exact: (n, p) original values in grid units.
+        classes: of the n records; suppressed ones are in none.
+        confidence: that the released value lies within the radius, in (0, 1).
+    """
+    diameters = class_diameters(exact, classes)
+    inputs = [clamped(noise, exact[:, j]) for j, noise in enumerate(drawn)]
+    reach = [
+        radius(noise, sensitivities(noise, diameters[:, j]), confidence) for j, noise in enumerate(drawn)
+    ]
+    return np.stack(inputs, axis=1), np.stack(reach, axis=1)
 
 
 def compact(labels: NDArray[np.int64]) -> EquivalenceClasses:

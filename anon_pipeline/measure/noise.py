@@ -5,16 +5,16 @@ Belongs here: bounds and facts of the perturb columns. Does not belong here: dra
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
-from anon_pipeline.measure.evidence import epsilon_shares
-from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.measure.evidence import grid_bounds, noises
+from anon_pipeline.perturb.mechanisms import Noise, mean_absolute, scales, sensitivities
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.utility.error import expected_relative_error
+from anon_pipeline.utility.error import expected_relative_shift
 
 __all__ = ["noise_facts", "output_bounds"]
 
@@ -26,9 +26,7 @@ def output_bounds(policy: Policy) -> list[tuple[int, int] | None]:
         if column.output_bounds is None:
             bounds.append(None)
             continue
-        step = exact_fraction(column.resolution)
-        low, high = (exact_fraction(bound) / step for bound in column.output_bounds)
-        bounds.append((math.ceil(low), math.floor(high)))
+        bounds.append(grid_bounds(column.output_bounds, column.resolution))
     return bounds
 
 
@@ -40,7 +38,7 @@ def noise_facts(
     originals: NDArray[np.int64],
     classes: EquivalenceClasses,
     diameters: NDArray[np.int64],
-) -> dict[str, dict[str, float | int | None]]:
+) -> dict[str, dict[str, Any]]:
     """Describe the noise of every perturb column.
 
     Args:
@@ -49,31 +47,40 @@ def noise_facts(
         classes: of the n records.
         diameters: (m, p) grid units.
     Returns:
-        Per column: its ε, its resolution, the classes without noise, the records' mean scale in the
-        column's unit, the expected relative error. A scale is a difference of two persons' values: the means
-        are rounded to two digits, and None where fewer than ten classes carry noise.
+        Per column: its mechanism, ε, δ, sensitivity and resolution, the classes without noise, the records'
+        mean scale in the column's unit, the expected relative error. A scale may be a difference of two
+        persons' values: the means are rounded to two digits, and None where fewer than ten classes carry
+        noise.
     """
-    shares = epsilon_shares(policy)
-    facts: dict[str, dict[str, float | int | None]] = {}
-    for j, (name, column) in enumerate(policy.perturbed.items()):
-        scales = diameters[:, j] / float(shares[j])
+    facts: dict[str, dict[str, Any]] = {}
+    for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
+        sensitivity = sensitivities(noise, diameters[:, j])
         facts[name] = {
-            "epsilon": float(shares[j]),
+            "mechanism": noise.mechanism,
+            "epsilon": float(noise.epsilon),
+            "delta": None if noise.delta is None else float(noise.delta),
+            "sensitivity": column.sensitivity,
             "resolution": column.resolution,
-            "classes_without_noise": int((scales == 0).sum()),
-            **_blunted(column.resolution, originals[:, j], classes, scales),
+            "classes_without_noise": int((sensitivity == 0).sum()),
+            **_blunted(column.resolution, originals[:, j], classes, noise=noise, sensitivity=sensitivity),
         }
     return facts
 
 
 def _blunted(
-    resolution: float, originals: NDArray[np.int64], classes: EquivalenceClasses, scales: NDArray[np.float64]
+    resolution: float,
+    originals: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    *,
+    noise: Noise,
+    sensitivity: NDArray[np.int64],
 ) -> dict[str, float | None]:
     """Return the mean scale and the expected error, to two digits, if enough classes stand behind them."""
-    if int((scales > 0).sum()) < _ENOUGH_CLASSES:
+    if int((sensitivity > 0).sum()) < _ENOUGH_CLASSES:
         return {"mean_scale": None, "expected_relative_error": None}
-    scale = float(scales @ classes.sizes / classes.sizes.sum()) * resolution
-    error = expected_relative_error(originals.astype(np.float64), classes.labels, scales=scales)
+    scale = float(scales(noise, sensitivity) @ classes.sizes / classes.sizes.sum()) * resolution
+    shifts = mean_absolute(noise, sensitivity)
+    error = expected_relative_shift(originals.astype(np.float64), classes.labels, shifts=shifts)
     return {
         "mean_scale": float(f"{scale:.2g}"),
         "expected_relative_error": None if error is None else float(f"{error:.2g}"),

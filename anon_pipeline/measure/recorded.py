@@ -24,7 +24,8 @@ from anon_pipeline.facts import (
     SuppressedFacts,
 )
 from anon_pipeline.measure import fact_rules as must
-from anon_pipeline.measure.evidence import epsilon_shares
+from anon_pipeline.measure.evidence import epsilon_shares, noises
+from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import PerturbSection
@@ -33,7 +34,10 @@ __all__ = ["checked_facts"]
 
 _NOISE = must.exactly(
     {
+        "mechanism": must.one_of(PerturbSection, "mechanism"),
         "epsilon": must.number,
+        "delta": must.or_none(must.share),
+        "sensitivity": must.one_of(Perturb, "sensitivity"),
         "resolution": must.number,
         "classes_without_noise": must.records,
         "mean_scale": must.or_none(must.number),
@@ -181,12 +185,22 @@ def _with(policy: Policy, action: str) -> list[str]:
 
 
 def _same_noise(columns: Any, policy: Policy) -> bool:
-    """Tell whether facts name the policy's perturb columns, each with its ε and resolution."""
-    shares = zip(policy.perturbed.items(), epsilon_shares(policy), strict=True)
-    said = {name: (float(share), column.resolution) for (name, column), share in shares}
+    """Tell whether facts name the policy's perturb columns, each with its noise and resolution."""
+    said = {
+        name: {
+            "mechanism": noise.mechanism,
+            "epsilon": float(noise.epsilon),
+            "delta": None if noise.delta is None else float(noise.delta),
+            "sensitivity": column.sensitivity,
+            "resolution": column.resolution,
+        }
+        for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True)
+    }
     if not isinstance(columns, Mapping) or not all(isinstance(noise, Mapping) for noise in columns.values()):
         return False
-    return said == {name: (noise.get("epsilon"), noise.get("resolution")) for name, noise in columns.items()}
+    return set(said) == set(columns) and all(
+        found.get(field) == value for name, found in columns.items() for field, value in said[name].items()
+    )
 
 
 def _possible_spending(composed: Any, policy: Policy) -> bool:

@@ -18,14 +18,15 @@ from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.encode import RECORD, code_quasi_identifiers
 from anon_pipeline.errors import InputError
 from anon_pipeline.measure.covers import Recoded, covered
-from anon_pipeline.measure.evidence import Evidence, Originals, epsilon_shares
+from anon_pipeline.measure.evidence import Evidence, Originals, noises
 from anon_pipeline.measure.measures import needs_originals
 from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.mechanisms import mean_absolute, sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.utility import cells, loss
-from anon_pipeline.utility.error import RealizedError, expected_relative_error, realized_error
+from anon_pipeline.utility.error import RealizedError, expected_relative_shift, realized_error
 from anon_pipeline.utility.features import line_numbers
 from anon_pipeline.utility.models import MOST_LABELS, Accuracy, classifier_accuracy, propensity_score
 from anon_pipeline.utility.moments import Discrepancy, discrepancy
@@ -252,13 +253,15 @@ def _noise(table: Table, originals: Originals, policy: Policy) -> dict[str, Nois
     sizes = np.bincount(originals.labels[inside]).astype(np.int64)
     diameters = class_diameters(exact, EquivalenceClasses(originals.labels, sizes))
     found = {}
-    for j, (name, share) in enumerate(zip(policy.perturbed, epsilon_shares(policy), strict=True)):
+    for j, (name, noise) in enumerate(zip(policy.perturbed, noises(policy), strict=True)):
         column = table.perturbed[name]
         own, released = column.own[table.kept], column.released[table.kept]
         found[name] = NoiseError(
             realized_error(released, own, span=float(np.nanmax(column.own) - np.nanmin(column.own))),
-            expected_relative_error(
-                exact[:, j].astype(np.float64), originals.labels, scales=diameters[:, j] / float(share)
+            expected_relative_shift(
+                exact[:, j].astype(np.float64),
+                originals.labels,
+                shifts=mean_absolute(noise, sensitivities(noise, diameters[:, j])),
             ),
             float(np.square(released - own).sum()),
         )

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.feeding import feed
 from anon_pipeline.perturb.laplace_kernel import fill
 
-__all__ = ["discrete_laplace", "exact_fraction"]
+__all__ = ["discrete_laplace", "exact_fraction", "refuse_inexact"]
 
 _LARGEST = 2**52  # of a diameter times ε's denominator, see laplace_kernel
-_BLOCK = 2**15  # words asked for at a time: 256 KiB stay in the cache between the cipher and the kernel
 _EXPECTED = 8  # words that a sample uses on average
 
 
@@ -40,20 +40,28 @@ def discrete_laplace(
     Source:
         Canonne, Kamath and Steinke (2020), Algorithms 1 and 2; METHODS 5.
     """
-    _check(diameters, epsilon)
+    refuse_inexact(diameters, epsilon)
     numerators = np.ascontiguousarray(diameters, np.int64) * epsilon.denominator
     noise = np.zeros(len(diameters), np.int64)
-    done, words = 0, np.empty(0, np.int64)
-    while done < len(noise):
-        fresh = entropy.words(min(_BLOCK, _EXPECTED * (len(noise) - done) + 64)).view(np.int64)
-        words = np.concatenate((words, fresh))
-        done, used = fill(noise, numerators, epsilon.numerator, words, done)
-        words = words[used:]  # an element that ran out of words sees the same ones again
+    feed(
+        lambda words, done: fill(noise, numerators, epsilon.numerator, words, done),
+        len(noise),
+        expected=_EXPECTED,
+        entropy=entropy,
+    )
     return noise
 
 
-def _check(diameters: NDArray[np.int64], epsilon: Fraction) -> None:
-    """Refuse what the kernel's 64-bit integers could not draw exactly."""
+def refuse_inexact(diameters: NDArray[np.int64], epsilon: Fraction) -> None:
+    """Refuse what a kernel's 64-bit integers could not draw exactly.
+
+    Args:
+        diameters: (n,) grid units.
+        epsilon: exact.
+    Raises:
+        PolicyError: epsilon not positive, or with a numerator beyond 2^62.
+        InputError: a negative diameter, or one that times epsilon's denominator exceeds 2^52.
+    """
     if not 0 < epsilon.numerator <= 2**62:
         raise PolicyError(f"epsilon must be > 0 with a numerator up to 2^62, got {epsilon}. Declare another.")
     if int(diameters.min(initial=0)) < 0:

@@ -1,7 +1,7 @@
 """Noise per equivalence class on every perturb column of a table.
 
-Belongs here: the scale of each class and the noisy table. Does not belong here: drawing noise
-(`discrete_laplace`), the grid's decimals (`grid`), which noisy records are released (`suppress`).
+Belongs here: the diameter of each class and the noisy table. Does not belong here: drawing noise
+(`mechanisms`), the grid's decimals (`grid`), which noisy records are released (`suppress`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.errors import InputError
-from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.grid import LARGEST
+from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
 
-__all__ = ["Perturbed", "class_diameters", "perturb"]
+__all__ = ["Perturbed", "add_noise", "class_diameters", "perturb"]
 
 Bounds = Sequence[tuple[int, int] | None]
 
@@ -30,8 +30,8 @@ class Perturbed:
 
     values: (n, p) grid units. Rows of suppressed records (label −1) hold the original values, without any
         noise: they must never be released or measured.
-    diameters: (m, p) largest minus smallest original value of each class, grid units; divided by ε_c it is
-        the scale of the noise.
+    diameters: (m, p) largest minus smallest original value of each class, grid units; where it is the
+        sensitivity, the scale of the noise comes from it.
     """
 
     values: NDArray[np.int64] = field(repr=False)
@@ -74,6 +74,35 @@ def perturb(
         classes: of the n records.
         epsilons: (p,) the columns' shares of a record's ε, see `split_epsilon`.
         entropy: source of random words.
+        bounds: see `add_noise`.
+        names: see `add_noise`.
+    Returns:
+        The noisy table and the classes' diameters.
+    Raises:
+        InputError, ValueError: see `add_noise`.
+    Source:
+        [KE] section IV; METHODS 5.
+    """
+    noises = [Noise("discrete_laplace", epsilon) for epsilon in epsilons]
+    return add_noise(values, classes, noises=noises, entropy=entropy, bounds=bounds, names=names)
+
+
+def add_noise(
+    values: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    *,
+    noises: Sequence[Noise],
+    entropy: Entropy,
+    bounds: Bounds | None = None,
+    names: Sequence[str] | None = None,
+) -> Perturbed:
+    """Add each column's noise to every record.
+
+    Args:
+        values: (n, p) original values in grid units, within ±2^52.
+        classes: of the n records.
+        noises: (p,) what each column's noise is drawn under.
+        entropy: source of random words.
         bounds: (p,) public lowest and highest released value, grid units; None where there is none. The
             noisy value is moved to the nearer bound: a function of the output alone, it costs no ε.
         names: (p,) of the columns, for messages; default: their positions.
@@ -82,13 +111,13 @@ def perturb(
     Raises:
         InputError: values or scales too large to draw exactly, bounds upside down; every culprit, by the
             position of its column.
-        ValueError: not one epsilon (or bound) per column.
+        ValueError: not one noise (or bound) per column.
     Source:
         [KE] section IV; METHODS 5.
     """
     limits: Bounds = [None] * values.shape[1] if bounds is None else bounds
-    if not len(epsilons) == len(limits) == values.shape[1]:
-        raise ValueError(f"{values.shape[1]} columns need as many epsilons and bounds.")
+    if not len(noises) == len(limits) == values.shape[1]:
+        raise ValueError(f"{values.shape[1]} columns need as many noises and bounds.")
     called = [f"perturb column {j}" for j in range(len(limits))] if names is None else names
     _check(values, limits, called)
     diameters = class_diameters(values, classes)
@@ -96,13 +125,14 @@ def perturb(
     labels = classes.labels[kept]
     noisy = values.copy()
     problems: list[str] = []
-    for column, (epsilon, limit) in enumerate(zip(epsilons, limits, strict=True)):
+    for column, (noise, limit) in enumerate(zip(noises, limits, strict=True)):
         try:
-            noise = discrete_laplace(diameters[labels, column], epsilon, entropy=entropy)
+            wanted = parameters(noise, sensitivities(noise, diameters[:, column]))
         except InputError as error:
             problems += [f"{called[column]}: {problem}" for problem in error.problems]
             continue
-        noisy[kept, column] = _clamp(values[kept, column] + noise, limit)
+        drawn = draw(noise, wanted[labels], entropy=entropy)
+        noisy[kept, column] = _clamp(clamped(noise, values[kept, column]) + drawn, limit)
     if problems:
         raise InputError(problems)
     return Perturbed(noisy, diameters)

@@ -6,11 +6,13 @@ between columns and sections (`rules`).
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from anon_pipeline.policy.fields import Plain, Real, Strict
+from anon_pipeline.policy.fields import Mechanism, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 
 __all__ = ["Column", "Generalize", "Identifier", "Insensitive", "Perturb", "Sensitive"]
@@ -37,7 +39,7 @@ class Generalize(Strict):
 
 
 class Perturb(Strict):
-    """A numeric quasi-identifier that receives noise scaled to its equivalence class."""
+    """A numeric quasi-identifier that receives noise, scaled to its equivalence class or to public bounds."""
 
     role: Literal["perturb"]
     resolution: Real = Field(gt=0, description="Grid of the released values, in the column's unit.")
@@ -46,7 +48,30 @@ class Perturb(Strict):
     output_bounds: tuple[Real, Real] | None = Field(
         None, description="Public bounds, in the column's unit; released values are clamped to them."
     )
+    mechanism: Mechanism | None = Field(None, description="Kind of noise. Default: perturb.mechanism.")
+    sensitivity: Literal["class", "declared"] = Field(
+        "class", description="What the noise must hide: differences in the class, or within input_bounds."
+    )
+    input_bounds: tuple[Real, Real] | None = Field(
+        None,
+        description="For sensitivity: declared. Public bounds, in the column's unit; values are clamped to "
+        "them before the noise.",
+    )
     missing: Missing = "error"
+
+    @model_validator(mode="after")
+    def _declared(self) -> Perturb:
+        if (self.sensitivity == "declared") != (self.input_bounds is not None):
+            raise ValueError("input_bounds must be given with sensitivity: declared, and only with it")
+        if self.input_bounds is not None:
+            step = Fraction(repr(float(self.resolution)))
+            low, high = (Fraction(repr(float(bound))) / step for bound in self.input_bounds)
+            if math.ceil(low) >= math.floor(high):
+                raise ValueError(
+                    "input_bounds must increase and hold at least two points of the grid, "
+                    f"got {list(self.input_bounds)}"
+                )
+        return self
 
     @model_validator(mode="after")
     def _ordered(self) -> Perturb:

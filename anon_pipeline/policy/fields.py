@@ -5,13 +5,13 @@ Belongs here: types that several models share. Does not belong here: any section
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from anon_pipeline.policy.names import escaped, plain
 
-__all__ = ["Plain", "Real", "Separator", "Share", "Strict", "Whole"]
+__all__ = ["Mechanism", "Plain", "Real", "Separator", "Share", "Strict", "Whole"]
 
 
 def _no_switch(value: Any) -> Any:
@@ -32,6 +32,7 @@ Plain = Annotated[str, AfterValidator(_plain)]
 Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
+Mechanism = Literal["discrete_laplace", "staircase", "discrete_gaussian", "uniform"]
 Share = Annotated[Real, Field(ge=0, le=1)]
 
 

@@ -165,6 +165,19 @@ class Policy(Strict):
         ]
 
     @property
+    def mechanisms(self) -> dict[str, str]:
+        """Kind of noise of each perturb column, its own or the section's, in the policy's order."""
+        default = "discrete_laplace" if self.perturb is None else self.perturb.mechanism
+        return {name: column.mechanism or default for name, column in self.perturbed.items()}
+
+    @property
+    def promised_epsilon(self) -> float | None:
+        """ε of one record; None without noise, and where a column's noise guarantees nothing."""
+        if self.perturb is None or "uniform" in self.mechanisms.values():
+            return None
+        return self.perturb.epsilon
+
+    @property
     def gate_k(self) -> int:
         """Smallest class that the gate lets pass, in records."""
         return self.gate.k if self.gate.k is not None else self.anonymize.k

@@ -11,6 +11,7 @@ from typing import Any
 
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
+from anon_pipeline.policy.mechanisms import broken_mechanisms
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
 __all__ = ["FULL_DOMAIN", "PREFERRING", "broken_rules"]
@@ -44,6 +45,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _columns(columns)
         found += _hierarchies(columns, sections)
         found += _perturb(columns, sections)
+        found += broken_mechanisms(columns, sections)
         found += _gate(columns, sections)
         found += _attacks(columns, sections)
         found += _loss(columns, sections)

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.policy.attacks import Attacks
-from anon_pipeline.policy.fields import Plain, Real, Separator, Share, Strict, Whole
+from anon_pipeline.policy.fields import Mechanism, Plain, Real, Separator, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.recoding import LDiversity
 
@@ -93,7 +93,18 @@ class PerturbSection(Strict):
     """The budget of one record for all of its perturb columns together."""
 
     epsilon: Real = Field(gt=0, description="ε of one record, for all of its perturb columns together.")
-    mechanism: Literal["discrete_laplace"] = Field("discrete_laplace", description="Kind of noise.")
+    mechanism: Mechanism = Field(
+        "discrete_laplace", description="Kind of noise, of columns that name none themselves."
+    )
+    delta: Real | None = Field(
+        None,
+        ge=1e-12,
+        lt=1,
+        description="δ of one record, for all of its columns with discrete_gaussian together.",
+    )
+    without_guarantee: bool = Field(
+        False, strict=True, description="Whether columns may have noise that guarantees nothing (uniform)."
+    )
     republish: Literal["fresh", "sticky"] = Field(
         "fresh",
         description="fresh: new noise in each release; sticky: a published noisy value stays while its "

@@ -5,13 +5,24 @@ Belongs here: sentences for people. Does not belong here: what was measured (the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from operator import itemgetter
 
+from anon_pipeline.measure.evidence import noises
+from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["guarantee"]
+
+_NAMED = {
+    "discrete_laplace": "discrete Laplace",
+    "staircase": "staircase",
+    "discrete_gaussian": "discrete Gaussian",
+    "uniform": "uniform",
+}
 
 
 def guarantee(policy: Policy) -> list[str]:
@@ -32,19 +43,22 @@ def _noisy(policy: Policy) -> Iterator[str]:
     """Say what the noise promises, and what it does not."""
     if policy.perturb is None:
         return
-    epsilon = f"{policy.perturb.epsilon:g}"
-    together = " for all of these columns together" if len(policy.perturbed) > 1 else ""
+    kinds = _by_kind(policy)
+    for (mechanism, sensitivity), columns in kinds.items():
+        yield _indistinguishable(mechanism, sensitivity, columns)
+    if sum(mechanism != "uniform" for mechanism, _ in kinds) > 1:
+        yield f"Together these columns spend {_spent(n for c in kinds.values() for n in c.values())}."
+    if all(sensitivity == "declared" for _, sensitivity in kinds):
+        yield (
+            "Classes and suppression look at the original values: the release as a whole is not "
+            "differentially private."
+        )
+    else:
+        yield (
+            "The scale of the noise comes from the values in the class, and suppression looks at the "
+            "original values: this is not end-to-end differential privacy."
+        )
     names = ", ".join(sorted(policy.perturbed))
-    yield (
-        f"Released with random noise (discrete Laplace): {names}. Within a class "
-        f"of equal generalized values any two records are ε-indistinguishable by them, with "
-        f"ε = {epsilon}{together}: what is released is at most e^{epsilon} times as likely for one as "
-        f"for the other."
-    )
-    yield (
-        "The scale of the noise comes from the values in the class, and suppression looks at the original "
-        "values: this is not end-to-end differential privacy."
-    )
     if policy.perturb.republish == "sticky":
         yield (
             "A noisy value that was published stays as long as the original value and the class do; what "
@@ -52,13 +66,61 @@ def _noisy(policy: Policy) -> Iterator[str]:
             "records can be followed from release to release."
         )
     else:
-        yield "Two releases of the same person add up: their ε is the sum."
+        both = "ε and δ are the sums" if policy.perturb.delta is not None else "ε is the sum"
+        yield f"Two releases of the same person add up: their {both}."
     if policy.suppress.confidence is not None:
         yield (
             f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
             f"its {100 * policy.suppress.confidence:.6g} % confidence interval of "
             f"{names}."
         )
+
+
+def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
+    """Return the perturb columns with their noise, sorted, by mechanism and sensitivity."""
+    drawn = dict(zip(policy.perturbed, noises(policy), strict=True))
+    found: dict[tuple[str, str], dict[str, Noise]] = {}
+    for kind in itertools.product(_NAMED, ("class", "declared")):
+        columns = {
+            name: drawn[name]
+            for name, column in sorted(policy.perturbed.items(), key=itemgetter(0))
+            if (drawn[name].mechanism, column.sensitivity) == kind
+        }
+        if columns:
+            found[kind] = columns
+    return found
+
+
+def _spent(drawn: Iterable[Noise]) -> str:
+    """Say the ε, and the δ if there is one, of columns together."""
+    promised = [noise for noise in drawn if noise.mechanism != "uniform"]
+    epsilon = sum((noise.epsilon for noise in promised), Fraction(0))
+    delta = sum((noise.delta for noise in promised if noise.delta is not None), Fraction(0))
+    return f"ε = {float(epsilon):g}" + (f", δ = {float(delta):g}" if delta else "")
+
+
+def _indistinguishable(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
+    """Say what one kind of noise promises of its columns."""
+    names = ", ".join(columns)
+    if mechanism == "uniform":
+        return (
+            f"Released with random noise that guarantees nothing (uniform): {names}. A released value can "
+            "rule original values out, or give one away."
+        )
+    kind = "(ε, δ)" if mechanism == "discrete_gaussian" else "ε"
+    together = " for all of these columns together" if len(columns) > 1 else ""
+    epsilon = f"{float(sum((noise.epsilon for noise in columns.values()), Fraction(0))):g}"
+    who = "Within a class of equal generalized values any two records are"
+    local = ""
+    if sensitivity == "declared":
+        who = "Whatever the class, any two persons are"
+        local = f" ({kind}-local differential privacy of these columns)"
+    plus = ", plus δ" if mechanism == "discrete_gaussian" else ""
+    return (
+        f"Released with random noise ({_NAMED[mechanism]}): {names}. {who} {kind}-indistinguishable by "
+        f"them{local}, with {_spent(columns.values())}{together}: what is released is at most e^{epsilon} "
+        f"times as likely for one as for the other{plus}."
+    )
 
 
 def _limited(policy: Policy) -> Iterator[str]:

@@ -80,7 +80,7 @@ def manifest(
         "data_digest": report.data_digest,
         "hierarchies": hierarchy_digests(policy, hierarchies),
         "gate": report.to_json(),
-        "epsilon": None if policy.perturb is None else policy.perturb.epsilon,
+        "epsilon": policy.promised_epsilon,
         "guarantee": guarantee(policy),
         "facts": {stage: dict(values) for stage, values in facts.items()},
         "packages": {"python": platform.python_version(), **_versions()},

@@ -113,7 +113,7 @@ def broken_statements(document: Mapping[str, Any], policy: Policy) -> list[str]:
     """List which of a manifest's statements are not what this policy leads to."""
     wrong = []
     epsilon = document.get("epsilon")
-    if isinstance(epsilon, bool) or epsilon != _epsilon(policy):
+    if isinstance(epsilon, bool) or epsilon != policy.promised_epsilon:
         wrong.append("epsilon is another than the policy's")
     if of_this_version(document) and document.get("guarantee") != guarantee(policy):
         wrong.append("guarantee is another than the policy's")

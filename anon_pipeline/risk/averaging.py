@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.errors import InputError
-from anon_pipeline.perturb.laplace_law import pmf
+from anon_pipeline.perturb import laplace_law
+from anon_pipeline.perturb.mechanisms import Noise, clamped, pmf, radius
 from anon_pipeline.risk.histograms import class_histograms
 from anon_pipeline.risk.linking import LinkingRisk, linking_risk
 
 __all__ = ["averaging_risk", "expected_averaging_risk"]
 
+_ALMOST = 1 - 1e-13  # of the noise of one release
 _MOST = 2**26  # numbers transformed, over all distinct scales
 
 
@@ -54,14 +56,17 @@ def expected_averaging_risk(
     *,
     scales: NDArray[np.float64],
     releases: int,
+    noise: Noise | None = None,
 ) -> float:
     """Compute the linking risk that the mean of several releases will have, for one column.
 
     Args:
         originals: (n,) one column, in grid units.
         labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
-        scales: (m,) scale b of the discrete Laplace noise of each class, in grid units, ≥ 0.
+        scales: (m,) scale b of the discrete Laplace noise of each class, in grid units, ≥ 0; with ``noise``,
+            the sensitivity of each class, in whole grid units.
         releases: how often noise is drawn, t ≥ 1. Outputs are taken as not clamped.
+        noise: what is drawn under, if another mechanism.
     Returns:
         Mean probability of being linked (a tie counts), in [0, 1], to 1e-9; for t = 1 it is
         `expected_linking_risk`.
@@ -75,43 +80,67 @@ def expected_averaging_risk(
         raise ValueError(f"releases must be at least one, got {releases}. There is nothing to average.")
     inside = labels >= 0
     values = np.asarray(originals[inside], np.int64)
-    found = class_histograms(values - int(values.min(initial=0)), labels[inside], m=len(scales))
+    shift = int(values.min(initial=0))
+    found = class_histograms(values - shift, labels[inside], m=len(scales))
+    x = found.codes + shift
+    moved = np.zeros_like(x) if noise is None else x - clamped(noise, x)
     gaps = np.diff(found.codes)
     gaps[found.classes[1:] != found.classes[:-1]] = -1
     below, above = np.append(-1, gaps), np.append(gaps, -1)
-    linked = np.ones(len(found.codes))
-    for gap in (below, above):
-        linked -= _beyond(gap, np.asarray(scales, np.float64)[found.classes], releases)
+    own, linked = np.asarray(scales, np.float64)[found.classes], np.ones(len(found.codes))
+    for gap, away in ((below, -moved), (above, moved)):
+        linked -= _beyond(gap, away, own, releases, noise)
     return float(np.dot(np.clip(linked, 0.0, 1.0), found.counts) / found.counts.sum())
 
 
-def _beyond(gaps: NDArray[np.int64], scale: NDArray[np.float64], releases: int) -> NDArray[np.float64]:
-    """Return P(sum of the noise > t·gap/2): the mean is nearer to a neighbour; 0 without one (−1)."""
-    beyond, noisy = np.zeros(len(gaps)), (gaps >= 0) & (scale > 0)
-    steps = gaps[noisy] * releases // 2
+def _beyond(
+    gaps: NDArray[np.int64],
+    away: NDArray[np.int64],
+    scale: NDArray[np.float64],
+    releases: int,
+    noise: Noise | None,
+) -> NDArray[np.float64]:
+    """Return P(sum of the noise > t·(gap/2 + away)): the mean is nearer to a neighbour; 0 without one (−1).
+
+    ``away``: how much further from the neighbour than the value itself the noise begins.
+    """
+    steps = (gaps + 2 * away) * releases // 2
+    beyond = np.where((gaps >= 0) & (steps < 0), 1.0, 0.0)  # without noise
+    noisy = (gaps >= 0) & (scale > 0)
     distinct, place = np.unique(scale[noisy], return_inverse=True)
-    reach = np.ceil(distinct * (36 + 6 * releases)).astype(np.int64) + 1
+    reach = _reach(distinct, releases, noise)
     if float(reach.astype(np.float64).sum()) * 4 > _MOST:
         raise InputError(
             f"averaging needs noise of up to {_MOST // 4} grid units over all distinct scales, got "
             f"{float(reach.sum()):.3g}. Use a coarser resolution."
         )
-    found = np.zeros(len(steps))
+    wanted, found = steps[noisy], np.zeros(int(noisy.sum()))
     order = np.argsort(place, kind="stable")
     bounds = np.searchsorted(place[order], np.arange(len(distinct) + 1))
     for i, b in enumerate(distinct.tolist()):
         here = order[bounds[i] : bounds[i + 1]]
-        tail = _tail(b, int(reach[i]), releases)
-        found[here] = tail[np.minimum(steps[here], len(tail) - 1)]
+        tail = _tail(b, int(reach[i]), releases, noise)
+        up = wanted[here]
+        mirrored = np.where(up < 0, -1 - up, up)
+        found[here] = tail[np.minimum(mirrored, len(tail) - 1)]
+        found[here] = np.where(up < 0, 1 - found[here], found[here])
     beyond[noisy] = found
     return beyond
 
 
-def _tail(b: float, reach: int, releases: int) -> NDArray[np.float64]:
+def _reach(distinct: NDArray[np.float64], releases: int, noise: Noise | None) -> NDArray[np.int64]:
+    """Return the sum beyond which almost nothing lies."""
+    if noise is None:
+        return np.ceil(distinct * (36 + 6 * releases)).astype(np.int64) + 1
+    return np.ceil(radius(noise, distinct.astype(np.int64), _ALMOST) * releases).astype(np.int64) + 1
+
+
+def _tail(b: float, reach: int, releases: int, noise: Noise | None) -> NDArray[np.float64]:
     """Return P(sum > s) for s = 0 … reach; the sum is symmetric, and beyond the reach almost nothing lies."""
     length = 2 ** math.ceil(math.log2(2 * reach + 2))
     z = np.arange(length, dtype=np.int64)
-    law = pmf(np.minimum(z, length - z), b)
+    near = np.minimum(z, length - z)
+    law = laplace_law.pmf(near, b) if noise is None else pmf(noise, near, int(b))
     total = np.fft.irfft(np.fft.rfft(law) ** releases, length)[: reach + 1]
     tail = np.maximum(total, 0.0)[::-1].cumsum()[::-1]
     return np.append(tail[1:], 0.0)

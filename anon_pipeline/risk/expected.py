@@ -9,11 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.perturb import laplace_law, mechanisms
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 from anon_pipeline.risk.histograms import class_sizes
 from anon_pipeline.risk.linking import chance_up_to, expected_linking_risk, ties_of
@@ -42,18 +46,65 @@ class ExpectedRisk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseLaw:
-    """Discrete Laplace noise of p columns in m classes.
+    """Noise of p columns in m classes.
 
-    scales: (m, p) scale b, in grid units, ≥ 0; 0 for no noise.
+    scales: (m, p) sensitivity of each class in whole grid units, ≥ 0; 0 for no noise. Without ``drawn``, the
+        scale b of discrete Laplace noise.
     bounds: of each column the smallest and largest output, in grid units, or None.
+    drawn: p times what the noise of a column is drawn under, or (): discrete Laplace.
     """
 
     scales: NDArray[np.float64] = field(repr=False)
     bounds: Sequence[tuple[int, int] | None]
+    drawn: Sequence[Noise] = ()
 
     def columns(self, order: NDArray[np.int64]) -> NoiseLaw:
         """Return the law of some columns."""
-        return NoiseLaw(np.asarray(self.scales, np.float64)[:, order], [self.bounds[j] for j in order])
+        drawn = [self.drawn[j] for j in order] if self.drawn else ()
+        return NoiseLaw(np.asarray(self.scales, np.float64)[:, order], [self.bounds[j] for j in order], drawn)
+
+    def cdf(self, column: int, z: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability that the noise of a column is at most z, by sensitivity or scale."""
+        if not self.drawn:
+            return laplace_law.cdf(z, scales)
+        return mechanisms.cdf(self.drawn[column], z, scales.astype(np.int64))
+
+    def inputs(self, column: int) -> tuple[int, int] | None:
+        """Return the bounds that values of a column are moved to before the noise."""
+        return self.drawn[column].inputs if self.drawn else None
+
+    def centres(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the noise is added to, (r, p)."""
+        found = values.copy()
+        for j in range(values.shape[1]):
+            inputs = self.inputs(j)
+            if inputs is not None:
+                found[:, j] = np.clip(found[:, j], *inputs)
+        return found
+
+    def reach(self) -> NDArray[np.float64]:
+        """Return the noise beyond which almost nothing lies, (m, p), in grid units."""
+        if not self.drawn:
+            return np.ceil(np.asarray(self.scales, np.float64) * -math.log(_TAIL))
+        sensitivity = np.asarray(self.scales).astype(np.int64)
+        own = [mechanisms.radius(noise, sensitivity[:, j], 1 - _TAIL) for j, noise in enumerate(self.drawn)]
+        return np.ceil(np.stack(own, axis=1))
+
+    def draw(self, classes: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.float64]:
+        """Draw the noise of records of these classes, (r, p)."""
+        scales = np.asarray(self.scales, np.float64)[classes]
+        if not self.drawn:
+            success = -np.expm1(-1 / np.where(scales > 0, scales, 1.0))
+            return np.where(scales > 0, random.geometric(success) - random.geometric(success), 0).astype(
+                float
+            )
+        entropy = seeded_entropy(int(random.integers(2**62)))
+        sensitivity = scales.astype(np.int64)
+        own = [
+            mechanisms.draw(noise, mechanisms.parameters(noise, sensitivity[:, j]), entropy=entropy)
+            for j, noise in enumerate(self.drawn)
+        ]
+        return np.stack(own, axis=1).astype(np.float64)
 
     def clamped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Move outputs beyond the bounds onto them, (r, p)."""
@@ -92,8 +143,14 @@ def expected_risk(
     if law.scales.shape != (int(labels.max(initial=-1)) + 1, p) or len(law.bounds) != p or draws < 2:
         raise ValueError("scales must have a row per class, bounds one per column, draws be at least 2.")
     if p == 1:
-        scales = np.asarray(law.scales, np.float64)[:, 0]
-        closed = expected_linking_risk(originals[:, 0], labels, scales=scales, bounds=law.bounds[0])
+        closed = expected_linking_risk(
+            originals[:, 0],
+            labels,
+            scales=np.asarray(law.scales, np.float64)[:, 0],
+            bounds=law.bounds[0],
+            law=partial(law.cdf, 0),
+            inputs=law.inputs(0),
+        )
         return ExpectedRisk(closed, 0.0, 0)
     if p == 0:
         sizes = class_sizes(labels[labels >= 0], m=len(law.scales))
@@ -110,21 +167,16 @@ def _classes_of(table: ClassTable) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(table.starts) - 1), np.diff(table.starts))
 
 
-def _reach(scales: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the noise beyond which almost nothing lies, in grid units."""
-    return np.ceil(scales * -math.log(_TAIL))
-
-
 def _distances(table: ClassTable, law: NoiseLaw) -> float:
     """Estimate the work of the enumeration from above: outputs of all rows times the rows of their class."""
-    outputs, rows = np.prod(2 * _reach(law.scales) + 1, axis=1), np.diff(table.starts).astype(np.float64)
+    outputs, rows = np.prod(2 * law.reach() + 1, axis=1), np.diff(table.starts).astype(np.float64)
     return float(np.dot(outputs, rows**2) + _PER_ROW * rows.sum())
 
 
 def _enumerated(table: ClassTable, law: NoiseLaw) -> float:
     """Add up the probability of the outputs that link each row."""
     shares, counts = [], np.diff(table.before)
-    reach = _reach(law.scales)
+    reach = law.reach()
     for label, (begin, end) in enumerate(pairwise(table.starts.tolist())):
         for row in range(begin, end):
             outputs, chances = _outputs(table.rows[row], law, label, reach[label])
@@ -138,14 +190,15 @@ def _outputs(
     x: NDArray[np.float64], law: NoiseLaw, label: int, reach: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return all outputs of one record, (o, p), and their probabilities, (o,)."""
-    outputs, chances = np.empty((1, 0)), np.ones(1)
+    outputs, chances, centre = np.empty((1, 0)), np.ones(1), law.centres(x[None])[0]
     for j, bound in enumerate(law.bounds):
-        low, high = x[j] - reach[j], x[j] + reach[j]
+        low, high = centre[j] - reach[j], centre[j] + reach[j]
         if bound is not None:
             low, high = max(min(low, bound[1]), bound[0]), min(max(high, bound[0]), bound[1])
         values = np.arange(low, high + 1)
         scale = np.full(len(values), law.scales[label, j])
-        chance = chance_up_to(values, x[j], scale, bound) - chance_up_to(values - 1, x[j], scale, bound)
+        chance = chance_up_to(values, law.cdf(j, values - centre[j], scale), bound)
+        chance -= chance_up_to(values - 1, law.cdf(j, values - 1 - centre[j], scale), bound)
         outputs = np.column_stack((np.repeat(outputs, len(values), axis=0), np.tile(values, len(outputs))))
         chances = np.repeat(chances, len(values)) * np.tile(chance, len(chances))
     return np.ascontiguousarray(outputs), chances
@@ -155,12 +208,9 @@ def _simulated(table: ClassTable, law: NoiseLaw, random: np.random.Generator, dr
     """Draw the noise of all records some times; the draws are independent, and so give the error."""
     counts = np.diff(table.before)
     rows, classes = np.repeat(table.rows, counts, axis=0), np.repeat(_classes_of(table), counts)
-    scales = law.scales[classes]
-    success = -np.expm1(-1 / np.where(scales > 0, scales, 1.0))
-    shares = []
+    centres, shares = law.centres(rows), []
     for _ in range(draws):
-        noise = np.where(scales > 0, random.geometric(success) - random.geometric(success), 0)
-        linked = ties_of(law.clamped(rows + noise), rows, classes, table) > 0
+        linked = ties_of(law.clamped(centres + law.draw(classes, random)), rows, classes, table) > 0
         shares.append(np.count_nonzero(linked) / len(rows))
     error = float(np.std(shares, ddof=1)) / math.sqrt(draws)
     return ExpectedRisk(math.fsum(shares) / draws, error, draws)

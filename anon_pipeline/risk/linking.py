@@ -7,6 +7,7 @@ Belongs here: the measured and the expected linking risk of [KE V-B]. Does not b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ __all__ = [
     "linking_risk",
     "ties_of",
 ]
+
+Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 TIE_TOLERANCE = 1e-12
 """Relative difference of squared distances over several columns that still counts as a tie."""
@@ -203,8 +206,10 @@ def expected_linking_risk(
     *,
     scales: NDArray[np.float64],
     bounds: tuple[int, int] | None = None,
+    law: Law = cdf,
+    inputs: tuple[int, int] | None = None,
 ) -> float:
-    """Compute the linking risk that discrete Laplace noise will have, exactly and without drawing any.
+    """Compute the linking risk that noise will have, by default discrete Laplace, without drawing any.
 
     The outputs nearest to a value are the integers between the midpoints to its neighbouring distinct
     values in the class (a midpoint is a tie and counts); the outermost cells are unbounded.
@@ -214,6 +219,10 @@ def expected_linking_risk(
         labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
         scales: (m,) scale b of the noise of each class, in grid units, ≥ 0; 0 for no noise.
         bounds: smallest and largest output, in grid units; noise beyond is moved onto the bound.
+        law: distribution function of the noise, of whole grid units and a class's scale. For another
+            mechanism ``partial(mechanisms.cdf, noise)``, and its sensitivities as ``scales``.
+        inputs: smallest and largest value that noise is added to, in grid units; values beyond are moved
+            there before.
     Returns:
         Mean probability of being linked over the records in classes, in [0, 1].
     Raises:
@@ -227,7 +236,11 @@ def expected_linking_risk(
     found = class_histograms(values - shift, labels[inside], m=len(scales))
     x, scale = found.codes + shift, np.asarray(scales, np.float64)[found.classes]
     lower, upper = _cells(found.codes, found.classes)
-    linked = chance_up_to(upper + shift, x, scale, bounds) - chance_up_to(lower + shift - 1, x, scale, bounds)
+    centres = x if inputs is None else np.clip(x, *inputs)
+    chances = [law(limit - centres, scale) for limit in (upper + shift, lower + shift - 1)]
+    linked = chance_up_to(upper + shift, chances[0], bounds) - chance_up_to(
+        lower + shift - 1, chances[1], bounds
+    )
     return float(np.dot(linked, found.counts) / found.counts.sum())
 
 
@@ -245,12 +258,10 @@ def _cells(
 
 def chance_up_to(
     limit: NDArray[np.float64],
-    x: NDArray[np.int64],
-    scale: NDArray[np.float64],
+    chance: NDArray[np.float64],
     bounds: tuple[int, int] | None,
 ) -> NDArray[np.float64]:
-    """Return the probability that the output, clamped to the bounds, is at most ``limit``."""
-    chance = cdf(limit - x, scale)
+    """Return the probability that the output is at most ``limit``, once it is clamped to the bounds."""
     if bounds is None:
         return chance
     return np.where(limit < bounds[0], 0.0, np.where(limit >= bounds[1], 1.0, chance))

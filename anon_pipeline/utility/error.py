@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.perturb.laplace_law import mean_absolute
 
-__all__ = ["RealizedError", "expected_relative_error", "realized_error"]
+__all__ = ["RealizedError", "expected_relative_error", "expected_relative_shift", "realized_error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,31 @@ def expected_relative_error(
     Source:
         [KE (7), (8)]; METHODS 9.
     """
+    noise = mean_absolute(scales) if discrete else np.asarray(scales, np.float64)
+    return expected_relative_shift(originals, labels, shifts=noise)
+
+
+def expected_relative_shift(
+    originals: NDArray[np.float64], labels: NDArray[np.integer], *, shifts: NDArray[np.float64]
+) -> float | None:
+    """Compute the mean of E|y − x|/|x| of any noise, from the E|y − x| of each class.
+
+    Clamping is left out of account, as in `expected_relative_error`.
+
+    Args:
+        originals: (n,) one column, in grid units.
+        labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
+        shifts: (m,) mean absolute noise of each class, in grid units, ≥ 0.
+    Returns:
+        The expected error over the records in classes with x ≠ 0; None if there is none.
+    Raises:
+        ValueError: a class without a shift.
+    Source:
+        [KE (7)]; METHODS 9.
+    """
     measured = (labels >= 0) & (originals != 0)
     if not measured.any():
         return None
-    if int(labels.max()) >= len(scales):
-        raise ValueError(f"scales must cover every class, got {len(scales)} for {int(labels.max()) + 1}.")
-    noise = mean_absolute(scales) if discrete else np.asarray(scales, np.float64)
-    return _mean(noise[labels[measured]] / np.abs(originals[measured]))
+    if int(labels.max()) >= len(shifts):
+        raise ValueError(f"scales must cover every class, got {len(shifts)} for {int(labels.max()) + 1}.")
+    return _mean(shifts[labels[measured]] / np.abs(originals[measured]))

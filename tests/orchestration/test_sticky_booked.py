@@ -142,7 +142,7 @@ def test_nothing_changed_passes_a_budget_that_is_exhausted(
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("anon_pipeline.pipeline.perturb", drawn)
+    monkeypatch.setattr("anon_pipeline.pipeline.add_noise", drawn)
     with pytest.raises(GateRefused, match="2 is spent, 2 is asked, 0 is left"):
         world.release(policy)
     assert len(world.rows()) == 4

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from anon_pipeline.perturb import discrete_laplace as module
+from anon_pipeline.perturb import feeding as module
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.laplace_kernel import (

@@ -57,7 +57,7 @@ def test_a_release_beyond_the_budget_draws_no_noise(
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("anon_pipeline.pipeline.perturb", drawn)
+    monkeypatch.setattr("anon_pipeline.pipeline.add_noise", drawn)
     with pytest.raises(GateRefused, match="4 is spent, 2 is asked, 1 is left"):
         make_release(policy, places)
     assert entered(places) == ["opened", "opened", "published"] * 2

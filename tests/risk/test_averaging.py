@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.errors import InputError
+from anon_pipeline.perturb.mechanisms import MECHANISMS, Noise, pmf
 from anon_pipeline.risk.averaging import averaging_risk, expected_averaging_risk
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
 
@@ -101,3 +103,28 @@ def test_what_has_no_mean_is_refused():
         expected_averaging_risk(values, labels, scales=scales, releases=0)
     with pytest.raises(InputError, match="coarser resolution"):
         expected_averaging_risk(values, labels, scales=scales * 1e6, releases=2)
+
+
+@pytest.mark.parametrize("inputs", [None, (2, 5)])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("t", [1, 3])
+def test_each_mechanism_averages_by_its_own_law(mechanism, inputs, t):
+    """Against the t-fold convolution of its mass function, from where the values are moved to."""
+    delta = Fraction(1, 50) if mechanism == "discrete_gaussian" else None
+    noise, members, reach = Noise(mechanism, Fraction(8), delta, inputs), [0, 3, 4, 9], 40
+    sensitivity = 3 if inputs else 9
+    one = pmf(noise, np.arange(-reach, reach + 1), sensitivity)
+    law = one
+    for _ in range(t - 1):
+        law = np.convolve(law, one)
+    total = 0.0
+    for x in members:
+        centre = x if inputs is None else min(max(x, inputs[0]), inputs[1])
+        for s, chance in zip(range(-t * reach, t * reach + 1), law.tolist(), strict=True):
+            apart = [abs(t * (centre - other) + s) for other in members]
+            total += chance * (abs(t * (centre - x) + s) == min(apart))
+    values, labels = np.array(members), np.zeros(4, int)
+    found = expected_averaging_risk(
+        values, labels, scales=np.array([float(sensitivity)]), releases=t, noise=noise
+    )
+    assert found == pytest.approx(total / 4, abs=1e-9)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.perturb import mechanisms
+from anon_pipeline.perturb.mechanisms import MECHANISMS, Noise
 from anon_pipeline.risk.expected import ExpectedRisk, NoiseLaw, expected_risk
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
 
@@ -121,3 +124,59 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="draws be at least 2"):
         law = NoiseLaw(np.ones((8, 2)), (None, None))
         expected_risk(originals, labels, law, random=np.random.default_rng(0), draws=1)
+
+
+def of(mechanism, inputs=None):
+    delta = Fraction(1, 50) if mechanism == "discrete_gaussian" else None
+    return Noise(mechanism, Fraction(8), delta, inputs)
+
+
+def enumerated(originals, sensitivity, drawn, bounds, reach=40):
+    """Twin for any mechanism, of one class: noise from where the values are moved to."""
+    total, steps = 0.0, np.arange(-reach, reach + 1)
+    laws = [mechanisms.pmf(n, steps, s).tolist() for n, s in zip(drawn, sensitivity, strict=True)]
+    assert all(math.fsum(law) == pytest.approx(1, abs=1e-10) for law in laws)
+    spans = np.ptp(originals, axis=0)
+    for x in originals:
+        centre = [
+            v if n.inputs is None else min(max(v, n.inputs[0]), n.inputs[1])
+            for v, n in zip(x, drawn, strict=True)
+        ]
+        for picked in product(*(range(len(steps)) for _ in drawn)):
+            y = np.array([c + steps[place] for c, place in zip(centre, picked, strict=True)])
+            y = np.array(
+                [v if b is None else min(max(v, b[0]), b[1]) for v, b in zip(y, bounds, strict=True)]
+            )
+            apart = ((y - originals)[:, spans > 0] / spans[spans > 0]) ** 2
+            mine = ((y - x)[spans > 0] / spans[spans > 0]) ** 2
+            if mine.sum() <= apart.sum(axis=1).min() * (1 + 1e-12):
+                total += math.prod(law[place] for law, place in zip(laws, picked, strict=True))
+    return total / len(originals)
+
+
+@pytest.mark.parametrize("inputs", [None, (2, 5)])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_each_mechanism_is_enumerated_by_its_own_law(mechanism, inputs):
+    originals = np.array([[0, 1], [3, 1], [4, 6], [7, 2]])
+    drawn = (of(mechanism, inputs), of("discrete_laplace"))
+    sensitivity = [3 if inputs else 7, 5]
+    for columns, bounds in (((0,), (None,)), ((0,), ((1, 6),)), ((0, 1), (None, (0, 5)))):
+        rows = originals[:, columns]
+        law = NoiseLaw(
+            np.array([[sensitivity[j] for j in columns]], float), bounds, tuple(drawn[j] for j in columns)
+        )
+        found = expected_risk(rows, np.zeros(4, int), law, random=np.random.default_rng(0), most=2**40)
+        want = enumerated(rows, [sensitivity[j] for j in columns], law.drawn, bounds)
+        assert (found.draws, found.risk) == (0, pytest.approx(want, abs=1e-9))
+
+
+@pytest.mark.parametrize("inputs", [None, (48, 55)])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_each_mechanism_is_simulated_by_its_own_sampler(mechanism, inputs):
+    originals, labels = table(n=40, m=4)
+    drawn = (of(mechanism, inputs), of("staircase"))
+    law = NoiseLaw(np.full((4, 2), 7.0), (None, (40, 60)), drawn)
+    exact = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=2**40)
+    found = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=0, draws=400)
+    assert found.risk == pytest.approx(exact.risk, abs=4 * found.standard_error)
+    assert found == expected_risk(originals, labels, law, random=np.random.default_rng(0), most=0, draws=400)

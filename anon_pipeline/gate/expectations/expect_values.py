@@ -40,7 +40,7 @@ def parallel(cls: type, values: dict[str, Any]) -> dict[str, Any]:
         ValueError: with the lengths.
     """
     names = ("released_columns", "original_columns", "published_columns", "resolutions", "epsilons")
-    lengths = {name: len(values[name]) for name in names if name in values}
+    lengths = {name: len(values[name]) for name in (*names, "noises") if values.get(name) is not None}
     if len(set(lengths.values())) > 1:
         got = ", ".join(f"{name}: {length}" for name, length in lengths.items())
         raise ValueError(f"lists of perturb columns must be equally long, got {got}")
@@ -110,6 +110,8 @@ class ExpectReleaseToBeConfidentlyKAnonymous(ReleaseExpectation):
         k: originals, ≥ 1.
         confidence: of the interval, in (0, 1).
         epsilons: ε of each perturb column.
+        noises: what each column's noise is drawn under (``mechanism``; ``epsilon`` and ``delta`` as texts of
+            exact fractions; ``inputs``, grid units); None: discrete Laplace by class and ``epsilons``.
         released_columns: perturb columns as released.
         original_columns: the same columns as they were, in the same order.
         class_column: class of each original record, a whole number; −1 for no class.
@@ -124,6 +126,9 @@ class ExpectReleaseToBeConfidentlyKAnonymous(ReleaseExpectation):
     k: Count = pydantic.Field(description="Originals within the interval.")
     confidence: Confidence = pydantic.Field(description="Of the interval.")
     epsilons: Positives = pydantic.Field(description="ε of each perturb column.")
+    noises: list[dict[str, Any]] | None = pydantic.Field(
+        default=None, description="Of each perturb column; default: discrete Laplace by class."
+    )
     released_columns: Names = pydantic.Field(description="Perturb columns as released.")
     original_columns: Names = pydantic.Field(description="The same columns as they were.")
     class_column: str = pydantic.Field(description="Class of each original record; −1 for none.")
@@ -131,7 +136,7 @@ class ExpectReleaseToBeConfidentlyKAnonymous(ReleaseExpectation):
 
     sentence = "Each released record must have no or $k originals within its $confidence interval."
     metric_dependencies = ("release.confident_k",)
-    success_keys = ("k", "confidence", "epsilons", *_NOISY, "released")
+    success_keys = ("k", "confidence", "epsilons", "noises", *_NOISY, "released")
     args_keys = success_keys
     _checked = pydantic.root_validator(allow_reuse=True, skip_on_failure=True)(parallel)
 

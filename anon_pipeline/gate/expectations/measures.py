@@ -8,6 +8,7 @@ here: how anything is measured (`risk`), limits (`expect_classes`, `expect_value
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,11 +31,13 @@ from anon_pipeline.gate.expectations.arrays import (
     sensitive_codes,
 )
 from anon_pipeline.hierarchy import Hierarchy
+from anon_pipeline.measure.measures import class_intervals
+from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.grid import quantize
-from anon_pipeline.perturb.noise import class_diameters
+from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Sensitive
 from anon_pipeline.risk.closeness import closeness
-from anon_pipeline.risk.confidence import confidence_radius, confident_counts
+from anon_pipeline.risk.confidence import confident_counts
 from anon_pipeline.risk.diversity import distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.linking import linking_risk
 from anon_pipeline.risk.sizes import suppression
@@ -161,22 +164,35 @@ def suppressed_share(frame: pd.DataFrame, wanted: Wanted) -> float:
     return suppression(int(released_rows(frame, wanted["released"]).sum()), len(frame))
 
 
+def _noises(wanted: Wanted) -> list[Noise]:
+    """Return what each perturb column's noise is drawn under."""
+    if wanted.get("noises") is None:
+        return [Noise("discrete_laplace", exact_fraction(epsilon)) for epsilon in wanted["epsilons"]]
+    return [
+        Noise(
+            noise["mechanism"],
+            Fraction(noise["epsilon"]),
+            None if noise["delta"] is None else Fraction(noise["delta"]),
+            None if noise["inputs"] is None else (noise["inputs"][0], noise["inputs"][1]),
+        )
+        for noise in wanted["noises"]
+    ]
+
+
 def fewest_originals(frame: pd.DataFrame, wanted: Wanted) -> int:
     """Return the fewest originals within the interval of a released record that has any, at most k."""
     values = _noisy(frame, wanted)
     exact = quantize(values.originals)
     sizes = np.bincount(values.labels[values.labels >= 0]).astype(np.int64)
-    diameters = class_diameters(exact, EquivalenceClasses(values.labels, sizes)).astype(np.float64)
-    radius = [
-        confidence_radius(diameters[:, j], epsilon, wanted["confidence"])
-        for j, epsilon in enumerate(wanted["epsilons"])
-    ]
+    inputs, radius = class_intervals(
+        _noises(wanted), exact, EquivalenceClasses(values.labels, sizes), confidence=wanted["confidence"]
+    )
     counts = confident_counts(
         values.released,
         values.labels[values.own],
-        exact.astype(np.float64),
+        inputs.astype(np.float64),
         labels=values.labels,
-        radius=np.stack(radius, axis=1),
+        radius=radius,
         cap=wanted["k"],
     )
     return int(counts[counts > 0].min(initial=wanted["k"]))

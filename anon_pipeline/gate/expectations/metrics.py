@@ -115,7 +115,7 @@ class ReleaseConfidentK(TableMetricProvider):
     """Fewest originals within the confidence interval of a released record that has any, at most k."""
 
     metric_name = "release.confident_k"
-    value_keys = ("k", "confidence", "epsilons", *_NOISY, "released")
+    value_keys = ("k", "confidence", "epsilons", "noises", *_NOISY, "released")
 
     @metric_value(engine=PandasExecutionEngine)
     def _pandas(cls, **given: Any) -> int:

@@ -35,7 +35,7 @@ from anon_pipeline.gate.expectations.expect_values import (
     ExpectReleaseToBeConfidentlyKAnonymous,
 )
 from anon_pipeline.gate.expectations.measures import without_values
-from anon_pipeline.measure.evidence import epsilon_shares
+from anon_pipeline.measure.evidence import epsilon_shares, noises
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["Outcome", "SuiteResult", "suite_for", "validate"]
@@ -112,6 +112,7 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
             k=gate.confidence_k,
             confidence=policy.suppress.confidence,
             epsilons=[float(share) for share in epsilon_shares(policy)],
+            noises=_noises(policy),
             **_noisy(policy),
         )
     limits |= _together(policy, releases)
@@ -148,6 +149,22 @@ def _coding(policy: Policy, name: str, hierarchies: Path) -> dict[str, Any]:
         "hierarchy": None if column.hierarchy is None else column.hierarchy.model_dump(mode="json"),
         "hierarchies": str(hierarchies),
     }
+
+
+def _noises(policy: Policy) -> list[dict[str, Any]] | None:
+    """Return the noise of each perturb column; None where all is discrete Laplace by class."""
+    found = noises(policy)
+    if all(noise.mechanism == "discrete_laplace" and noise.inputs is None for noise in found):
+        return None
+    return [
+        {
+            "mechanism": noise.mechanism,
+            "epsilon": str(noise.epsilon),
+            "delta": None if noise.delta is None else str(noise.delta),
+            "inputs": None if noise.inputs is None else list(noise.inputs),
+        }
+        for noise in found
+    ]
 
 
 def _noisy(policy: Policy) -> dict[str, Any]:

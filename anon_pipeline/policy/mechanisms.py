@@ -1,0 +1,81 @@
+"""Rules on the noise of a policy's columns: which mechanism needs what, and which fit instead.
+
+Belongs here: rules on mechanisms, ε and δ. Does not belong here: other rules between sections (`rules`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from anon_pipeline.policy.columns import Perturb
+from anon_pipeline.policy.fields import Mechanism
+
+__all__ = ["SMALLEST_DELTA", "STAIRCASE_EPSILON", "broken_mechanisms"]
+
+STAIRCASE_EPSILON = 10
+"""Largest ε of a column with staircase noise: its sampler tries again about exp(ε/2)/2 times."""
+
+SMALLEST_DELTA = 1e-12
+
+
+def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which mechanisms do not fit what the section says of the noise, with those that do.
+
+    Args:
+        columns: parsed columns by name; one that did not parse is None.
+        sections: parsed sections by name; one that did not parse is absent.
+    """
+    section = sections.get("perturb")
+    if section is None or None in columns.values():
+        return
+    kinds = {
+        name: columns[name].mechanism or section.mechanism
+        for name in columns
+        if isinstance(columns[name], Perturb)
+    }
+    by_kind = {kind: [name for name, own in kinds.items() if own == kind] for kind in get_args(Mechanism)}
+    gaussian, uniform = by_kind["discrete_gaussian"], by_kind["uniform"]
+    if gaussian and section.delta is None:
+        yield (
+            f"perturb.delta: must be given for mechanism: discrete_gaussian in {', '.join(gaussian)}. "
+            "Without one fit discrete_laplace, staircase."
+        )
+    if not gaussian and section.delta is not None:
+        yield "perturb.delta: must be left out when no column has mechanism: discrete_gaussian"
+    if uniform and not section.without_guarantee:
+        yield (
+            f"perturb.without_guarantee: must be true for mechanism: uniform in {', '.join(uniform)}, which "
+            "guarantees nothing. These guarantee ε: discrete_laplace, staircase, discrete_gaussian."
+        )
+    if not uniform and section.without_guarantee:
+        yield "perturb.without_guarantee: must be left out when no column has mechanism: uniform"
+    yield from _shares(columns, section, by_kind)
+    if sections.get("budget") is not None and (gaussian or uniform):
+        yield (
+            "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or "
+            f"staircase, got others in {', '.join(name for name in kinds if name in {*gaussian, *uniform})}"
+        )
+
+
+def _shares(columns: Mapping[str, Any], section: Any, by_kind: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield which columns' shares of ε and δ their mechanism could not draw."""
+    weights = {name: columns[name].weight for names in by_kind.values() for name in names}
+    sharp = [
+        name
+        for name in by_kind["staircase"]
+        if section.epsilon * weights[name] / sum(weights.values()) > STAIRCASE_EPSILON
+    ]
+    if sharp:
+        yield (
+            f"perturb.epsilon: must leave at most {STAIRCASE_EPSILON} for a column with mechanism: "
+            f"staircase, got more for {', '.join(sharp)}. Beyond fit discrete_laplace, discrete_gaussian."
+        )
+    whole = sum(weights[name] for name in by_kind["discrete_gaussian"])
+    small = [
+        name
+        for name in by_kind["discrete_gaussian"]
+        if section.delta is not None and section.delta * weights[name] / whole < SMALLEST_DELTA
+    ]
+    if small and len(by_kind["discrete_gaussian"]) > 1:
+        yield f"perturb.delta: must leave at least 1e-12 for each column, got less for {', '.join(small)}"
