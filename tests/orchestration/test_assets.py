@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from collections.abc import Callable
 
@@ -72,6 +73,16 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
     names = ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
     assert [path.name for path in made.released()] == names
+    assert published["report"].path == str(made.folder / "out" / names[-1])
+    table = pd.read_parquet(made.folder / "out" / names[1])
+    sizes = table.groupby(["age", "city"]).size()
+    rows = [row.strip("| ").split(" | ") for row in published["classes"].value.splitlines()[2:]]
+    assert sum(int(row[2]) for row in rows) == len(table)
+    assert sum(int(row[1]) for row in rows) == len(sizes)
+    assert max(len(row[3]) for row in rows) == max(len(row[5]) for row in rows) == 20
+    assert not set(re.findall(r"[a-z]+", published["classes"].value)) - set(
+        ["records", "of", "a", "class", "classes", "largest", "risk", "to", "as", "bars"]
+    )
     assert manifest["data_digest"] == published["data_digest"].value
     evaluations = result.get_asset_check_evaluations()
     assert len(evaluations) == 3 + 6 + 1  # contracts, limits, the suite
