@@ -335,9 +335,11 @@ def test_texts_of_data_and_policy_are_escaped(
             "columns": {"age": {"hierarchy": {"intervals": None, "numbers": True}}},
         },
         {"columns": {"person": {"action": "mask"}}},
+        {"perturb": {"mechanism": "staircase"}},
+        {"perturb": {"mechanism": "discrete_gaussian", "delta": 1e-6}},
         {"publish": {"format": "csv"}},
     ],
-    ids=["no noise", "mondrian", "mdav", "masked", "csv"],
+    ids=["no noise", "mondrian", "mdav", "masked", "staircase", "gaussian", "csv"],
 )
 def test_every_kind_of_release_has_both_reports(
     small_policy: Small, small_people: People, making: Making, changes: dict[str, Any]
