@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -100,8 +101,8 @@ def _search(folder: Path) -> tuple[int, list[str]]:
     """Search all that was written: places, and what was found where."""
     everywhere, in_data, count, hits = needles(), needles(allowed_in_data=False), 0, []
     for path in _written(folder):
-        wanted = in_data if _is_named(path, "files") else everywhere
-        shown = PLACES if _is_named(path, "report") else ()
+        wanted = in_data if _is_data(path) else everywhere
+        shown = PLACES if _is_report(path) else ()
         for place, data in _below(folder, path):
             count += 1
             where = f"{path.relative_to(folder).parts[0]}: {_masked(place)}"
@@ -144,16 +145,21 @@ def _written(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _is_named(path: Path, key: str) -> bool:
-    """Whether a file is what the manifest beside it names as the release's data (files) or report."""
+def _is_data(path: Path) -> bool:
+    """Whether a file is the data file of a release: what its manifest names, and nothing else."""
     manifest = path.parent / "manifest.json"
     if path == manifest or not manifest.is_file():
         return False
     try:
-        named = json.loads(manifest.read_text())[key]
-        return path.name in {item["name"] for item in (named if isinstance(named, list) else [named])}
-    except (ValueError, LookupError, TypeError):
+        return path.name in {file["name"] for file in json.loads(manifest.read_text())["files"]}
+    except (ValueError, LookupError):
         return False
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file is the report of a release, or of the one before: that one stays for slow readers."""
+    beside = (path.parent / "manifest.json").is_file()
+    return beside and re.fullmatch(r"\w+-report-[0-9a-f]{16}\.html", path.name) is not None
 
 
 def main() -> int:
