@@ -186,7 +186,7 @@ def test_retain_none_deletes_after_publishing_and_published_alone_says_why(proje
     text = failures(made.materialize("published"))
     assert "it is not there" in text
     assert "vault.retain deletes private tables" in text
-    assert len(made.released()) == 2
+    assert len(made.released()) == 3
 
 
 def test_a_refused_release_deletes_nothing(project: Make) -> None:
