@@ -27,7 +27,7 @@ FLOORS: list[set[str]] = [
     {"pipeline", "gate"},
     {"ledger", "report"},
     {"publish"},
-    {"release", "rehearsal"},
+    {"release", "rehearsal", "tuning"},
     {"orchestration"},
     {"cli"},
 ]
