@@ -28,6 +28,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.policy import TYPE, Policy, policy_from
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.rehearsal import rehearse
+from anon_pipeline.report.shown import noise_rows
 from anon_pipeline.staged import Means
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune
@@ -131,6 +132,16 @@ def test_the_facts_say_what_the_policy_decides_and_no_value(
             checked_facts(policy, forged)
 
 
+def test_the_report_has_the_same_titles_for_numbers_and_categories(
+    small_policy: Small, small_people: People
+) -> None:
+    policy = small_policy(columns=BOTH)
+    rows = dict(noise_rows(pipeline.run(policy, workers(small_people()), means()).suppressed.facts))
+    assert len({tuple(row) for row in rows.values()}) == 1
+    assert (rows["height"]["resolution"], rows["job"]["resolution"]) == ("1", "–")
+    assert (rows["height"]["values that it may have"], rows["job"]["values that it may have"]) == ("–", "5")
+
+
 def test_without_numbers_no_mechanism_of_numbers_is_told(small_policy: Small, small_people: People) -> None:
     policy = small_policy(**ALONE, gate={"suppression": 0.9})
     people = workers(small_people(), numbers=False)
@@ -157,6 +168,9 @@ def test_a_release_is_published_verified_and_checked(
     assert manifest["epsilon"] == 2
     assert manifest["guarantee"] == guarantee(policy)
     assert not any(job in json.dumps(manifest) for job in JOBS)
+    pages = list((tmp_path / "out").glob("*.html"))
+    assert all("least chance to be released as it is" in page.read_text(encoding="utf-8") for page in pages)
+    assert pages
     monkeypatch.chdir(tmp_path)
     for arguments in (
         ["verify", "out", "--policy", "policy.yaml"],
