@@ -33,6 +33,7 @@ from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.orchestration.vault import trusted
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
+from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.staged import Staged
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ _SAYS = {
     "similarity": "In every class two values of {} are at least so different.",
     "prosecutor_risk": "At most this chance of picking a given person's record.",
     "marketer_risk": "At most this share picked rightly over all classes.",
+    "population": "Who knows the population names the persons of at most this share: {}.",
     "sample_uniques": "At most this share of the records is alone with its quasi-identifiers.",
     "minimal_uniques": "At most this share of the records is singled out by up to three quasi-identifiers.",
     "sticky": "What was published before and has not changed has the same noise.",
@@ -187,6 +189,7 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
             trusted(policy, released)
             trusted(policy, originals)
             memory = published_before(policy, locations, partition=key, manager=anon_vault)
+            population = read_population(policy, folder=locations.sources)
             report = evaluate(
                 released.frame,
                 policy,
@@ -194,10 +197,11 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
                 originals=originals.frame,
                 hierarchies=folder,
                 memory=memory,
+                population=population,
             )
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
-            tables = _Judged(released.frame, originals.frame, memory)
+            tables = _Judged(released.frame, originals.frame, memory, population)
             suite = _suite(policy, tables, folder) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:
@@ -227,11 +231,12 @@ def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Judged:
-    """What the gate judges: the release, its originals, what was published before."""
+    """What the gate judges: the release, its originals, what was published before, the population."""
 
     released: pd.DataFrame
     originals: pd.DataFrame
     memory: Memory | None
+    population: Population | None
 
 
 def _suite(policy: Policy, tables: _Judged, hierarchies: Path) -> "SuiteResult":
@@ -243,7 +248,12 @@ def _suite(policy: Policy, tables: _Judged, hierarchies: Path) -> "SuiteResult":
 
     try:
         batch = gate_batch(
-            tables.released, tables.originals, policy, hierarchies=hierarchies, memory=tables.memory
+            tables.released,
+            tables.originals,
+            policy,
+            hierarchies=hierarchies,
+            memory=tables.memory,
+            population=tables.population,
         )
     except InputError as error:
         return SuiteResult((Outcome("evidence", False, error="InputError", reason=str(error)),))
