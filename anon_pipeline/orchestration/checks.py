@@ -53,7 +53,7 @@ _SAYS = {
     "confidence_k": "No record has fewer, but at least one, originals in its confidence interval.",
     "cross_release_k": "So many persons fit all classes, over all releases, that any one was published in.",
     "attacker_success": "At most this share of the guesses at the nearest original is right.",
-    "assignment_risk": "At most this share is linked, by the nearest original or one to one.",
+    "assignment_risk": "At most this share is linked, by the nearest or likeliest original or one to one.",
     "expected_linking_risk": "The noise lets at most this share be linked, on average.",
     "averaging": "The mean of several releases would let at most this share be linked.",
     "linkage": "At most this share is linked by comparing all records: {}.",

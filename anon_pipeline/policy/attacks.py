@@ -82,8 +82,8 @@ class Attacks(Strict):
     )
     assignment_risk: Share | None = Field(
         None,
-        description="Largest share linked by the nearest original or by the cheapest one-to-one assignment, "
-        "whichever links more.",
+        description="Largest share linked by the nearest original, by the cheapest one-to-one assignment, or "
+        "by the most probable original, whichever links most.",
     )
     expected_linking_risk: Share | None = Field(
         None, description="Largest linking risk that the noise has on average, whatever was drawn."

@@ -19,7 +19,9 @@ from anon_pipeline.policy.rules import COVERING, _attacks
 from anon_pipeline.policy.sections import Gate
 from anon_pipeline.risk.assignment import assignment_risk
 from anon_pipeline.risk.averaging import expected_averaging_risk
+from anon_pipeline.risk.expected import NoiseLaw
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.sources.population import Population
 
 Small = Callable[..., Policy]
@@ -113,9 +115,11 @@ def test_the_values_are_those_of_the_pure_functions(small_policy: Small) -> None
     labels = vault()[CLASS].to_numpy()
     nearest = linking_risk(*arrays(), labels=labels)
     assert found["attacker_success"] == nearest.attacker_success
-    assert found["assignment_risk"] == max(nearest.risk, assignment_risk(*arrays(), labels=labels).risk)
     epsilon = policy.perturb.epsilon  # type: ignore[union-attr]
     noise = {"scales": np.full(3, 20 / epsilon)}
+    law = NoiseLaw(noise["scales"][:, None], (None,))
+    others = [assignment_risk(*arrays(), labels=labels), posterior_risk(*arrays(), labels=labels, law=law)]
+    assert found["assignment_risk"] == max(nearest.risk, *(attack.risk for attack in others))
     grid = vault()["height"].to_numpy(np.int64)
     assert found["expected_linking_risk"] == pytest.approx(expected_linking_risk(grid, labels, **noise))
     averaged = expected_averaging_risk(grid, labels, releases=4, **noise)

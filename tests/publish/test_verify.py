@@ -111,11 +111,11 @@ def test_who_has_the_population_can_repeat_what_was_measured_on_it(project: Make
     assert gate["population_digest"] == hashlib.sha256(people.read_bytes()).hexdigest()
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert code == 0, said
-    assert "gate.population.journalist_risk: " in said
+    assert "Not verified: signature, gate.origin, gate.suppression." in said
     people.write_text(people.read_text().replace("Cork", "Galway"))
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert code == 1
-    assert "it was measured on another population" in said
+    assert "it was measured on another population" in re.sub(r"[│\s]+", " ", said)
     people.unlink()
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert code == 0, said
