@@ -33,7 +33,7 @@ from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.orchestration.vault import trusted
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
-from anon_pipeline.sources.population import Population, read_population
+from anon_pipeline.sources.population import read_population
 from anon_pipeline.staged import Staged
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
             )
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
-            tables = _Judged(released.frame, originals.frame, memory, population)
+            tables = _Judged(released.frame, originals.frame, memory)
             suite = _suite(policy, tables, folder) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:
@@ -231,12 +231,11 @@ def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Judged:
-    """What the gate judges: the release, its originals, what was published before, the population."""
+    """What the gate judges: the release, its originals, what was published before."""
 
     released: pd.DataFrame
     originals: pd.DataFrame
     memory: Memory | None
-    population: Population | None
 
 
 def _suite(policy: Policy, tables: _Judged, hierarchies: Path) -> "SuiteResult":
@@ -248,12 +247,7 @@ def _suite(policy: Policy, tables: _Judged, hierarchies: Path) -> "SuiteResult":
 
     try:
         batch = gate_batch(
-            tables.released,
-            tables.originals,
-            policy,
-            hierarchies=hierarchies,
-            memory=tables.memory,
-            population=tables.population,
+            tables.released, tables.originals, policy, hierarchies=hierarchies, memory=tables.memory
         )
     except InputError as error:
         return SuiteResult((Outcome("evidence", False, error="InputError", reason=str(error)),))

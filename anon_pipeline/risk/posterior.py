@@ -17,7 +17,7 @@ from anon_pipeline.risk.expected import NoiseLaw
 
 __all__ = ["LARGEST_BALANCED", "PosteriorRisk", "posterior_risk"]
 
-LARGEST_BALANCED = 2**22
+LARGEST_BALANCED = 2**20
 """Pairs of distinct released and original values of a class up to which its likelihoods are balanced."""
 
 _ROUNDS = 20

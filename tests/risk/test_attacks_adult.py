@@ -106,6 +106,9 @@ def test_one_to_one_alone_is_weaker_than_the_nearest_neighbour(adult, epsilon):
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2), Fraction(8)])
 def test_the_most_probable_original_is_never_weaker_on_average(adult, epsilon, columns):
     values, labels = adult[0][:, :columns], adult[1]
+    large = np.bincount(labels[labels >= 0])[labels] > 200  # they take minutes
+    labels = np.where(large, -1, labels)
+    labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
     own, grid = np.flatnonzero(labels >= 0), values.astype(float)
     law = NoiseLaw(spans(values, labels) / float(epsilon), (None,) * columns)
     gains = []

@@ -17,12 +17,10 @@ from anon_pipeline.compose.sticky import recall
 from anon_pipeline.encode import CLASS, PERSON
 from anon_pipeline.measure.evidence import Evidence, evidence_from, quantized
 from anon_pipeline.measure.measures import needs_originals
-from anon_pipeline.measure.population import class_populations
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.sources.population import Population
 
-__all__ = ["MEMBER", "ORIGINAL", "PERSONS", "PUBLISHED", "RELEASED", "gate_batch"]
+__all__ = ["MEMBER", "ORIGINAL", "PUBLISHED", "RELEASED", "gate_batch"]
 
 RELEASED = "_released"
 """Column of a batch that marks the released records."""
@@ -36,9 +34,6 @@ MEMBER = "_class_in_"
 PUBLISHED = "_published_"
 """Prefix of the columns of a batch that hold the published values that must stay."""
 
-PERSONS = "_population"
-"""Column of a batch with the persons of the population whom a released record may be about."""
-
 
 def gate_batch(
     released: pd.DataFrame,
@@ -47,7 +42,6 @@ def gate_batch(
     *,
     hierarchies: Path = Path(),
     memory: Memory | None = None,
-    population: Population | None = None,
 ) -> pd.DataFrame:
     """Put a release and its originals into one table, as the expectations of `suite_for` measure it.
 
@@ -57,13 +51,11 @@ def gate_batch(
         policy: names the columns.
         hierarchies: folder of the hierarchy tables.
         memory: what was published before; needed with ``record_key``.
-        population: needed with ``gate.attacks.population``.
     Returns:
         A row per original record, (n, columns): generalized and sensitive columns, ``_class_id``,
         ``_released``, and for each perturb column its released value (missing where the record is not
         released) and ``_original_<column>``. With a memory, ``_class_in_<i>`` for each release, this one
-        last, and ``_published_<column>``, of the released records. With a population ``_population``: the
-        persons whom a released record may be about, 0 for the others. Private, as the originals are.
+        last, and ``_published_<column>``, of the released records. Private, as the originals are.
     Raises:
         InputError: the two do not belong together; what the gate refuses for as well.
     """
@@ -78,10 +70,6 @@ def gate_batch(
         batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(np.float64)
     if memory is not None and PERSON in behind.frame:
         _remember(batch, evidence, policy, memory)
-    if population is not None:
-        persons = np.zeros(len(batch), np.int64)
-        persons[behind.own] = class_populations(evidence, policy, population)[evidence.classes.labels]
-        batch[PERSONS] = persons
     return batch
 
 
