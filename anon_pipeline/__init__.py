@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from anon_pipeline.release import anonymize as anonymize
     from anon_pipeline.release import make_release as make_release
     from anon_pipeline.sources.patients import patients as patients
+    from anon_pipeline.tuning.grid import Grid as Grid
+    from anon_pipeline.tuning.tune import tune as tune
 
 _HOMES = {
     "AnonPipelineError": "errors",
     "AnonymizedRelease": "orchestration.component",
     "GateRefused": "errors",
     "GateReport": "gate",
+    "Grid": "tuning.grid",
     "InfeasibleError": "errors",
     "InputError": "errors",
     "Locations": "locations",
@@ -47,6 +50,7 @@ _HOMES = {
     "make_release": "release",
     "parse_policy": "policy",
     "patients": "sources.patients",
+    "tune": "tuning.tune",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - the table above is the list

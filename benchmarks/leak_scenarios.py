@@ -186,6 +186,9 @@ def _cli(outcomes: Outcomes) -> None:
         with blown("anon_pipeline.publish.tables.read_parquet", BLOWS[kind]):
             asked = ("check", "any.parquet", "--policy", "policy.yaml")
             outcomes.add(f"check {kind}", _shown(project, asked), _BUG)
+        with blown("anon_pipeline.tuning.tune.expect", BLOWS[kind]):
+            asked = ("tune", "policy.yaml", "--epsilon", "1")
+            outcomes.add(f"tune {kind}", _shown(project, asked), _BUG)
     _notebook(outcomes)
 
 

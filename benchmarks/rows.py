@@ -30,11 +30,15 @@ from anon_pipeline.release import anonymize
 from anon_pipeline.sources.patients import patients
 from anon_pipeline.staged import Means
 from anon_pipeline.templates import template
+from anon_pipeline.tuning.grid import default_grid
+from anon_pipeline.tuning.tune import tune
 from benchmarks.adult import (
     SET_B,
     adult_census,
     adult_folder,
+    adult_policy,
     adult_table,
+    paper_table,
     set_a_policy,
     table_columns,
     with_height,
@@ -164,6 +168,18 @@ def _mechanism(noise: Noise) -> Work:
     return Work(call, amount=n)
 
 
+def _tune() -> Work:
+    """Tune the paper's policy: one recoding for each k, closed forms for the rest."""
+    policy, table = adult_policy(10, 2, "ola"), paper_table(adult_folder())
+    grid = default_grid(policy)
+    assert (len(grid.k), len(grid.epsilon)) == (7, 7)
+
+    def call() -> None:
+        tune(policy, table, grid)
+
+    return Work(call, repeats=5)
+
+
 def _patients() -> Work:
     policy, table = parse_policy(template("patients")), patients(MILLION)
     few = table.head(20_000)
@@ -198,6 +214,7 @@ WORK: Final[dict[str, Callable[[], Work]]] = {
     "staircase": lambda: _mechanism(Noise("staircase", Fraction(2))),
     "gaussian": lambda: _mechanism(Noise("discrete_gaussian", Fraction(2), Fraction(1, 10**6))),
     "uniform": lambda: _mechanism(Noise("uniform", Fraction(2))),
+    "tune": _tune,
     "patients": _patients,
 }
 """What each row times, by its name; calling an entry makes the data."""

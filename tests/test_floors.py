@@ -27,7 +27,7 @@ FLOORS: list[set[str]] = [
     {"pipeline", "gate"},
     {"ledger"},
     {"publish"},
-    {"release", "rehearsal"},
+    {"release", "rehearsal", "tuning"},
     {"orchestration"},
     {"cli"},
 ]

@@ -23,6 +23,7 @@ from anon_pipeline.gate.expectations import gate_batch, suite_for, validate
 from anon_pipeline.measure.evidence import evidence_from, noises
 from anon_pipeline.measure.measures import confident_originals
 from anon_pipeline.measure.recorded import checked_facts
+from anon_pipeline.measure.utility import utility
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.mechanisms import MECHANISMS, cdf, mean_absolute, radius
 from anon_pipeline.policy import Policy
@@ -315,3 +316,20 @@ def test_what_is_expected_is_what_comes_out(
     said = chain.suppressed.facts["perturbed"]["columns"]["height"]["expected_relative_error"]
     relative = (distance / original).mean()
     assert said == pytest.approx(relative, rel=0.06)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_error_that_an_analyst_is_told_to_expect_is_the_mechanisms_own(
+    small_policy: Small, small_people: People, mechanism: str
+) -> None:
+    policy = under(small_policy, mechanism, declared=True, suppress={"confidence": None})
+    people = small_people(2_000)
+    entropy = seeded_entropy(7)
+    before = pipeline.deidentified(policy, pipeline.raw(policy, people, entropy=entropy), key=None)
+    recoded = pipeline.k_anonymized(policy, before)
+    noisy = pipeline.perturbed(policy, recoded, entropy=entropy)
+    evidence = evidence_from(noisy.frame, policy, originals=recoded.frame)
+    told = utility(evidence, policy, before.frame).noise["height"].expected
+    (noise,) = noises(policy)
+    kept = recoded.frame.loc[recoded.frame[CLASS] >= 0, "height"]
+    assert told == pytest.approx(float(mean_absolute(noise, 40)) * float((1 / kept).mean()), rel=1e-9)

@@ -13,6 +13,7 @@ PUBLIC = [
     "AnonymizedRelease",
     "GateRefused",
     "GateReport",
+    "Grid",
     "InfeasibleError",
     "InputError",
     "Locations",
@@ -27,6 +28,7 @@ PUBLIC = [
     "make_release",
     "parse_policy",
     "patients",
+    "tune",
 ]
 HEAVY = {
     "dagster",

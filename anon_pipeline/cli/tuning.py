@@ -1,0 +1,169 @@
+"""The command that compares parameters before anything is released: `tune`.
+
+Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when
+the command runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from anon_pipeline.cli.releasing import check_partition
+from anon_pipeline.cli.shared import Progress, allow_outside_option, locations_of, project_option
+
+if TYPE_CHECKING:
+    from anon_pipeline.policy import Policy
+    from anon_pipeline.tuning.grid import Grid
+    from anon_pipeline.tuning.model import Tuning
+
+__all__ = ["tune"]
+
+Value = TypeVar("Value")
+
+_PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
+_INFEASIBLE = 3
+_SHOWN = (
+    *("recoder", "k", "epsilon", "confidence", "error", "linking", "linking_released", "suppression"),
+    *("information_loss", "loss", "verdict"),
+)
+_GRID = ("recoder", "k", "epsilon", "confidence")
+
+
+@click.command()
+@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+@click.option("--k", "ks", metavar="2,5,10", help="Class sizes. Default: seven from 2 to 100.")
+@click.option(
+    "--epsilon", "epsilons", metavar="0.5,1,2", help="ε of a record. Default: seven from 0.1 to 10."
+)
+@click.option("--confidence", "confidences", metavar="0.95,0.99", help="Also none. Default: the policy's.")
+@click.option("--recoder", "recoders", metavar="ola,mondrian", help="Default: the policy's.")
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the table.")
+@click.option(
+    "--map", "map_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the map, SVG."
+)
+@click.option("--apply", "applies", is_flag=True, help="Write the recommended values into POLICY.")
+@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@project_option
+@allow_outside_option
+@click.pass_context
+def tune(
+    ctx: click.Context, policy_file: Path, csv_file: Path | None, map_file: Path | None, **options: Any
+) -> None:
+    """Compare k, ε, confidence and recoders for POLICY, and recommend.
+
+    Error, linking risk and suppression are computed from the law of the noise, before any is drawn: nothing
+    is published and no ε is spent. Ends with 3 if no point of the grid passes the limits that can be judged.
+    """
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.tuning.tables import describe  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    check_partition(policy, options["partition"])
+    found = _tuned(policy, policy_file, options)
+    _print(found, f"Tuning of {policy.name}, {found.records:,} records")
+    for line in describe(found):
+        click.echo(line)
+    _write(found, policy, csv_file, map_file)
+    if options["applies"] and found.recommended is not None:
+        from anon_pipeline.tuning.apply import apply  # noqa: PLC0415
+
+        changed = apply(policy_file, policy, found.recommended.choice)
+        click.echo(
+            f"{policy_file.name} {'has the recommended values now' if changed else 'has them already'}."
+        )
+    click.echo(_PRIVATE, err=True)
+    if found.recommended is None:
+        ctx.exit(_INFEASIBLE)
+
+
+def _tuned(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
+    from anon_pipeline.tuning.tune import source_of, tuned  # noqa: PLC0415
+
+    grid = _grid(policy, options)
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    with Progress() as progress:
+        progress.told("source")
+        frame = source_of(policy, locations, partition=options["partition"])
+        return tuned(
+            policy,
+            frame,
+            grid,
+            hierarchies=locations.hierarchies,
+            told=progress.told,
+            searching=progress.searching,
+        )
+
+
+def _grid(policy: Policy, options: dict[str, Any]) -> Grid:
+    """Return the grid of the options; k and ε that are not given are the default's."""
+    from anon_pipeline.tuning.grid import Grid, default_grid  # noqa: PLC0415
+
+    default = default_grid(policy)
+    return Grid(
+        k=_values(options["ks"], "--k", int) or default.k,
+        epsilon=_values(options["epsilons"], "--epsilon", float) or default.epsilon,
+        confidence=_values(options["confidences"], "--confidence", _or_none),
+        recoder=_values(options["recoders"], "--recoder", str),
+    )
+
+
+def _or_none(text: str) -> float | None:
+    return None if text == "none" else float(text)
+
+
+def _values(text: str | None, option: str, kind: Callable[[str], Value]) -> tuple[Value, ...]:
+    """Read values between commas."""
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+
+    if text is None:
+        return ()
+    try:
+        return tuple(kind(part.strip()) for part in text.split(","))
+    except ValueError:
+        what = {int: "whole numbers", str: "names"}.get(kind, "numbers")  # type: ignore[call-overload]
+        raise InputError(f"{option} must be {what} between commas, got others") from None
+
+
+def _print(tuning: Tuning, title: str) -> None:
+    """Print the points as one table; what all points have in common stands in its title."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    from anon_pipeline.tuning.tables import rows  # noqa: PLC0415
+
+    found = rows(tuning)
+    common = [name for name in _GRID if found and len({row[name] for row in found}) == 1]
+    said = [f"{name} {found[0][name]}" for name in common if found[0][name] != "–"]
+    table = Table(title=", ".join([title, *said]), title_justify="left")
+    columns = [name for name in _SHOWN if name not in common]
+    for name in columns:
+        right = name not in ("recoder", "verdict")
+        table.add_column(name.replace("_", " "), justify="right" if right else "left", overflow="fold")
+    table.add_column("", overflow="fold")
+    for row in found:
+        mark = "recommended" if row["recommended"] else "front" if row["front"] else ""
+        table.add_row(*(row[name] for name in columns), mark)
+    Console(width=None if sys.stdout.isatty() else 140, markup=False).print(table)
+
+
+def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> None:
+    """Write what was asked for, each file whole or not at all, readable by its owner alone."""
+    from anon_pipeline.disk import replace_file  # noqa: PLC0415
+    from anon_pipeline.errors import InputError, in_words  # noqa: PLC0415
+    from anon_pipeline.tuning.chart import ru_map  # noqa: PLC0415
+    from anon_pipeline.tuning.tables import as_csv  # noqa: PLC0415
+
+    asked = ((csv_file, lambda: as_csv(tuning)), (map_file, lambda: ru_map(tuning, policy)))
+    for path, made in asked:
+        if path is None:
+            continue
+        try:
+            replace_file(path, made().encode(), mode=0o600, what="tuning")
+        except OSError as error:
+            raise InputError(f"{path.name} must be writable: {in_words(error)}") from None
+        click.echo(f"wrote {path}")

@@ -1,0 +1,89 @@
+"""Which points are on the front, which one is recommended, which one is nearest where none passes.
+
+Belongs here: comparing points. Does not belong here: judging one (`judging`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anon_pipeline.gate.report import Status, Verdict
+from anon_pipeline.tuning.model import Nearest, Point
+
+__all__ = ["BALANCED", "LEAST_LOSS", "excess", "nearest", "recommended", "with_front"]
+
+LEAST_LOSS = "of the points that pass, the least loss, because the policy limits linking"
+BALANCED = (
+    "of the points that pass, the nearest to the least risk and the least loss among them, each axis scaled "
+    "to what they span, because the policy does not limit linking"
+)
+
+
+def with_front(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Mark the points that no other is better than: less risk or less loss, and not more of the other."""
+    best, front = math.inf, set()
+    for risk, loss in sorted({(point.expected.risk, point.expected.loss) for point in points}):
+        if loss < best:
+            best = loss
+            front.add((risk, loss))
+    return tuple(
+        replace(point, on_front=(point.expected.risk, point.expected.loss) in front) for point in points
+    )
+
+
+def _careful(point: Point) -> tuple[float, ...]:
+    """Order points that are alike: less risk, smaller ε, larger k, larger confidence first."""
+    k, epsilon, confidence, _ = point.choice
+    return point.expected.risk, epsilon or 0.0, -k, -(confidence or 0.0)
+
+
+def recommended(points: Sequence[Point], *, linking_limited: bool) -> tuple[Point | None, str]:
+    """Choose among the points that pass.
+
+    Args:
+        points: of a grid.
+        linking_limited: whether the policy says how much linking is too much.
+    Returns:
+        The point, None if none passes; and the rule. Ties: less risk, smaller ε, larger k, larger confidence.
+    """
+    passing = [point for point in points if point.passes]
+    rule = LEAST_LOSS if linking_limited else BALANCED
+    if not passing:
+        return None, rule
+    if linking_limited:
+        return min(passing, key=lambda point: (point.expected.loss, *_careful(point))), rule
+    risks, losses = [p.expected.risk for p in passing], [p.expected.loss for p in passing]
+    wide, high = max(risks) - min(risks) or 1.0, max(losses) - min(losses) or 1.0
+
+    def distance(point: Point) -> float:
+        x, y = (point.expected.risk - min(risks)) / wide, (point.expected.loss - min(losses)) / high
+        return math.hypot(x, y)
+
+    return min(passing, key=lambda point: (distance(point), *_careful(point))), rule
+
+
+def excess(verdict: Verdict) -> float:
+    """Return by how much of its bound a verdict misses it; 0 if it passed.
+
+    >>> excess(Verdict("suppression", Status.REFUSED, 0.15, 0.1, "at most"))  # doctest: +ELLIPSIS
+    0.4999...
+    """
+    if verdict.status is Status.PASSED or verdict.value is None or verdict.bound is None:
+        return 0.0
+    over = verdict.value - verdict.bound
+    over = -over if verdict.sense == "at least" else over
+    return over / verdict.bound if verdict.bound > 0 else math.inf
+
+
+def nearest(points: Sequence[Point]) -> Nearest | None:
+    """Find the point whose worst excess is least; None where there is no point, or one passes."""
+    if not points or any(point.passes for point in points):
+        return None
+    found = []
+    for point in points:
+        missed = [verdict for verdict in point.verdicts if verdict.status is not Status.PASSED]
+        worst = max(missed, key=excess)
+        found.append(Nearest(point, worst, excess(worst)))
+    return min(found, key=lambda near: (near.excess, near.point.expected.loss, *_careful(near.point)))

@@ -1,0 +1,224 @@
+"""What to expect of a recoding under the noise of a policy: error, linking, suppression, loss.
+
+Belongs here: closed forms for one perturb column, drawing for several, by the law of each column's own
+mechanism (`perturb.mechanisms`). Does not belong here: judging (`judging`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.measure.evidence import noises
+from anon_pipeline.measure.measures import class_intervals, class_limits
+from anon_pipeline.measure.noise import output_bounds
+from anon_pipeline.perturb import mechanisms
+from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.noise import add_noise
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.confidence import confident_counts
+from anon_pipeline.risk.linking import linking_risk
+from anon_pipeline.risk.survival import Line, Outputs, expected_kept, fates
+from anon_pipeline.suppress import confident
+from anon_pipeline.tuning.model import Expected
+from anon_pipeline.tuning.recoded import Recoded
+from anon_pipeline.utility.error import expected_relative_shift
+
+__all__ = ["expect"]
+
+_DRAWN = 2**17  # records whose noise is drawn, all draws together, but for 8 draws at least and 64 at most
+_WORK = 2.0**27  # steps that a bound may take for one class
+
+
+class _Release(NamedTuple):
+    """Expectations of who is linked and who is released; shares are of the records in classes.
+
+    linking, released: share linked of all, and of those that are released.
+    kept, kept_at_least: records released.
+    errors: standard errors of ``released`` and of kept/records.
+    """
+
+    linking: float
+    released: float
+    kept: float
+    kept_at_least: float
+    errors: tuple[float, float] = (0.0, 0.0)
+
+
+def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
+    """Compute what to expect, before any noise is drawn for a release.
+
+    Args:
+        policy: with ε, confidence and k of the point.
+        table: recoded by this k and recoder.
+        entropy: for several perturb columns, which are simulated; the result depends on it.
+    Raises:
+        InputError: noise that could not be drawn exactly; by column.
+    """
+    drawn = noises(policy)
+    _refuse_inexact(policy, table, drawn)
+    if not drawn:
+        found = _without_noise(table)
+    elif table.line is not None:
+        found = _closed(policy, table, table.line, drawn[0])
+    else:
+        found = _simulated(policy, table, drawn, entropy)
+    relative, of_range = _errors(table, drawn)
+    n, r = table.records, len(table.originals)
+    return Expected(
+        error=relative,
+        error_of_range=of_range,
+        linking=found.linking,
+        linking_released=found.released,
+        suppression=_share(n, found.kept),
+        suppression_at_most=_share(n, found.kept_at_least),
+        information_loss=table.information_loss,
+        loss=_loss(policy, table, drawn, found.kept / r),
+        standard_error=(found.errors[0], found.errors[1] * r / n),
+        smallest_class=_smallest(policy, table),
+    )
+
+
+def _refuse_inexact(policy: Policy, table: Recoded, drawn: Sequence[Noise]) -> None:
+    """Refuse what no release could be made with."""
+    problems: list[str] = []
+    for j, (name, noise) in enumerate(zip(policy.perturbed, drawn, strict=True)):
+        try:
+            mechanisms.parameters(noise, mechanisms.sensitivities(noise, table.diameters[:, j]))
+        except (InputError, PolicyError) as error:
+            problems += [f"{name}: {problem}" for problem in error.problems]
+    if problems:
+        raise InputError(problems)
+
+
+def _share(n: int, kept: float) -> float:
+    return min(max((n - kept) / n, 0.0), 1.0)
+
+
+def _smallest(policy: Policy, table: Recoded) -> int:
+    """Return the least that a released class can have: k, or the smallest one where none loses a record."""
+    if policy.suppress.confidence is not None:
+        return policy.anonymize.k
+    whole = table.classes.sizes[table.spare >= 0]
+    return int(whole.min()) if len(whole) else policy.anonymize.k
+
+
+def _errors(table: Recoded, drawn: Sequence[Noise]) -> tuple[float | None, float | None]:
+    """Return the mean over columns of the relative error and of the error of the range; None: undefined."""
+    if not drawn:
+        return None, None
+    relative = []
+    for j, noise in enumerate(drawn):
+        shifts = mechanisms.mean_absolute(noise, mechanisms.sensitivities(noise, table.diameters[:, j]))
+        values = table.originals[:, j].astype(np.float64)
+        relative.append(expected_relative_shift(values, table.classes.labels, shifts=shifts))
+    known = [error for error in relative if error is not None]
+    ranges = _of_range(table, drawn)
+    return (
+        math.fsum(known) / len(known) if known else None,
+        math.fsum(ranges) / len(ranges) if all(map(math.isfinite, ranges)) else None,
+    )
+
+
+def _of_range(table: Recoded, drawn: Sequence[Noise]) -> list[float]:
+    """Return the mean |y − x| over the range of each column; inf for noise on a constant column."""
+    found = []
+    for j, noise in enumerate(drawn):
+        shifts = mechanisms.mean_absolute(noise, mechanisms.sensitivities(noise, table.diameters[:, j]))
+        mean = math.fsum((shifts * table.classes.sizes).tolist()) / len(table.originals)
+        span = float(table.spans[j])
+        found.append(mean / span if span > 0 else (math.inf if mean > 0 else 0.0))
+    return found
+
+
+def _loss(policy: Policy, table: Recoded, drawn: Sequence[Noise], kept: float) -> float:
+    """Return the share of what the quasi-identifiers say that is lost, in [0, 1]; see `Expected`."""
+    columns = len(policy.generalized) + len(drawn)
+    noise = math.fsum(min(error, 1.0) for error in _of_range(table, drawn))
+    cells = (len(policy.generalized) * min(max(table.information_loss, 0.0), 1.0) + noise) / columns
+    return 1.0 - min(kept, 1.0) * (1.0 - cells)
+
+
+def _without_noise(table: Recoded) -> _Release:
+    """Without noise nothing is left to chance."""
+    stays = table.spare >= 0
+    kept = float(table.classes.sizes[stays].sum())
+    risk = len(table.classes.sizes) / len(table.originals)
+    released = float(stays.sum()) / kept if kept else risk
+    return _Release(risk, released, kept, kept)
+
+
+def _closed(policy: Policy, table: Recoded, column: Line, noise: Noise) -> _Release:
+    """Compute exactly who is linked and who stays.
+
+    Of what leaves after the records by confidence: classes that fall below k are exact; whether a class yet
+    breaks t or l depends on whom it loses, so that those are bounded (`recoded.spare_records`). For the
+    linking of what is released, all records of a class share its chance to be left out.
+    """
+    k, confidence = policy.anonymize.k, policy.suppress.confidence
+    sensitivity = mechanisms.sensitivities(noise, table.diameters[:, 0])
+    radius = None if confidence is None else mechanisms.radius(noise, sensitivity, confidence)
+    law = Outputs(partial(mechanisms.cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
+    found = fates(column, law, radius=radius, k=k)
+    classes, counts = column.found, column.found.counts
+    alone = classes.sizes - classes.total(counts * found.lost)
+    most = classes.sizes - k
+    sure = np.minimum(most, table.spare)
+    at_least = expected_kept(classes, found.lost, most_lost=sure, work=_WORK)
+    stays = at_least if radius is None else expected_kept(classes, found.lost, most_lost=most)
+    chance = np.divide(stays, alone, out=np.zeros_like(stays), where=alone > 0)
+    linked = classes.total(counts * (found.linked - found.both)) * chance
+    kept, n = math.fsum(stays.tolist()), len(table.originals)
+    linking = math.fsum((counts * found.linked).tolist()) / n
+    released = min(math.fsum(linked.tolist()) / kept, 1.0) if kept > 0 else linking
+    return _Release(linking, released, kept, min(math.fsum(at_least.tolist()), kept))
+
+
+def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: Entropy) -> _Release:
+    """Draw the noise of all columns some times, and do what the pipeline does with it."""
+    n = len(table.originals)
+    draws = min(max(_DRAWN // n, 8), 64)
+    one = [_drawn(policy, table, drawn, entropy) for _ in range(draws)]
+    means = np.mean(one, axis=0)
+    errors = np.std(one, axis=0, ddof=1) / math.sqrt(draws)
+    kept = float(means[2]) * n
+    return _Release(float(means[0]), float(means[1]), kept, kept, (float(errors[1]), float(errors[2])))
+
+
+def _drawn(
+    policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: Entropy
+) -> tuple[float, float, float]:
+    """Return the share linked of all, of those released, and the share released, of one draw."""
+    labels, values = table.classes.labels, table.originals.astype(np.float64)
+    noisy = add_noise(
+        table.originals, table.classes, noises=drawn, entropy=entropy, bounds=output_bounds(policy)
+    ).values.astype(np.float64)
+    counts, k = _counts(policy, table, drawn, noisy), policy.anonymize.k
+    keep = confident(counts, labels, k=k, limits=class_limits(table.evidence, policy)).keep
+    linked = [
+        linking_risk(noisy[rows], rows, values, labels=labels).linked if len(rows) else 0
+        for rows in (np.flatnonzero(keep), np.flatnonzero(~keep))
+    ]
+    every, left = sum(linked) / len(keep), int(keep.sum())
+    return every, linked[0] / left if left else every, left / len(keep)
+
+
+def _counts(
+    policy: Policy, table: Recoded, drawn: Sequence[Noise], noisy: NDArray[np.float64]
+) -> NDArray[np.int64] | None:
+    if policy.suppress.confidence is None:
+        return None
+    inputs, radius = class_intervals(
+        drawn, table.originals, table.classes, confidence=policy.suppress.confidence
+    )
+    labels = table.classes.labels
+    return confident_counts(
+        noisy, labels, inputs.astype(np.float64), labels=labels, radius=radius, cap=policy.anonymize.k
+    )

@@ -1,0 +1,104 @@
+"""The points to be compared: every combination of k, ε, confidence and recoder.
+
+Belongs here: the grid, and the policy of a point. Does not belong here: what to expect of a point (`expect`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["MOST_POINTS", "Choice", "Grid", "choices", "default_grid", "policy_at"]
+
+MOST_POINTS = 10_000
+
+_KS = (2, 3, 5, 10, 20, 50, 100)
+_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+class Choice(NamedTuple):
+    """What tuning chooses between: one value of each; None: no noise, no such suppression."""
+
+    k: int
+    epsilon: float | None
+    confidence: float | None
+    recoder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Values to be combined; an empty tuple stands for what the policy has.
+
+    k: class sizes, in records.
+    epsilon: of a record.
+    confidence: of the interval that must not single a record out; None: no such suppression.
+    recoder: names of recoders.
+    """
+
+    k: tuple[int, ...] = ()
+    epsilon: tuple[float, ...] = ()
+    confidence: tuple[float | None, ...] = ()
+    recoder: tuple[str, ...] = ()
+
+
+def default_grid(policy: Policy) -> Grid:
+    """Return seven k from 2 to 100 and seven ε from 0.1 to 10, and the policy's own where it is another.
+
+    An ε that a budget has no room for is left out.
+    """
+    if policy.perturb is None:
+        return Grid(k=tuple(sorted({*_KS, policy.anonymize.k})))
+    most = math.inf if policy.budget is None else policy.budget.epsilon
+    fitting = {epsilon for epsilon in _EPSILONS if epsilon <= most}
+    return Grid(
+        k=tuple(sorted({*_KS, policy.anonymize.k})),
+        epsilon=tuple(sorted({*fitting, policy.perturb.epsilon})),
+    )
+
+
+def choices(policy: Policy, grid: Grid) -> list[Choice]:
+    """Combine a grid's values, each once: recoder, then k, then ε, then confidence.
+
+    Raises:
+        InputError: ε or a confidence for a policy without noise, or too many points.
+    """
+    epsilon = None if policy.perturb is None else policy.perturb.epsilon
+    if epsilon is None and (grid.epsilon or any(grid.confidence)):
+        raise InputError("epsilon and confidence must be left out: no column has the role perturb")
+    own = Choice(policy.anonymize.k, epsilon, policy.suppress.confidence, policy.anonymize.recoder)
+    ks, epsilons = dict.fromkeys(grid.k or (own.k,)), dict.fromkeys(grid.epsilon or (own.epsilon,))
+    confidences = dict.fromkeys(grid.confidence or (own.confidence,))
+    recoders = dict.fromkeys(grid.recoder or (own.recoder,))
+    points = len(ks) * len(epsilons) * len(confidences) * len(recoders)
+    if points > MOST_POINTS:
+        raise InputError(
+            f"a grid must have at most {MOST_POINTS:,} points, got {points:,}. Leave values out."
+        )
+    product = itertools.product(recoders, ks, epsilons, confidences)
+    return [Choice(k, e, c, recoder) for recoder, k, e, c in product]
+
+
+def policy_at(policy: Policy, choice: Choice) -> Policy:
+    """Return the policy with a choice's values.
+
+    Raises:
+        PolicyError: it would not be a policy, such as a recoder that does not fit another option.
+    """
+    attributes: dict[str, Any] = policy.model_dump()
+    for section, values in _changes(choice):
+        attributes[section] = (attributes[section] or {}) | values
+    return policy_from(attributes)
+
+
+def _changes(choice: Choice) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "anonymize", {"k": choice.k, "recoder": choice.recoder}
+    if choice.epsilon is not None:
+        yield "perturb", {"epsilon": choice.epsilon}
+    yield "suppress", {"confidence": choice.confidence}

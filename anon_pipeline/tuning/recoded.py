@@ -1,0 +1,157 @@
+"""One recoding of the input, prepared for all ε and confidences that go with it.
+
+Belongs here: what is the same for all of them. Does not belong here: noise (`expect`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.classes import EquivalenceClasses
+from anon_pipeline.encode import CLASS, code_sensitive
+from anon_pipeline.measure.evidence import Evidence, Originals, grid_units
+from anon_pipeline.measure.measures import class_closeness, class_diversity, diverse
+from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.noise import class_diameters
+from anon_pipeline.pipeline import k_anonymized
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.recoding import LDiversity
+from anon_pipeline.recode.model import Progress, untold
+from anon_pipeline.risk.histograms import class_histograms
+from anon_pipeline.risk.survival import Line, line
+from anon_pipeline.staged import Staged
+
+__all__ = ["Recoded", "recoded", "spare_records"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoded:
+    """A recoding, its r records in an order that does not tell that of the input.
+
+    evidence: the records in classes as if all were released; of the columns, the limited sensitive ones.
+    classes: of the r records.
+    originals: (r, p) perturb columns in grid units.
+    diameters: (m, p) of the classes.
+    spans: (p,) largest minus smallest value of each column in the input, in grid units.
+    line: the column, where there is exactly one.
+    spare: (m,) records that each class may lose, whichever they are, and keep the limits t and l; −1: it
+        breaks one as it is.
+    records: n, of the input.
+    information_loss: of the recoding.
+    """
+
+    evidence: Evidence = field(repr=False)
+    classes: EquivalenceClasses = field(repr=False)
+    originals: NDArray[np.int64] = field(repr=False)
+    diameters: NDArray[np.int64] = field(repr=False)
+    spans: NDArray[np.float64] = field(repr=False)
+    line: Line | None = field(repr=False)
+    spare: NDArray[np.int64] = field(repr=False)
+    records: int
+    information_loss: float
+
+
+def recoded(
+    policy: Policy,
+    before: Staged,
+    *,
+    hierarchies: Path = Path(),
+    searching: Callable[[Progress], None] = untold,
+) -> Recoded:
+    """Recode the input.
+
+    Args:
+        policy: its k and recoder.
+        before: the table of `pipeline.raw`.
+        hierarchies: folder of the hierarchy tables.
+        searching: called now and then with how far a long search is.
+    Raises:
+        InputError, InfeasibleError: see `pipeline.k_anonymized`.
+    """
+    after = k_anonymized(policy, before, hierarchies=hierarchies, searching=searching)
+    frame = after.frame.reset_index(drop=True)
+    labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
+    own = _ordered(policy, frame, grid, hierarchies=hierarchies)
+    classes = EquivalenceClasses(labels[own], np.bincount(labels[own]).astype(np.int64))
+    limited = frame[[name for name in policy.sensitive if name in _limited(policy)]]
+    behind = Originals(limited, labels, own, grid)
+    evidence = Evidence(limited.iloc[own], classes, behind, hierarchies)
+    originals = quantize(grid[own])
+    return Recoded(
+        evidence=evidence,
+        classes=classes,
+        originals=originals,
+        diameters=class_diameters(originals, classes),
+        spans=np.nanmax(grid, axis=0) - np.nanmin(grid, axis=0),
+        line=line(originals[:, 0], classes.labels) if originals.shape[1] == 1 else None,
+        spare=spare_records(policy, evidence),
+        records=len(frame),
+        information_loss=float(after.facts["k_anonymized"]["information_loss"]),
+    )
+
+
+def _limited(policy: Policy) -> set[str]:
+    return {*policy.gate.t_closeness, *policy.gate.l_diversity}
+
+
+def _ordered(
+    policy: Policy, frame: pd.DataFrame, grid: NDArray[np.float64], *, hierarchies: Path
+) -> NDArray[np.int64]:
+    """Return the rows in classes by class, perturb columns and limited sensitive ones.
+
+    What is equal in all of these is alike for whatever is computed here, so that simulated noise meets the
+    same records whatever their order was.
+    """
+    labels = frame[CLASS].to_numpy(np.int64)
+    codes = [
+        code_sensitive(frame[name], policy.sensitive[name], folder=hierarchies)[0]
+        for name in policy.sensitive
+        if name in _limited(policy)
+    ]
+    order = np.lexsort((*codes, *grid.T[::-1], labels))
+    return order[labels[order] >= 0].astype(np.int64)
+
+
+def spare_records(policy: Policy, evidence: Evidence) -> NDArray[np.int64]:
+    """Return how many records each class may lose, whichever they are, and keep t and l, (m,).
+
+    Without w of its m records a class has another distribution by at most w/m, and no ground distance is
+    above 1: it keeps t while w ≤ m·(t − its distance). It keeps l distinct values until the rarest ones are
+    gone. Of other kinds of diversity nothing is promised but of the whole class (0).
+
+    Args:
+        policy: with the limits.
+        evidence: every record in a class.
+    Returns:
+        The size of a class that has no limits; −1 where it breaks one as it is.
+    """
+    sizes = evidence.classes.sizes
+    spare = sizes.copy()
+    for name, t in policy.gate.t_closeness.items():
+        slack = t - class_closeness(evidence, policy, name) + 1e-12
+        spare = np.minimum(spare, np.where(slack < 0, -1, np.floor(sizes * np.maximum(slack, 0))))
+    for name, limit in policy.gate.l_diversity.items():
+        spare = np.minimum(spare, _until_less_diverse(policy, evidence, name, limit))
+    return np.asarray(spare, np.int64)
+
+
+def _until_less_diverse(
+    policy: Policy, evidence: Evidence, name: str, limit: LDiversity
+) -> NDArray[np.int64]:
+    holds = diverse(class_diversity(evidence, policy, name, limit), limit)
+    if limit.kind != "distinct":
+        return np.where(holds, 0, -1)
+    codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
+    classes = evidence.classes
+    found = class_histograms(codes - min(int(codes.min()), 0), classes.labels, m=len(classes.sizes))
+    order = np.lexsort((found.counts, found.classes))
+    rank = np.arange(len(order)) - np.repeat(found.starts[:-1], np.diff(found.starts))
+    gone = rank <= np.repeat(np.diff(found.starts) - int(limit.l), np.diff(found.starts))
+    rarest = np.bincount(found.classes, weights=found.counts[order] * gone, minlength=len(classes.sizes))
+    return np.where(holds, rarest.astype(np.int64) - 1, -1)

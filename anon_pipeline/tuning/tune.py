@@ -1,0 +1,131 @@
+"""From a policy, a table and a grid to what to choose.
+
+Belongs here: the order of the work: one recoding for each k and recoder, expectations for the rest, the
+choice. Does not belong here: how any of these is done, printing (`tables`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.errors import InfeasibleError, private_stage
+from anon_pipeline.locations import Locations
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.pipeline import raw
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Source
+from anon_pipeline.recode.model import Progress, untold
+from anon_pipeline.sources import read_source
+from anon_pipeline.tuning.choose import nearest, recommended, with_front
+from anon_pipeline.tuning.expect import expect
+from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
+from anon_pipeline.tuning.judging import limits_linking, unjudged, verdicts
+from anon_pipeline.tuning.model import Impossible, Point, Tuning
+from anon_pipeline.tuning.recoded import Recoded, recoded
+
+__all__ = ["source_of", "tune", "tuned"]
+
+_SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
+
+
+def _untold(doing: str) -> None:
+    """Tell nobody."""
+
+
+def tune(
+    policy: Policy,
+    frame: pd.DataFrame,
+    grid: Grid | None = None,
+    *,
+    hierarchies: str | Path = ".",
+    outside: bool = False,
+) -> Tuning:
+    """Say what to expect of each point of a grid, which pass the gate's limits, and which to take.
+
+    Nothing is released, written or spent. The result does not depend on the order of the records.
+
+    Args:
+        policy: whose k, ε, confidence and recoder are varied; all else is kept.
+        frame: (n, columns) personal data.
+        grid: default: `default_grid`.
+        hierarchies: folder of the hierarchy tables.
+        outside: whether the policy's paths may leave that folder.
+    Raises:
+        PolicyError: a point that is no policy, such as a recoder that does not fit another option.
+        InputError: the data does not fit the policy; a grid that does not fit it, or is too large; a path
+            that leaves its folder.
+    Source:
+        METHODS 7, 8, 9; [DB 2.7] for the map.
+    """
+    folder = Path(hierarchies)
+    Locations(folder, folder, folder, folder, outside=outside).confine(
+        policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
+    )
+    return tuned(policy, frame, grid, hierarchies=folder)
+
+
+def tuned(
+    policy: Policy,
+    frame: pd.DataFrame,
+    grid: Grid | None = None,
+    *,
+    hierarchies: Path,
+    told: Callable[[str], None] = _untold,
+    searching: Callable[[Progress], None] = untold,
+) -> Tuning:
+    """Do what `tune` does, with paths that are held to their folders already, and say how far it is.
+
+    Args:
+        policy: see `tune`.
+        frame: see `tune`.
+        grid: see `tune`.
+        hierarchies: folder of the hierarchy tables.
+        told: called with what is being done.
+        searching: called now and then with how far the search for a recoding is.
+    Raises:
+        PolicyError, InputError: see `tune`.
+    """
+    wanted = choices(policy, default_grid(policy) if grid is None else grid)
+    policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
+    with private_stage("tune"):
+        before = raw(policy, frame, entropy=seeded_entropy(_SEED))
+        points: list[Point] = []
+        impossible: list[Impossible] = []
+        for (k, recoder), members in groupby(wanted, key=lambda choice: (choice.k, choice.recoder)):
+            told(f"{recoder}, k = {k}")
+            own = list(members)
+            try:
+                table = recoded(policies[own[0]], before, hierarchies=hierarchies, searching=searching)
+            except InfeasibleError as error:
+                impossible.append(Impossible(k, recoder, error.reached_k))
+                continue
+            points += [_point(policies[choice], choice, table) for choice in own]
+        marked = with_front(points)
+    chosen, rule = recommended(marked, linking_limited=limits_linking(policy))
+    return Tuning(
+        marked, tuple(impossible), chosen, rule, nearest(marked), unjudged(policy), records=len(frame)
+    )
+
+
+def _point(policy: Policy, choice: Choice, table: Recoded) -> Point:
+    found = expect(policy, table, entropy=seeded_entropy(_SEED))
+    return Point(choice, found, verdicts(policy, found))
+
+
+def source_of(policy: Policy, locations: Locations, *, partition: str | None = None) -> pd.DataFrame:
+    """Read the policy's source.
+
+    Args:
+        policy: names it.
+        locations: folders of sources and hierarchies.
+        partition: of a partitioned source.
+    Raises:
+        InputError: see `sources.read_source`.
+    """
+    locations.confine(policy, partition)
+    with private_stage("source"):
+        return read_source(policy, folder=locations.sources, partition=partition)
