@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage
+from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits
 
 POLICY = (Path(__file__).resolve().parents[1] / "docs" / "policy.md").read_text(encoding="utf-8")
 GATE = POLICY.split("\n## gate\n")[1].split("\n## ")[0]
@@ -20,7 +20,7 @@ def test_each_key_has_one_row() -> None:
 
 def test_the_keys_below_are_named() -> None:
     rows = {row.split("`")[1].split(":")[0]: row for row in ATTACKS.splitlines() if row.startswith("| `")}
-    for key, model in (("averaging", Averaging), ("linkage", Linkage)):
+    for key, model in (("averaging", Averaging), ("linkage", Linkage), ("population", PopulationLimits)):
         assert [name for name in model.model_fields if name not in rows[key]] == []
     assert f"`similarity` (default {Linkage().similarity:g})" in rows["linkage"]
 
