@@ -28,6 +28,7 @@ __all__ = [
     "POLICY_NODES",
     "POLICY_NUMBER",
     "POLICY_TEXT",
+    "REPORT_BYTES",
     "BoundedLines",
     "Held",
     "exceeded",
@@ -46,6 +47,7 @@ HIERARCHY_LINE = 2**20  # characters of one of its records
 HIERARCHY_ROWS = 2_000_000
 HIERARCHY_LEVELS = 50
 MANIFEST_BYTES = 2**24
+REPORT_BYTES = 2**27
 KEY_BYTES = 2**16
 FOOTER_BYTES = 2**26  # of a Parquet file's metadata
 

@@ -26,6 +26,7 @@ from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.booking import Opening, booking
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.recode.model import Progress, untold
+from anon_pipeline.report import internal_report
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import read_population
 from anon_pipeline.staged import Chain, Means
@@ -132,7 +133,7 @@ def anonymize(
     return Release(chain.suppressed.frame[policy.released], report, chain.suppressed.facts, memory)
 
 
-def make_release(
+def make_release(  # noqa: PLR0913 - what is released, from where, and who is told
     policy: Policy,
     locations: Locations,
     *,
@@ -140,6 +141,7 @@ def make_release(
     told: Told = _untold,
     searching: Callable[[Progress], None] = untold,
     archive: Archive | None = None,
+    reported: Callable[[bytes], None] | None = None,
 ) -> Published:
     """Read the policy's source, run all stages in memory, publish.
 
@@ -151,6 +153,7 @@ def make_release(
         searching: called now and then with how far the search for a recoding is.
         archive: keeps the memory of what was published, such as `orchestration.memory.VaultArchive`; needed
             with ``record_key``.
+        reported: called with the internal report (private) once the release is published.
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
     """
@@ -184,7 +187,7 @@ def make_release(
         chain: Chain = run(policy, frame, means, told=told)
         told("published")
         with private_stage("published"):
-            return publish(
+            written = publish(
                 chain.suppressed,
                 chain.k_anonymized.frame,
                 policy,
@@ -192,3 +195,9 @@ def make_release(
                 partition=partition,
                 archive=archive,
             )
+    if reported is not None:
+        with private_stage("report"):
+            originals = chain.k_anonymized.frame
+            released, folder = chain.suppressed.frame, locations.hierarchies
+            reported(internal_report(policy, written.manifest, released, originals, hierarchies=folder))
+    return written

@@ -18,15 +18,18 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-__all__ = ["FOLDER", "LONG", "PRIVATE", "TEXT", "Needles", "needles", "people", "places", "policy"]
+__all__ = ["FOLDER", "LONG", "PLACES", "PRIVATE", "TEXT", "Needles", "needles", "people", "places", "policy"]
 
 STEM: Final = "CaNaRy7f3a"
 PRIVATE: Final = f"{STEM}Prv"
 """Begins every text that no release may hold: identifiers, folders, texts of exceptions, failing cells."""
 TEXT: Final = f"{STEM}Rel"
-"""Begins every text that the data file, and nothing else, holds: sensitive values, hierarchy values."""
+"""Begins every text that the data file, and nothing else but `PLACES`, holds: sensitive, hierarchy values."""
 FOLDER: Final = f"{PRIVATE}Folder"
 LONG: Final = f"{PRIVATE}Long" * 200
+TOWNS: Final = (f"{TEXT}Cork", f"{TEXT}Dublin", f"{TEXT}Galway")
+PLACES: Final = (*TOWNS, f"{TEXT}Ireland")
+"""The values that a column is generalized to: those that were released may be in a report, too."""
 DAY: Final = "1803-07-29"
 HEIGHT: Final = 2718281828459
 INCOME: Final = 31415926535
@@ -37,14 +40,13 @@ Needles = dict[str, bytes]
 def people(records: int = 240) -> pd.DataFrame:
     """Make a table with a canary in every column; (records, 9), seeded."""
     rng = np.random.default_rng(7)
-    towns = [f"{TEXT}Cork", f"{TEXT}Dublin", f"{TEXT}Galway"]
     frame = pd.DataFrame(
         {
             "person": [f"{PRIVATE}Näme\t{i}" for i in range(records)],
             "email": [f"{PRIVATE}.{i}@leak.example" for i in range(records)],
             "history": [LONG + str(i) for i in range(records)],
             "born": pd.date_range("1801-01-01", periods=records).astype("str"),
-            "city": rng.choice(towns, records),
+            "city": rng.choice(TOWNS, records),
             "height": rng.normal(170, 9, records).round(),
             "income": rng.choice([INCOME, 20_000, 30_000], records),
             "illness": rng.choice([f"{TEXT}Gout", f"{TEXT}Flu", "none"], records),

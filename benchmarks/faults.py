@@ -19,7 +19,7 @@ import resource
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -88,7 +88,12 @@ def made(seed: int) -> Made:
 
 def publish_made(folder: Path, release: Made) -> None:
     """Write a release as `publish` does."""
-    write_release(folder, release.file, release.data, release.document)
+    write_release(folder, release.file, release.data, release.document, page=_page)
+
+
+def _page(document: Mapping[str, Any]) -> bytes:
+    """Return a report of some thousand bytes."""
+    return f"<!DOCTYPE html><title>{document['data_digest']}</title>".encode() * 20
 
 
 def points_of(work: Callable[[], None]) -> list[str]:
@@ -147,6 +152,9 @@ def seen_by_reader(folder: Path) -> str | None:
     (item,) = document["files"]
     data = (folder / item["name"]).read_bytes()
     assert hashlib.sha256(data).hexdigest() == item["sha256"], "another file than the manifest names"
+    page, html = document["report"], (folder / document["report"]["name"]).read_bytes()
+    assert hashlib.sha256(html).hexdigest() == page["sha256"], "another report than the manifest names"
+    assert document["data_digest"].encode() in html, "a report of another release"
     frame = from_bytes(data, "parquet")
     assert len(frame) == item["records"], "not all records"
     digest = digest_frame(frame)
@@ -155,12 +163,14 @@ def seen_by_reader(folder: Path) -> str | None:
 
 
 def debris(folder: Path) -> list[str]:
-    """Name what no release of this folder owns: parts, locks, data files that nobody names."""
+    """Name what no release of this folder owns: parts, locks, files that nobody names."""
     document = json.loads((folder / MANIFEST).read_text())
-    kept = {MANIFEST, *(item["name"] for item in document["files"])}
+    kept = {MANIFEST, *(item["name"] for item in document["files"]), document["report"]["name"]}
     others = sorted(path.name for path in folder.iterdir() if path.name not in kept)
     hidden = [name for name in others if name.startswith(".")]
-    return hidden or others[1:]  # one data file of the release before stays for slow readers
+    pages = [name for name in others if name.endswith(".html")]
+    files = [name for name in others if name not in pages]
+    return hidden or [*files[1:], *pages[1:]]  # the files of the release before stay for slow readers
 
 
 def full_disk(point: int) -> Disk:

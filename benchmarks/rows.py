@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -25,8 +26,11 @@ from anon_pipeline.perturb.mechanisms import Noise, draw, parameters
 from anon_pipeline.pipeline import perturbed, run, shuffled, suppressed
 from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.load import policy_from
+from anon_pipeline.publish.manifest import manifest
+from anon_pipeline.publish.release import judge
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.release import anonymize
+from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.sources.patients import patients
 from anon_pipeline.staged import Means
 from anon_pipeline.templates import template
@@ -75,6 +79,32 @@ def _chain(*, gate: bool) -> Work:
             anonymize(policy, table, hierarchies=folder)
         else:
             run(policy, table, Means(folder, None, system_entropy()))
+
+    return Work(call)
+
+
+def _report() -> Work:
+    """Both reports of one release, each as a part."""
+    folder, policy = adult_folder(), set_a_policy()
+    table = with_height(adult_table(folder))
+    made = run(policy, table, Means(folder, None, system_entropy()))
+    released, originals = made.suppressed.frame, made.k_anonymized.frame
+    judged = judge(made.suppressed, originals, policy, hierarchies=folder)
+    document = manifest(
+        policy,
+        judged.report,
+        made.suppressed.facts,
+        file=judged.file,
+        hierarchies=folder,
+        made=(datetime.now(UTC), None),
+    )
+
+    def call() -> Parts:
+        start = time.perf_counter()
+        public_report(policy, document, judged.frame)
+        middle = time.perf_counter()
+        internal_report(policy, document, released, originals, hierarchies=folder)
+        return {"public": middle - start, "internal": time.perf_counter() - middle}
 
     return Work(call)
 
@@ -201,6 +231,7 @@ def _patients() -> Work:
 WORK: Final[dict[str, Callable[[], Work]]] = {
     "chain": lambda: _chain(gate=False),
     "chain_gate": lambda: _chain(gate=True),
+    "report": _report,
     "encode": _encode,
     "precision": lambda: _optimal("precision", encoded=True),
     "precision_encoding": lambda: _optimal("precision", encoded=False),

@@ -52,6 +52,7 @@ ROWS: Final = (
     Row("help", "anon-pipeline --help", 0.400),
     Row("chain", "chain on Adult, set (a) by table and height, OLA k = 10", 0.5, adult=True),
     Row("chain_gate", "the same with the gate", adult=True),
+    Row("report", "reports of that release, public and internal", 3.0, adult=True),
     Row("encode", "encoding set (b), 8 columns", adult=True),
     Row("precision", "optimal on set (b), k = 5, 5 %, precision", 0.25, adult=True),
     Row("precision_encoding", "the same with encoding", 0.25, adult=True),

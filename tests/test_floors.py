@@ -25,7 +25,7 @@ FLOORS: list[set[str]] = [
     {"compose"},
     {"staged"},
     {"pipeline", "gate"},
-    {"ledger"},
+    {"ledger", "report"},
     {"publish"},
     {"release", "rehearsal", "tuning"},
     {"orchestration"},

@@ -13,6 +13,7 @@ from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.releasing import demo, run
+from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
@@ -46,7 +47,7 @@ def cli() -> None:
     """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""
 
 
-for command in (run, check, tune, utility, verify, keygen, schema, ledger, vault, demo):
+for command in (run, check, tune, utility, verify, report, keygen, schema, ledger, vault, demo):
     cli.add_command(command)
 
 

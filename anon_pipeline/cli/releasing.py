@@ -6,11 +6,13 @@ command runs.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.shared import (
     Progress,
     allow_outside_option,
@@ -31,9 +33,20 @@ __all__ = ["check_partition", "demo", "run"]
 @click.command()
 @click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
 @click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@click.option(
+    "--internal-report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for a report that shows each column before and after: private, not for publication.",
+)
 @project_option
 @allow_outside_option
-def run(policy_file: Path, partition: str | None, project: Path | None, allow_outside: bool) -> None:
+def run(
+    policy_file: Path,
+    partition: str | None,
+    internal_report: Path | None,
+    project: Path | None,
+    allow_outside: bool,
+) -> None:
     """Make the release that POLICY describes, and publish it if the gate passes it."""
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.release import make_release  # noqa: PLC0415
@@ -41,6 +54,10 @@ def run(policy_file: Path, partition: str | None, project: Path | None, allow_ou
     policy = load_policy(policy_file)
     check_partition(policy, partition)
     locations = locations_of(policy_file, project, outside=allow_outside)
+    reported = None
+    if internal_report is not None:
+        page = new_page(internal_report, locations.release(policy, partition))
+        reported = partial(write_page, page, private=True)
     with Progress() as progress:
         written = make_release(
             policy,
@@ -49,9 +66,10 @@ def run(policy_file: Path, partition: str | None, project: Path | None, allow_ou
             told=progress.told,
             searching=progress.searching,
             archive=_archive(policy, locations),
+            reported=reported,
         )
     print_report(written.report, f"Release {policy.name}")
-    print_paths(written.path, written.manifest_path)
+    print_paths(written.path, written.manifest_path, written.report_path)
 
 
 @click.command()
@@ -71,7 +89,7 @@ def demo(folder: Path) -> None:
     with Progress() as progress:
         made = materialize_demo(folder.absolute(), told=progress.told)
     print_report(made.report, "Release patients")
-    print_paths(made.path, made.manifest_path)
+    print_paths(made.path, made.manifest_path, made.report_path)
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:

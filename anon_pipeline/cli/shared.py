@@ -113,6 +113,6 @@ def print_report(report: GateReport, title: str) -> None:
     Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
 
 
-def print_paths(data: Path, manifest: Path) -> None:
-    """Print where a release's two files are."""
-    click.echo(f"release   {data}\nmanifest  {manifest}")
+def print_paths(data: Path, manifest: Path, report: Path) -> None:
+    """Print where a release's files are."""
+    click.echo(f"release   {data}\nmanifest  {manifest}\nreport    {report}")

@@ -19,7 +19,7 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.memory import archive_in, published_before
-from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata
+from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata, sizes_table
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
 from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy, trusted
@@ -27,6 +27,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.booking import Booking, Opening, booking, release_id_in
+from anon_pipeline.report import class_sizes
 from anon_pipeline.sources import read_source
 from anon_pipeline.staged import Staged
 
@@ -187,7 +188,8 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
                 archive=None if policy.record_key is None else archive_in(anon_vault, policy, folders),
             )
             retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
-            return dg.MaterializeResult(metadata=_published_metadata(written))
+            sizes = sizes_table(class_sizes(policy, released.frame))
+            return dg.MaterializeResult(metadata={**_published_metadata(written), "classes": sizes})
 
     return published
 
@@ -213,6 +215,7 @@ def _published_metadata(written: Published) -> dict[str, Any]:
         **report_metadata(written.report),
         "file": dg.MetadataValue.path(str(written.path)),
         "manifest": dg.MetadataValue.path(str(written.manifest_path)),
+        "report": dg.MetadataValue.path(str(written.report_path)),
         "records": written.manifest["files"][0]["records"],
         "guarantee": dg.MetadataValue.md("\n".join(f"* {line}" for line in written.manifest["guarantee"])),
     }

@@ -23,6 +23,7 @@ from anon_pipeline.gate.contracts import (
     k_anonymized_contract,
     raw_contract,
 )
+from anon_pipeline.gate.words import meaning
 from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.memory import published_before
@@ -40,33 +41,6 @@ if TYPE_CHECKING:
     from anon_pipeline.gate.expectations import SuiteResult
 
 __all__ = ["build_checks"]
-
-
-_SAYS = {
-    "contract": "The columns of the policy and no other, no identifier in a text, numbers on their grid.",
-    "origin": "Every stage made by this policy; noise and order from the system's entropy, not from a seed.",
-    "k": "Every class of equal quasi-identifiers has at least so many records.",
-    "t_closeness": "In every class {} is distributed as in the whole input, up to this distance.",
-    "l_diversity": "In every class {} has enough different values.",
-    "linking_risk": "At most this share of the records is nearest to its own original.",
-    "suppression": "At most this share of the input is missing from the release.",
-    "confidence_k": "No record has fewer, but at least one, originals in its confidence interval.",
-    "cross_release_k": "So many persons fit all classes, over all releases, that any one was published in.",
-    "attacker_success": "At most this share of the guesses at the nearest original is right.",
-    "assignment_risk": "At most this share is linked, by the nearest or likeliest original or one to one.",
-    "expected_linking_risk": "The noise lets at most this share be linked, on average.",
-    "averaging": "The mean of several releases would let at most this share be linked.",
-    "linkage": "At most this share is linked by comparing all records: {}.",
-    "homogeneity": "At most this share of the records is in classes with a single value of {}.",
-    "skewness": "In no class is a value of {} more times as frequent as in the whole input.",
-    "similarity": "In every class two values of {} are at least so different.",
-    "prosecutor_risk": "At most this chance of picking a given person's record.",
-    "marketer_risk": "At most this share picked rightly over all classes.",
-    "population": "Who knows the population names the persons of at most this share: {}.",
-    "sample_uniques": "At most this share of the records is alone with its quasi-identifiers.",
-    "minimal_uniques": "At most this share of the records is singled out by up to three quasi-identifiers.",
-    "sticky": "What was published before and has not changed has the same noise.",
-}
 
 
 def build_checks(
@@ -145,10 +119,7 @@ def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetC
 
 def _gate_specs(policy: Policy, partitions: dg.PartitionsDefinition | None) -> list[dg.AssetCheckSpec]:
     """Return the specs of the gate's checks: one per limit, and one of Great Expectations."""
-    says = {
-        name: _SAYS[limit.split(".")[0]].format(limit.partition(".")[2])
-        for limit, name in check_names(policy).items()
-    }
+    says = {name: meaning(limit) for limit, name in check_names(policy).items()}
     says[GX_CHECK] = "The same limits as a suite of Great Expectations."
     return [
         dg.AssetCheckSpec(

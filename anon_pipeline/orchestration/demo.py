@@ -34,6 +34,7 @@ class Made:
 
     path: Path
     manifest_path: Path
+    report_path: Path
     report: GateReport
 
 
@@ -61,7 +62,12 @@ def materialize_demo(project: Path, *, told: Callable[[str], None]) -> Made:
     if document is None:
         raise PublishError("the release must have a manifest, got none")
     report = GateReport.from_json(document["gate"])
-    return Made(folder / document["files"][0]["name"], folder / MANIFEST, report)
+    return Made(
+        path=folder / document["files"][0]["name"],
+        manifest_path=folder / MANIFEST,
+        report_path=folder / document["report"]["name"],
+        report=report,
+    )
 
 
 @contextmanager

@@ -3,14 +3,17 @@
 Belongs here: turning JSON types into metadata values. Does not belong here: choosing what is safe (`facts`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 
 from anon_pipeline.gate import GateReport, Status, Verdict
+from anon_pipeline.report import SizeBin
 
-__all__ = ["digests", "facts_metadata", "report_metadata", "verdict_metadata", "verdict_table"]
+__all__ = ["digests", "facts_metadata", "report_metadata", "sizes_table", "verdict_metadata", "verdict_table"]
+
+_BAR = 20  # blocks of the longest bar
 
 
 def facts_metadata(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,3 +60,28 @@ def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
         mark = "✓" if v.status is Status.PASSED else "✗"
         lines.append(f"| {v.limit} | {measured} | {demanded} | {mark} {v.status} {v.reason or ''} |")
     return dg.MetadataValue.md("\n".join(lines))
+
+
+def sizes_table(sizes: Sequence[SizeBin]) -> dg.MarkdownMetadataValue:
+    """Return classes by their size, with bars: Dagster's UI shows no picture that Markdown brings along.
+
+    Args:
+        sizes: of the release; counts alone.
+    """
+    lines = [
+        "| records of a class | classes | records | as bars | largest risk | as bars |",
+        "|---|--:|--:|---|--:|---|",
+    ]
+    records, risk = max(row.records for row in sizes), max(row.risk for row in sizes)
+    for row in sizes:
+        many, risky = _bar(row.records / records), _bar(row.risk / risk)
+        lines.append(
+            f"| {row.label} | {row.classes:,} | {row.records:,} | {many} | {row.risk:.4f} | {risky} |"
+        )
+    return dg.MetadataValue.md("\n".join(lines))
+
+
+def _bar(share: float) -> str:
+    """Draw a share of the longest bar in eighths of a block; what is above 0 is never invisible."""
+    eighths = max(round(share * _BAR * 8), 1)
+    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]

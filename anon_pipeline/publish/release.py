@@ -30,7 +30,8 @@ from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.tables import column_types, from_bytes, to_bytes
-from anon_pipeline.publish.writer import data_file, prepare, write_release
+from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
+from anon_pipeline.report import public_report
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.staged import Staged
 
@@ -55,10 +56,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Published:
-    """A release that was written: the paths of its two files, its manifest, its report."""
+    """A release that was written: the paths of its files, its manifest, the gate's report.
+
+    report_path: the page for people, see `anon_pipeline.report`.
+    """
 
     path: Path
     manifest_path: Path
+    report_path: Path
     manifest: Mapping[str, Any]
     report: GateReport
 
@@ -151,6 +156,12 @@ def _refuse_if_more(
         )
 
 
+def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> Page:
+    """Make the report before anything is written; once more only if the manifest's time has to change."""
+    early = public_report(policy, document, frame)
+    return lambda final: early if final == document else public_report(policy, final, frame)
+
+
 def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under which locks
     released: Staged,
     originals: pd.DataFrame,
@@ -211,10 +222,23 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             table = judged.frame.assign(**{RECORD: released.frame[RECORD].to_numpy()})
             past = Past(judged.report.data_digest, partition, release_id)
             archive.stage(remember(memory, policy, table, originals, past=past))
+        page = _page(policy, document, judged.frame)
         with booked.writing(release_id, judged.report.data_digest, epsilon):
             written = write_release(
-                booked.folder, judged.file, judged.data, document, wait=policy.publish.wait, key=key
+                booked.folder,
+                judged.file,
+                judged.data,
+                document,
+                wait=policy.publish.wait,
+                key=key,
+                page=page,
             )
         if archive is not None:
             archive.commit()
-    return Published(booked.folder / judged.file.name, booked.folder / MANIFEST, written, judged.report)
+    return Published(
+        path=booked.folder / judged.file.name,
+        manifest_path=booked.folder / MANIFEST,
+        report_path=booked.folder / written["report"]["name"],
+        manifest=written,
+        report=judged.report,
+    )

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.errors import AnonPipelineError, InputError, in_words
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.limits import MANIFEST_BYTES, Held, exceeded, file_size, read_small
+from anon_pipeline.limits import MANIFEST_BYTES, REPORT_BYTES, Held, exceeded, file_size, read_small
 from anon_pipeline.measure.origin import broken_origin, hierarchy_digests
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.names import plain
@@ -34,7 +34,7 @@ from anon_pipeline.publish.tables import from_bytes, read_release, schema_of
 from anon_pipeline.sources.files import read_csv, read_parquet
 from anon_pipeline.sources.population import read_population
 
-__all__ = ["Against", "verify_release"]
+__all__ = ["Against", "verified_table", "verify_release"]
 
 _STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 _TEXTS = ("release", "policy_digest", "data_digest")
@@ -88,6 +88,7 @@ def verify_release(path: Path, against: Against) -> GateReport:
     verdicts = (
         *_signature(read, against.key),
         *_file(read),
+        _report(manifest.parent, read.document),
         *_content(read, against.policy),
         _wrong("recorded gate", broken_gate(read.document, against.policy, anew)),
         *_policy(read, against),
@@ -96,6 +97,28 @@ def verify_release(path: Path, against: Against) -> GateReport:
         *gate,
     )
     return GateReport(verdicts, read.document["data_digest"], read.document["policy_digest"])
+
+
+def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Return the manifest and the table of a release that is what its manifest says.
+
+    Args:
+        path: folder of the release, or its manifest.
+        against: with the policy that made it.
+    Raises:
+        InputError: there is no manifest, or a check of `verify_release` was refused: each is named.
+    """
+    refused = verify_release(path, against).having(Status.REFUSED)
+    if refused:
+        raise InputError([verdict.as_text() for verdict in refused])
+    manifest = path / MANIFEST if path.is_dir() else path
+    document = _document(manifest)
+    read = _held(manifest.parent, document, _limits(against.policy))
+    if read.held is not None:
+        for frame in _readings(read, read.held, against.policy):
+            if digest_frame(frame) == document["data_digest"]:
+                return document, frame
+    raise InputError("the release must be the one that its manifest names, it has changed meanwhile")
 
 
 def _limits(policy: Policy | None) -> Limits:
@@ -194,6 +217,31 @@ def _file(read: _Read) -> Iterator[Verdict]:
     files = len(read.document["files"])
     yield _said("files", None if files == 1 else f"a release has one data file, got {files}")
     yield _said(f"file.{read.item['name']}", read.wrong)
+
+
+def _report(folder: Path, document: Mapping[str, Any]) -> Verdict:
+    """Compare the page beside the manifest with the digest there; releases made before have none."""
+    if "report" not in document:
+        return _unsaid("report", "the manifest names none")
+    item = document["report"]
+    try:
+        if not _is_page(item):
+            raise InputError("the manifest must name it with digest and size")
+        _bytes(folder / item["name"], item, Limits(file_bytes=REPORT_BYTES))
+    except OSError as error:
+        return _said("report", in_words(error))
+    except InputError as error:
+        return _said("report", str(error))
+    return _said("report", None)
+
+
+def _is_page(item: Any) -> bool:
+    """Tell whether this describes a report."""
+    if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("name", "sha256")):
+        return False
+    name = item["name"]
+    beside = Path(name).name == name and "\\" not in name and plain(name) and name.endswith(".html")
+    return beside and type(item.get("size")) is int
 
 
 def _content(read: _Read, policy: Policy | None) -> Iterator[Verdict]:

@@ -1,8 +1,8 @@
 """Writing a release so that a reader sees the old one or the new one, complete.
 
-The data file is named by its digest and written first; the manifest, which names it, replaces the old one in
-one rename. Whoever follows the manifest always finds its file: the files of the release before stay until
-the next one is published. What a dead run left is removed by the next one.
+Data file and report are named by their digests and written first; the manifest, which names them, replaces
+the old one in one rename. Whoever follows the manifest always finds its files: those of the release before
+stay until the next one is published. What a dead run left is removed by the next one.
 Belongs here: bytes to disk. Does not belong here: whether they may go there (`release`).
 """
 
@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,10 @@ from anon_pipeline.publish.lock import held
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.signing import signed
 
-__all__ = ["data_file", "prepare", "read_manifest", "write_release"]
+__all__ = ["Page", "data_file", "prepare", "read_manifest", "write_release"]
+
+Page = Callable[[Mapping[str, Any]], bytes]
+"""Makes the report (HTML) of the manifest that is about to be written."""
 
 
 def data_file(name: str, form: str, data: bytes, records: int) -> ReleaseFile:
@@ -75,7 +78,7 @@ def prepare(folder: Path, release: str) -> None:
         )
 
 
-def write_release(
+def write_release(  # noqa: PLR0913 - what is written, where, with which key, waiting how long
     folder: Path,
     file: ReleaseFile,
     data: bytes,
@@ -83,8 +86,9 @@ def write_release(
     *,
     wait: float = 60.0,
     key: Ed25519PrivateKey | None = None,
+    page: Page | None = None,
 ) -> dict[str, Any]:
-    """Write the data file, then the manifest; then remove what neither this manifest nor the last one names.
+    """Write data file and report, then the manifest; then remove what neither it nor the last one names.
 
     Args:
         folder: of the release; made if it is not there.
@@ -93,8 +97,9 @@ def write_release(
         document: the manifest, naming ``file``.
         wait: seconds to wait for another publisher that holds the folder.
         key: to sign the manifest with; None: it is not signed.
+        page: makes the report; None: there is none.
     Returns:
-        The manifest as it was written: made no earlier than the one before, signed.
+        The manifest as it was written: made no earlier than the one before, naming the report, signed.
     Raises:
         PublishError: the destination cannot be written or is held; the release before is untouched, unless
             the error is ``in_place``.
@@ -106,12 +111,22 @@ def write_release(
             clear_parts(folder)
             before = read_manifest(folder) or {}
             final = _not_before(document, before)
+            html = None if page is None else page(final)
+            final = final if html is None else {**final, "report": _report_file(final["release"], html)}
             final = final if key is None else signed(final, key)
             replace_file(folder / file.name, data, mode=0o644, what="data")
+            if html is not None:
+                replace_file(folder / final["report"]["name"], html, mode=0o644, what="report")
             still_held()
             _point_to(folder, final)
             _remove_others(folder, [before, final])
     return final
+
+
+def _report_file(release: str, html: bytes) -> dict[str, Any]:
+    """Describe a report: ``<name>-report-<16 digits of its SHA-256>.html``."""
+    digest = hashlib.sha256(html).hexdigest()
+    return {"name": f"{release}-report-{digest[:16]}.html", "sha256": digest, "size": len(html)}
 
 
 def _not_before(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,11 +176,19 @@ def _words(error: OSError) -> str:
 
 
 def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
-    """Remove data files that only older manifests named; nothing that this tool did not write."""
-    named = {item["name"] for document in documents for item in document.get("files", [])}
-    release = documents[-1]["release"]
-    for form in ("parquet", "csv"):
-        for path in folder.glob(f"{release}-{'[0-9a-f]' * 16}.{form}"):
+    """Remove data files and reports that only older manifests named; nothing that this tool did not write."""
+    named = {name for document in documents for name in _named(document)}
+    release, digits = documents[-1]["release"], "[0-9a-f]" * 16
+    for pattern in (f"-{digits}.parquet", f"-{digits}.csv", f"-report-{digits}.html"):
+        for path in folder.glob(f"{release}{pattern}"):
             if path.name not in named:
                 with contextlib.suppress(OSError):  # the release is out; the next one removes it
                     disk().unlink(path, "old data")
+
+
+def _named(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of a manifest's files; of a report that cannot be read, none."""
+    yield from (item["name"] for item in document.get("files", []))
+    report = document.get("report")
+    if isinstance(report, Mapping) and isinstance(report.get("name"), str):
+        yield report["name"]

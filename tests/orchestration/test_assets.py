@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from collections.abc import Callable
 
@@ -70,7 +71,17 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     published = result.asset_materializations_for_node("small__published")[0].metadata
     assert published["gate_passed"].value is True
     manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
-    assert [path.name for path in made.released()] == ["manifest.json", manifest["files"][0]["name"]]
+    names = ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
+    assert [path.name for path in made.released()] == names
+    assert published["report"].path == str(made.folder / "out" / names[-1])
+    table = pd.read_parquet(made.folder / "out" / names[1])
+    sizes = table.groupby(["age", "city"]).size()
+    rows = [row.strip("| ").split(" | ") for row in published["classes"].value.splitlines()[2:]]
+    assert sum(int(row[2]) for row in rows) == len(table)
+    assert sum(int(row[1]) for row in rows) == len(sizes)
+    assert max(len(row[3]) for row in rows) == max(len(row[5]) for row in rows) == 20
+    words = {"records", "of", "a", "class", "classes", "largest", "risk", "to", "as", "bars"}
+    assert set(re.findall(r"[a-z]+", published["classes"].value)) <= words
     assert manifest["data_digest"] == published["data_digest"].value
     evaluations = result.get_asset_check_evaluations()
     assert len(evaluations) == 3 + 6 + 1  # contracts, limits, the suite

@@ -175,6 +175,7 @@ def test_only_the_plugin_goes_into_the_wheel(tmp_path: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"anon_pipeline"}
     assert {"anon_pipeline/templates/patients.yaml", "anon_pipeline/py.typed"} <= set(names)
+    assert "anon_pipeline/report/report.html.j2" in names
 
 
 def test_the_schema_of_the_component_is_the_policys() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import shutil
 import subprocess
@@ -55,8 +56,12 @@ def test_the_driver_notices_what_is_broken(tmp_path: Path, monkeypatch: pytest.M
 
     def manifest_first(folder: Path, release: faults.Made) -> None:
         folder.mkdir(exist_ok=True)
+        page = faults._page(release.document)
+        report = {"name": "page.html", "sha256": hashlib.sha256(page).hexdigest()}
+        (folder / report["name"]).write_bytes(page)
         with disk().point("manifest"):
-            (folder / "manifest.json").write_text(faults.json.dumps(release.document))
+            document = {**release.document, "report": report}
+            (folder / "manifest.json").write_text(faults.json.dumps(document))
         with disk().point("data"):
             (folder / release.file.name).write_bytes(release.data)
 
@@ -77,7 +82,7 @@ def test_publishing_passes_the_points_that_are_tried(
     ledger = {f"{when} {step} ledger" for when in ("before", "after") for step in ("commit", "write")}
     assert set(faults.points_of(send)) == {*tried, *ledger}
     operations = {name.partition(" ")[2] for name in tried}
-    for what in ("data", "manifest"):
+    for what in ("data", "report", "manifest"):
         steps = ("create part of", "write", "permit", "sync", "rename", "sync folder of")
         assert {f"{step} {what}" for step in steps} <= operations
 

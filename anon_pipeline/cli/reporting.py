@@ -1,0 +1,111 @@
+"""The command that makes a release's report anew, or the internal one: `report`.
+
+Belongs here: arguments, where the page goes. Does not belong here: any work; what is heavy is imported when
+the command runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option
+
+if TYPE_CHECKING:
+    from anon_pipeline.locations import Locations
+    from anon_pipeline.policy import Policy
+
+__all__ = ["new_page", "report", "write_page"]
+
+
+@click.command()
+@click.argument("release", type=click.Path(path_type=Path))
+@click.option(
+    "--policy", "policy_file", required=True, type=click.Path(path_type=Path), help="The policy that made it."
+)
+@click.option(
+    "--internal",
+    is_flag=True,
+    help="Set the private tables beside the release. They must still be in the vault; the page is private.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write. Default: <name>-report.html or <name>-internal.html in this folder.",
+)
+@project_option
+@allow_outside_option
+def report(
+    release: Path,
+    policy_file: Path,
+    internal: bool,
+    out: Path | None,
+    project: Path | None,
+    allow_outside: bool,
+) -> None:
+    """Make the report of RELEASE (its folder, or its manifest): one HTML file that needs nothing else.
+
+    The public report lies beside the manifest already; this makes it anew, for a release that was made before
+    there were reports. The internal one shows each column before and after, and is for the curator alone.
+    """
+    from anon_pipeline.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.verify import Against, verified_table  # noqa: PLC0415
+    from anon_pipeline.report import public_report  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    locations = locations_of(policy_file, project, outside=allow_outside)
+    locations.confine(policy)
+    with private_stage("report"):
+        document, frame = verified_table(release, Against(policy, locations.hierarchies))
+        path = new_page(out or Path(f"{policy.name}-{'internal' if internal else 'report'}.html"), release)
+        page = _internal(policy, document, locations) if internal else public_report(policy, document, frame)
+        write_page(path, page, private=internal)
+    click.echo(f"report    {path}")
+    if internal:
+        click.echo("It is computed from the originals and not protected: not for publication.", err=True)
+
+
+def _internal(policy: Policy, document: dict[str, object], locations: Locations) -> bytes:
+    """Make the internal report; Dagster's vault takes a second to import."""
+    from anon_pipeline.orchestration.reporting import internal_report_of  # noqa: PLC0415
+
+    return internal_report_of(policy, document, locations)
+
+
+def new_page(path: Path, release: Path) -> Path:
+    """Return where a page may be written.
+
+    Args:
+        path: as given.
+        release: folder of a release, or its manifest: readers take what is there for published.
+    Raises:
+        InputError: it is in that folder, no .html file by its name, or its folder is not there.
+    """
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+
+    folder = release if release.suffix != ".json" else release.parent
+    if path.suffix != ".html":
+        raise InputError("the report must be a file named .html, got another name")
+    if not path.absolute().parent.is_dir():
+        raise InputError("the report must go to a folder that is there, it is not")
+    if path.resolve().is_relative_to(folder.resolve()):
+        raise InputError("the report must not go to the release's folder: what is there counts as published")
+    return path
+
+
+def write_page(path: Path, page: bytes, *, private: bool) -> None:
+    """Write a page, complete or not at all; a private one for its owner alone.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    from anon_pipeline.disk import replace_file  # noqa: PLC0415
+    from anon_pipeline.errors import InputError, in_words  # noqa: PLC0415
+
+    try:
+        replace_file(path, page, mode=0o600 if private else 0o644, what="page")
+    except OSError as error:
+        raise InputError(f"{path}: must be a file that can be written: {in_words(error)}") from None

@@ -1,0 +1,6 @@
+"""The report of a release for people: one self-contained HTML file, public or internal."""
+
+from anon_pipeline.report.columns import SizeBin, class_sizes
+from anon_pipeline.report.make import internal_report, public_report
+
+__all__ = ["SizeBin", "class_sizes", "internal_report", "public_report"]

@@ -1,0 +1,88 @@
+"""Whether a manifest, a policy and a table belong together: a report is made of nothing else.
+
+Belongs here: refusing. Does not belong here: what `verify` asks beside that (signature, bytes of files).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.digest import digest_frame
+from anon_pipeline.errors import InputError
+from anon_pipeline.facts import Facts
+from anon_pipeline.gate import GateReport
+from anon_pipeline.measure.recorded import checked_facts
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.staged import STAGES
+
+__all__ = ["Described", "described"]
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a manifest says, after it was found to be of this table and policy.
+
+    document: the manifest.
+    facts: of every stage.
+    gate: its verdicts, all passed.
+    """
+
+    document: Mapping[str, Any]
+    facts: Facts
+    gate: GateReport
+
+
+def described(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> Described:
+    """Return what a manifest says of a table.
+
+    Args:
+        document: the manifest.
+        policy: that made the release.
+        frame: (r, columns) the released table.
+    Raises:
+        InputError: facts of a stage are missing, or not what stages write, or of another policy; the digests
+            of table, policy and gate are not the manifest's; the gate has not passed it. All of it listed.
+    """
+    facts = document.get("facts")
+    if not isinstance(facts, Mapping) or not all(isinstance(values, Mapping) for values in facts.values()):
+        raise InputError("the report must be made of a manifest with facts, got one without")
+    missing = [stage for stage in STAGES if stage not in facts]
+    if missing:
+        raise InputError(f"the report must be made of the facts of all stages, missing: {', '.join(missing)}")
+    gate = _gate(document)
+    problems = list(_problems(document, policy, frame, gate))
+    if problems:
+        raise InputError(problems)
+    return Described(document, checked_facts(policy, facts), gate)
+
+
+def _gate(document: Mapping[str, Any]) -> GateReport:
+    try:
+        return GateReport.from_json(document["gate"])
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    raise InputError("the report must be made of the gate's verdicts, got a manifest without readable ones")
+
+
+def _problems(
+    document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame, gate: GateReport
+) -> Iterator[str]:
+    """Yield what speaks against the four belonging together."""
+    if document.get("release") != policy.name or document.get("policy_digest") != policy.digest:
+        yield "the manifest must be of a release by this policy, it is by another"
+    if sorted(frame.columns) != sorted(policy.released) or document.get("data_digest") != digest_frame(frame):
+        yield "the manifest must be of this table, its data_digest is another's"
+    if (gate.data_digest, gate.policy_digest) != (document.get("data_digest"), document.get("policy_digest")):
+        yield "the gate's verdicts must be on this release, they are on another"
+    if not gate.passed:
+        yield "the gate must have passed the release, it has not"
+    facts = document["facts"]
+    others = [stage for stage in STAGES if facts[stage].get("made_by") != policy.making]
+    if others:
+        yield f"the facts must be of tables made by this policy, others are: {', '.join(others)}"
+    if facts["suppressed"].get("released") != len(frame):
+        yield "the facts must be of this table, they count other records"

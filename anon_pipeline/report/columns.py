@@ -1,0 +1,180 @@
+"""What the report shows of a table: how each column is distributed, how numbers go together, class sizes.
+
+Two tables may be compared: the input as recoded (all n records, of the vault) and the release. Belongs here:
+which column is counted how, which label may be shown. Does not belong here: counting (`bins`), words and
+pictures (`page`, `charts`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.encode import CLASS
+from anon_pipeline.measure.evidence import value_classes
+from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.bins import Bin, category_bins, number_bins, size_edges
+from anon_pipeline.values import texts
+
+__all__ = ["Correlation", "Distribution", "SizeBin", "class_sizes", "correlations", "distributions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One column: its role, how it is counted, its bins.
+
+    kind: ``numbers``, ``categories`` or ``pseudonyms`` (hashes and masks, of which nothing is counted).
+    unnamed: whether categories are numbered by rank, since their names are cells of the data.
+    """
+
+    column: str
+    role: str
+    kind: str
+    unit: str | None
+    bins: tuple[Bin, ...]
+    unnamed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SizeBin:
+    """Classes of like size: label, classes, records, largest chance 1/m of one of its records."""
+
+    label: str
+    classes: int
+    records: int
+    risk: float
+    linking: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson's r of two columns of numbers, in each table; None where one of them is constant."""
+
+    first: str
+    second: str
+    values: tuple[float | None, ...]
+
+
+def _is_number(policy: Policy, name: str, frame: pd.DataFrame) -> bool:
+    column, dtype = policy.columns[name], frame[name].dtype
+    if isinstance(column, (Generalize, Identifier)):
+        return False
+    if isinstance(column, (Perturb, Sensitive)):
+        return name in policy.numeric
+    return bool(pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype))
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
+    """Return a column as finite numbers; all else is NaN."""
+    values = frame[name].to_numpy(np.float64, na_value=np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> list[Distribution]:
+    """Count every released column.
+
+    Args:
+        policy: names the columns.
+        tables: the release last; before it the input as recoded, or none. Each has at least k records.
+        k: records of the smallest bin, in every table.
+    """
+    return [_distribution(policy, name, tables, k) for name in tables[-1].columns]
+
+
+def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: int) -> Distribution:
+    column = policy.columns[name]
+    if isinstance(column, Identifier):
+        return Distribution(name, column.role, "pseudonyms", None, ())
+    unit = column.unit if isinstance(column, Perturb) else None
+    if _is_number(policy, name, tables[-1]):
+        bins = number_bins([_numbers(table, name) for table in tables], k=k)
+        return Distribution(name, column.role, "numbers", unit, tuple(bins))
+    counted = pd.concat([_counted(table, name, column) for table in tables], axis=1).fillna(0)
+    counts = counted.to_numpy(np.int64)
+    enough = counts.min(axis=1) >= k
+    labels = [_label(column, value) for value in counted.index[enough]]
+    bins = category_bins(labels, counts[enough], k=k, rest=counts[~enough].sum(axis=0))
+    return Distribution(name, column.role, "categories", unit, tuple(bins), unnamed=None in labels)
+
+
+def _counted(table: pd.DataFrame, name: str, column: object) -> pd.Series:
+    """Count the values of a column; records of the input that are in no class have no generalized value."""
+    if isinstance(column, Generalize) and CLASS in table:
+        table = table[table[CLASS] >= 0]
+    return texts(table[name]).value_counts(dropna=False)
+
+
+def _label(column: object, value: object) -> str | None:
+    """Return the name of a value if the report may show it: a generalized one, or the policy's own word."""
+    if pd.isna(value):  # type: ignore[call-overload]
+        return "missing"
+    declared = column.order if isinstance(column, Sensitive) else None
+    shown = isinstance(column, Generalize) or (declared is not None and str(value) in declared)
+    return str(value) if shown else None
+
+
+def class_sizes(
+    policy: Policy, frame: pd.DataFrame, linking: Callable[[NDArray[np.int64]], float] | None = None
+) -> list[SizeBin]:
+    """Count the release's classes by size.
+
+    Args:
+        policy: names the quasi-identifiers.
+        frame: (r, columns) the released table.
+        linking: returns the linking risk of some records, given their rows; None: it is not measured.
+    """
+    classes = value_classes(frame, list(policy.generalized))
+    starts = size_edges(classes.sizes)
+    of_class = np.searchsorted(starts, classes.sizes, side="right") - 1
+    found = []
+    for i, label in enumerate(_size_labels(classes.sizes, of_class)):
+        sizes, rows = classes.sizes[of_class == i], np.flatnonzero(of_class[classes.labels] == i)
+        risk = None if linking is None else linking(rows)
+        found.append(SizeBin(label, len(sizes), len(rows), 1 / int(sizes.min()), risk))
+    return found
+
+
+def _size_labels(sizes: NDArray[np.int64], of_class: NDArray[np.int64]) -> Iterator[str]:
+    for i in range(int(of_class.max()) + 1):
+        within = sizes[of_class == i]
+        least, most = int(within.min()), int(within.max())
+        yield f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def correlations(policy: Policy, tables: Sequence[pd.DataFrame]) -> list[Correlation]:
+    """Correlate every two columns of numbers, in every table; the order of the records does not matter."""
+    names = [n for n in tables[-1].columns if _is_number(policy, n, tables[-1])]
+    columns = [{name: _numbers(table, name) for name in names} for table in tables]
+    return [
+        Correlation(a, b, tuple(_pearson(table[a], table[b]) for table in columns))
+        for i, b in enumerate(names)
+        for a in names[:i]
+    ]
+
+
+def _pearson(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
+    """Return r over the records that have both numbers; sums are exactly rounded, whatever their order."""
+    both = ~np.isnan(a) & ~np.isnan(b)
+    x, y = a[both], b[both]
+    if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
+        return None
+    x, y = _centred(x), _centred(y)
+    spread = math.sqrt(_sum(x * x)) * math.sqrt(_sum(y * y))
+    return max(-1.0, min(1.0, _sum(x * y) / spread))
+
+
+def _centred(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bring values around 0 and to at most 1, so that no square overflows or vanishes."""
+    values = values / np.abs(values).max()
+    values = values - _sum(values) / len(values)
+    return values / np.abs(values).max()
+
+
+def _sum(values: NDArray[np.float64]) -> float:
+    return math.fsum(values.tolist())

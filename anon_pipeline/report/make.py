@@ -1,0 +1,92 @@
+"""The two reports of a release: the public one, of released file and manifest alone, and the internal one.
+
+Belongs here: which tables each may look at. Does not belong here: counting, drawing, writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.measure.evidence import Evidence, evidence_from
+from anon_pipeline.measure.measures import linking
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.checked import described
+from anon_pipeline.report.columns import class_sizes, correlations, distributions
+from anon_pipeline.report.page import page
+
+__all__ = ["internal_report", "public_report"]
+
+
+def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> bytes:
+    """Make the report that goes with a release: all of it can be had from released file, manifest and policy.
+
+    Args:
+        policy: that made the release.
+        document: its manifest.
+        frame: (r, columns) the released table.
+    Returns:
+        One HTML file; equal for equal arguments.
+    Raises:
+        InputError: they do not belong together, see `checked.described`.
+    """
+    said = described(document, policy, frame)
+    return page(
+        policy,
+        said,
+        class_sizes(policy, frame),
+        distributions(policy, [frame], k=policy.gate_k),
+        correlations(policy, [frame]),
+        internal=False,
+    )
+
+
+def internal_report(
+    policy: Policy,
+    document: Mapping[str, Any],
+    released: pd.DataFrame,
+    originals: pd.DataFrame,
+    *,
+    hierarchies: Path = Path(),
+) -> bytes:
+    """Make the report for the curator, which sets the release beside the table that it was made of.
+
+    Args:
+        policy: that made the release.
+        document: its manifest.
+        released: (r, columns) the vault's table of `suppressed`, with record ids.
+        originals: (n, columns) the vault's table of `k_anonymized`.
+        hierarchies: folder of the hierarchy tables.
+    Returns:
+        One HTML file; private: what it shows of the originals is not protected.
+    Raises:
+        InputError: the manifest is of another table than the vault's, or see `checked.described`.
+    """
+    lacking = sorted(set(policy.released) - set(released.columns))
+    if lacking:
+        raise InputError(f"the vault's table must have the policy's columns, not there: {', '.join(lacking)}")
+    names = set(policy.released)  # a policy that orders its columns otherwise is the same policy
+    frame = released[[name for name in released.columns if name in names]].reset_index(drop=True)
+    said = described(document, policy, frame)
+    evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
+    tables = [originals, frame]
+    return page(
+        policy,
+        said,
+        class_sizes(policy, frame, lambda rows: _linking(evidence, policy, rows)),
+        distributions(policy, tables, k=policy.gate_k),
+        correlations(policy, tables),
+        internal=True,
+    )
+
+
+def _linking(evidence: Evidence, policy: Policy, rows: NDArray[np.int64]) -> float:
+    """Return the linking risk of some released records."""
+    labels = np.unique(evidence.classes.labels[rows], return_inverse=True)[1].astype(np.int64)
+    return linking(evidence.narrowed(rows, labels), policy).risk

@@ -1,0 +1,176 @@
+"""The report of a release as one HTML file: everything in it, no script, nothing fetched.
+
+Belongs here: putting numbers, pictures and words into the template. Does not belong here: computing them
+(`columns`, `shown`), writing files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.charts import Point, bars, risk_utility_map
+from anon_pipeline.report.checked import Described
+from anon_pipeline.report.columns import Correlation, Distribution, SizeBin
+from anon_pipeline.report.shown import noise_rows, policy_text, suppressed_rows, verdict_rows
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["page", "point_of"]
+
+_BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
+
+
+def page(
+    policy: Policy,
+    described: Described,
+    sizes: Sequence[SizeBin],
+    columns: Sequence[Distribution],
+    pairs: Sequence[Correlation],
+    *,
+    internal: bool,
+) -> bytes:
+    """Write a report.
+
+    Args:
+        policy: of the release.
+        described: what its manifest says.
+        sizes, columns, pairs: what was counted.
+        internal: whether columns and pairs have the input beside the release.
+    Returns:
+        HTML in UTF-8.
+    """
+    facts, point = described.facts, point_of(described, sizes)
+    measured = point.limit is not None
+    wanted = facts["k_anonymized"]
+    return (
+        _template()
+        .render(
+            release=policy.name,
+            internal=internal,
+            summary=list(_summary(described)),
+            verdicts=verdict_rows(described.gate),
+            guarantee=described.document["guarantee"],
+            sizes=sizes,
+            sizes_chart=_sizes_chart(sizes),
+            risks_chart=_risks_chart(sizes),
+            map=_map(point),
+            point=point,
+            risk_name="linking risk" if measured else "mean chance 1 in the class's size",
+            loss_name=wanted["loss"],
+            suppressed=list(suppressed_rows(facts)),
+            levels=list((wanted["levels"] or {}).items()),
+            recoder=wanted["recoder"],
+            noise=noise_rows(facts),
+            k=policy.gate_k,
+            columns=[_column(i, column) for i, column in enumerate(columns)],
+            tables=("before", "after") if internal else ("records",),
+            correlations=[_pair(pair) for pair in pairs],
+            policy=policy_text(policy, internal=internal),
+            digests=list(_digests(described.document)),
+            packages=sorted(described.document["packages"].items()),
+        )
+        .encode()
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who publishes
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.j2")
+
+
+def point_of(described: Described, sizes: Sequence[SizeBin]) -> Point:
+    """Return where a release lies: its linking risk if the gate limits it, else the mean of 1/m."""
+    loss = float(described.facts["k_anonymized"]["information_loss"])
+    for verdict in described.gate.verdicts:
+        if verdict.limit == "linking_risk" and verdict.value is not None:
+            return Point(loss, verdict.value, verdict.bound)
+    return Point(loss, sum(row.classes for row in sizes) / sum(row.records for row in sizes), None)
+
+
+def _summary(described: Described) -> Iterator[tuple[str, str]]:
+    document, facts = described.document, described.facts
+    (file,) = document["files"]
+    yield "data file", file["name"]
+    yield "made at", document["made_at"]
+    if document.get("partition") is not None:
+        yield "partition", document["partition"]
+    yield "records", f"{file['records']:,} released, of {facts['raw']['records']:,}"
+    yield "classes", f"{facts['suppressed']['classes']:,}"
+    yield "k", f"{facts['k_anonymized']['k']}"
+    if document.get("epsilon") is not None:
+        yield "ε of a record", f"{document['epsilon']:g}"
+
+
+def _digests(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    (file,) = document["files"]
+    yield file["name"], file["sha256"]
+    yield "table", document["data_digest"]
+    yield "policy", document["policy_digest"]
+    for name, digest in document["hierarchies"].items():
+        yield f"hierarchy of {name}", digest
+
+
+def _sizes_chart(sizes: Sequence[SizeBin]) -> Markup:
+    rows = [(row.label, [row.records], [f"{row.records:,}"]) for row in sizes]
+    return bars("sizes", "Records by the size of their class", f"{len(rows)} bars, records each.", rows)
+
+
+def _risks_chart(sizes: Sequence[SizeBin]) -> Markup:
+    rows = [(row.label, [row.risk], [f"{row.risk:.4f}"]) for row in sizes]
+    said = "Bars by the size of the class: the largest chance to pick a person's record."
+    return bars("risks", "Risk by the size of the class", said, rows)
+
+
+def _map(point: Point) -> Markup:
+    said = f"A point at information loss {point.loss:.4g} and risk {point.risk:.4g}"
+    said += "." if point.limit is None else f"; the limit of the risk is {point.limit:.4g}."
+    return risk_utility_map("map", "This release between risk and information loss", said, point)
+
+
+def _column(number: int, column: Distribution) -> dict[str, Any]:
+    """Return what the template shows of a column: shares of each table make the bars, counts the table."""
+    whole = [sum(counts) for counts in zip(*(row.counts for row in column.bins), strict=True)]
+    rows = [
+        (
+            row.label,
+            [count / n for count, n in zip(row.counts, whole, strict=True)],
+            [f"{count / n:.1%}" for count, n in zip(row.counts, whole, strict=True)],
+        )
+        for row in column.bins
+    ]
+    said = f"{len(rows)} groups of bars, shares of the records. "
+    said += _BEFORE_AND_AFTER if len(whole) > 1 else "One bar each, of the release."
+    name = f"column-{number}"
+    return {
+        "id": name,
+        "name": column.column,
+        "role": column.role,
+        "kind": column.kind,
+        "unit": column.unit,
+        "bins": [(row.label, [f"{count:,}" for count in row.counts]) for row in column.bins],
+        "chart": bars(name, f"Distribution of {column.column}", said, rows) if rows else "",
+    }
+
+
+def _pair(pair: Correlation) -> tuple[str, list[str]]:
+    cells = ["–" if r is None else f"{r:+.3f}" for r in pair.values]
+    if len(pair.values) == 2:
+        before, after = pair.values
+        cells.append("–" if before is None or after is None else f"{after - before:+.3f}")
+    return f"{pair.first} and {pair.second}", cells

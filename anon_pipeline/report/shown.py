@@ -1,0 +1,103 @@
+"""What a policy, a manifest's facts and its verdicts look like in a report: rows of texts and numbers.
+
+Belongs here: choosing and wording. Does not belong here: tables of records (`columns`), HTML (`page`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from anon_pipeline.facts import Facts
+from anon_pipeline.gate import GateReport
+from anon_pipeline.gate.words import meaning
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["noise_rows", "policy_text", "suppressed_rows", "verdict_rows"]
+
+_PRIVATE = {"source", "deidentify", "publish", "vault", "schedule", "dataset", "budget"}
+_LISTS = ("tree", "order", "values", "table")
+_NOISE = {
+    "mechanism": "mechanism",
+    "epsilon": "ε",
+    "delta": "δ",
+    "sensitivity": "sensitivity",
+    "resolution": "resolution",
+    "mean_scale": "mean scale",
+    "expected_relative_error": "expected relative error",
+    "classes_without_noise": "classes without noise",
+}
+
+
+def verdict_rows(gate: GateReport) -> list[dict[str, str]]:
+    """Return what was measured and demanded, a row per limit."""
+    return [
+        {
+            "limit": v.limit,
+            "measured": "–" if v.value is None else f"{v.value:.6g}",
+            "demanded": v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}",
+            "status": str(v.status),
+            "meaning": meaning(v.limit),
+        }
+        for v in gate.verdicts
+    ]
+
+
+def suppressed_rows(facts: Facts) -> Iterator[tuple[str, int]]:
+    """Yield reasons and records, those that took none left out; then all."""
+    recoded, last = facts["k_anonymized"], facts["suppressed"]
+    rows = [
+        ("a value is missing (missing: suppress)", recoded["suppressed_incomplete"]),
+        ("the recoding suppressed them", recoded["suppressed_by_recoding"]),
+        ("the confidence interval of their noise would single them out", last["suppressed_unconfident"]),
+        ("their class became smaller than k", last["suppressed_small_classes"]),
+        *((f"their class broke {limit}", count) for limit, count in last["suppressed_by_limit"].items()),
+    ]
+    yield from ((reason, count) for reason, count in rows if count)
+    yield "in all", last["suppressed_in_all"]
+    if recoded["suppressed_cells"]:
+        yield "cells blanked in records that are released", recoded["suppressed_cells"]
+
+
+def noise_rows(facts: Facts) -> list[tuple[str, dict[str, str]]]:
+    """Return what the facts say of each perturb column's noise."""
+    columns: Mapping[str, Mapping[str, Any]] = facts["perturbed"]["columns"]
+    return [
+        (name, {title: _said(noise[key]) for key, title in _NOISE.items() if key in noise})
+        for name, noise in columns.items()
+    ]
+
+
+def _said(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def policy_text(policy: Policy, *, internal: bool) -> str:
+    """Write a policy as YAML.
+
+    Args:
+        policy: of the release.
+        internal: whether to show all of it. Else what says where data, keys and releases are is left out, and
+            lists of values are replaced by how many they are: they may name what nobody released has.
+    """
+    document = policy.model_dump(mode="json", exclude_defaults=True)
+    if not internal:
+        document = {name: section for name, section in document.items() if name not in _PRIVATE}
+        document["columns"] = {name: _public(column) for name, column in document["columns"].items()}
+    text: str = yaml.safe_dump(
+        document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+    )
+    return text
+
+
+def _public(column: Any, key: str = "") -> Any:
+    """Replace lists of values and paths of tables in a column's declaration."""
+    if key in _LISTS:
+        return f"({len(column)} values)" if isinstance(column, list) else "(not shown here)"
+    if isinstance(column, dict):
+        return {name: _public(value, name) for name, value in column.items()}
+    return column

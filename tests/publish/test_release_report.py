@@ -1,0 +1,214 @@
+"""The report beside the manifest: named by its digest, of this very release, verified, gone with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import pipeline
+from anon_pipeline.errors import StageCrashed
+from anon_pipeline.gate import Status
+from anon_pipeline.locations import Locations
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.policy import Policy
+from anon_pipeline.publish import Published, publish, release
+from anon_pipeline.publish.signing import read_public_key, write_keys
+from anon_pipeline.publish.tables import read_release
+from anon_pipeline.publish.verify import Against, verify_release
+from anon_pipeline.release import make_release
+from anon_pipeline.report import public_report
+from anon_pipeline.staged import Means
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+def send(policy: Policy, people: pd.DataFrame, folder: Path) -> Published:
+    made = pipeline.run(policy, people, Means(Path(), None, system_entropy()))
+    return publish(made.suppressed, made.k_anonymized.frame, policy, locations=Locations.of(folder, {}))
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_the_manifest_names_the_page_by_its_digest(
+    small_policy: Small, small_people: People, tmp_path: Path, form: str
+) -> None:
+    written = send(small_policy(publish={"format": form}), small_people(), tmp_path)
+    page, item = written.report_path.read_bytes(), written.manifest["report"]
+    digest = hashlib.sha256(page).hexdigest()
+    assert item == {"name": f"small-report-{digest[:16]}.html", "sha256": digest, "size": len(page)}
+    assert written.report_path == tmp_path / "out" / item["name"]
+    assert written.report_path.stat().st_mode & 0o777 == 0o644
+
+
+def test_the_page_is_the_public_report_of_what_is_published(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    """Whoever has policy, manifest and data file can make it again."""
+    policy = small_policy()
+    written = send(policy, small_people(), tmp_path)
+    document = {name: value for name, value in written.manifest.items() if name != "report"}
+    assert (
+        public_report(policy, document, read_release(written.path, policy))
+        == written.report_path.read_bytes()
+    )
+
+
+def test_the_page_of_the_release_before_stays_as_its_data_does(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    pages = [send(small_policy(), small_people(seed=seed), tmp_path).report_path for seed in range(3)]
+    assert [path.exists() for path in pages] == [False, True, True]
+
+
+def test_pages_of_others_stay(small_policy: Small, small_people: People, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    others = [
+        tmp_path / "out" / name
+        for name in ("index.html", "small-report-mine.html", f"big-report-{'0' * 16}.html")
+    ]
+    for path in others:
+        path.write_text("mine")
+    for seed in range(3):
+        send(small_policy(), small_people(seed=seed), tmp_path)
+    assert all(path.read_text() == "mine" for path in others)
+
+
+def test_where_the_clock_has_jumped_page_and_manifest_say_the_same_time(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock:
+        time = datetime(2031, 1, 1, tzinfo=UTC)
+
+        def now(self, zone: object) -> datetime:
+            return self.time
+
+    clock = Clock()
+    monkeypatch.setattr(release, "datetime", clock)
+    late = send(small_policy(), small_people(), tmp_path).manifest["made_at"]
+    clock.time = datetime(2029, 1, 1, tzinfo=UTC)
+    written = send(small_policy(), small_people(seed=1), tmp_path)
+    assert written.manifest["made_at"] == late
+    assert late in written.report_path.read_text()
+    assert "2029-01-01" not in written.report_path.read_text()
+
+
+def test_a_report_that_cannot_be_made_stops_the_release_before_anything_is_written(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> bytes:
+        raise RuntimeError("CANARY")
+
+    monkeypatch.setattr(release, "public_report", crash)
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(StageCrashed) as raised:
+        make_release(small_policy(), Locations.of(tmp_path, {}))
+    assert "CANARY" not in str(raised.value)
+    assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
+
+
+def _status(folder: Path, against: Against | None = None) -> dict[str, tuple[Status, str | None]]:
+    found = verify_release(folder, against or Against())
+    return {verdict.limit: (verdict.status, verdict.reason) for verdict in found.verdicts}
+
+
+def test_verify_has_read_the_page(small_policy: Small, small_people: People, tmp_path: Path) -> None:
+    send(small_policy(), small_people(), tmp_path)
+    assert _status(tmp_path / "out")["report"] == (Status.PASSED, None)
+
+
+def _other_page(written: Published) -> None:
+    page = bytearray(written.report_path.read_bytes())
+    page[-20] ^= 1
+    written.report_path.write_bytes(page)
+
+
+def _linked(written: Published) -> None:
+    moved = written.report_path.rename(written.report_path.parents[1] / "moved.html")
+    written.report_path.symlink_to(moved)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (_other_page, "its SHA-256 is another"),
+        (lambda written: written.report_path.write_bytes(b""), "its size must be"),
+        (lambda written: written.report_path.unlink(), "it must be a file beside the manifest"),
+        (_linked, "it must be a file beside the manifest"),
+    ],
+    ids=["changed", "empty", "gone", "linked"],
+)
+def test_a_changed_page_is_refused(
+    small_policy: Small,
+    small_people: People,
+    tmp_path: Path,
+    change: Callable[[Published], object],
+    reason: str,
+) -> None:
+    change(send(small_policy(), small_people(), tmp_path))
+    status, said = _status(tmp_path / "out")["report"]
+    assert status is Status.REFUSED
+    assert reason in str(said)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        None,
+        [],
+        {},
+        {"name": "../people.csv"},
+        {"name": "../page.html"},
+        {"name": "manifest.json"},
+        {"name": "a\x1b[31m.html"},
+        {"size": True},
+        {"size": "5"},
+        {"sha256": 5},
+    ],
+)
+def test_a_manifest_that_names_another_thing_is_refused(
+    small_policy: Small, small_people: People, tmp_path: Path, item: Any
+) -> None:
+    written = send(small_policy(), small_people(), tmp_path)
+    document = json.loads(written.manifest_path.read_text())
+    document["report"] = {**document["report"], **item} if item and isinstance(item, dict) else item
+    written.manifest_path.write_text(json.dumps(document))
+    assert _status(tmp_path / "out")["report"] == (
+        Status.REFUSED,
+        "the manifest must name it with digest and size",
+    )
+
+
+def test_a_release_made_before_there_were_reports_has_none(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    written = send(small_policy(), small_people(), tmp_path)
+    document = json.loads(written.manifest_path.read_text())
+    del document["report"]
+    written.manifest_path.write_text(json.dumps(document))
+    assert _status(tmp_path / "out")["report"] == (Status.UNMEASURED, "the manifest names none")
+    send(small_policy(), small_people(seed=1), tmp_path)
+    assert _status(tmp_path / "out")["report"] == (Status.PASSED, None)
+
+
+def test_the_signature_is_over_the_page_too(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    public = write_keys(tmp_path / "key")
+    written = send(small_policy(publish={"sign": {"key_file": "key"}}), small_people(), tmp_path)
+    key = Against(key=read_public_key(public))
+    assert _status(tmp_path / "out", key)["signature"] == (Status.PASSED, None)
+    page = written.report_path.read_bytes() + b"<!-- more -->"
+    written.report_path.write_bytes(page)
+    document = json.loads(written.manifest_path.read_text())
+    document["report"] |= {"sha256": hashlib.sha256(page).hexdigest(), "size": len(page)}
+    written.manifest_path.write_text(json.dumps(document))
+    found = _status(tmp_path / "out", key)
+    assert found["report"] == (Status.PASSED, None)
+    assert found["signature"] == (Status.REFUSED, "the manifest is not what was signed")

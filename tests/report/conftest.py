@@ -1,0 +1,71 @@
+"""A release in memory with all that reports are made of, and a browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import pipeline
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.policy import Policy
+from anon_pipeline.publish.manifest import manifest
+from anon_pipeline.publish.release import judge
+from anon_pipeline.staged import Chain, Means
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A release: its policy, manifest, released table, private tables."""
+
+    policy: Policy
+    document: dict[str, Any]
+    frame: pd.DataFrame = field(repr=False)
+    chain: Chain
+
+
+def make(policy: Policy, people: pd.DataFrame, folder: Path = Path()) -> Made:
+    chain = pipeline.run(policy, people, Means(folder, None, system_entropy()))
+    judged = judge(chain.suppressed, chain.k_anonymized.frame, policy, hierarchies=folder)
+    document = manifest(
+        policy,
+        judged.report,
+        chain.suppressed.facts,
+        file=judged.file,
+        hierarchies=folder,
+        made=(datetime.now(UTC), None),
+    )
+    return Made(policy, document, judged.frame, chain)
+
+
+@pytest.fixture
+def made(small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]) -> Made:
+    return make(small_policy(gate={"linking_risk": 1.0}), small_people())
+
+
+@pytest.fixture
+def making() -> Callable[..., Made]:
+    return make
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, without a window."""
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra dev)")
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium: apt-get install chromium, or set CHROMIUM")
+    with api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(
+            executable_path=chromium,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield running
+        running.close()
