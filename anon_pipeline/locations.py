@@ -87,8 +87,8 @@ class Locations:
         """Refuse a policy whose files lie outside of the folders, symbolic links followed.
 
         Args:
-            policy: its ``source.path``, ``deidentify.key_file``, ``publish.sign.key_file`` and
-                ``hierarchy.table``.
+            policy: its ``source.path``, ``deidentify.key_file``, ``publish.sign.key_file``,
+                ``gate.attacks.population.path`` and ``hierarchy.table``.
             partition: takes the place of ``{partition}``.
         Raises:
             InputError: every path that leaves its folder.
@@ -114,6 +114,8 @@ class Locations:
             yield "deidentify.key_file", "sources", self.sources, policy.deidentify.key_file
         if policy.publish.sign is not None and policy.publish.sign.key_file is not None:
             yield "publish.sign.key_file", "sources", self.sources, policy.publish.sign.key_file
+        if policy.gate.attacks.population is not None:
+            yield "gate.attacks.population.path", "sources", self.sources, policy.gate.attacks.population.path
         for name, column in policy.columns.items():
             if isinstance(column, (Generalize, Sensitive)) and isinstance(column.hierarchy, Table):
                 where = f"columns.{name}.hierarchy.table"

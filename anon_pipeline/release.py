@@ -28,6 +28,7 @@ from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.recode.model import Progress, untold
 from anon_pipeline.report import internal_report
 from anon_pipeline.sources import read_source
+from anon_pipeline.sources.population import read_population
 from anon_pipeline.staged import Chain, Means
 
 __all__ = ["Release", "anonymize", "make_release"]
@@ -88,12 +89,12 @@ def anonymize(
     outside: bool = False,
     memory: Memory | None = None,
 ) -> Release:
-    """Make a release of a table in memory; nothing is read but hierarchies and key, nothing is written.
+    """Make a release of a table in memory; only hierarchies, key and population are read, nothing is written.
 
     Args:
         policy: what the release is; its source and destination are not used.
         frame: (n, columns) personal data.
-        hierarchies: folder that tables of hierarchies and a key file are relative to.
+        hierarchies: folder that tables of hierarchies, a key file and a population are relative to.
         entropy: for tests; a release made with a seed is refused by the gate.
         outside: whether the policy's paths may leave that folder.
         memory: of the release before, see `Release.memory`; None for the first one.
@@ -124,6 +125,7 @@ def anonymize(
             originals=chain.k_anonymized.frame,
             hierarchies=folder,
             memory=memory,
+            population=read_population(policy, folder=folder),
         )
         if memory is not None and report.passed:
             past = Past(report.data_digest, None)

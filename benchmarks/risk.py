@@ -18,12 +18,15 @@ import numpy as np
 from anon_pipeline.risk.assignment import assignment_risk
 from anon_pipeline.risk.attributes import class_gains, class_shares, class_spreads
 from anon_pipeline.risk.averaging import expected_averaging_risk
+from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.comparison import LinkageFiles, distance_levels
 from anon_pipeline.risk.confidence import confidence_radius, confident_counts
 from anon_pipeline.risk.diversity import entropy_l
+from anon_pipeline.risk.expected import NoiseLaw
 from anon_pipeline.risk.linkage import exact_linkage, probabilistic_linkage, threshold_linkage
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.risk.uniques import minimal_uniques
 from benchmarks.million import MILLION
 from benchmarks.speed import machine
@@ -77,6 +80,7 @@ def _million_rows() -> list[Row]:
     there, values = labels[own], sensitive[own]
     whole, m = np.bincount(sensitive), _CLASSES
     radius = confidence_radius(diameters[:, None], _EPSILON, 0.99)
+    law = NoiseLaw(scales[:, None], (None,))
     together: dict[str, Callable[[], object]] = {
         "linking": lambda: linking_risk(released, own, originals, labels=labels),
         "closeness": lambda: closeness(values, there, whole=whole, distance="ordered", m=m),
@@ -104,6 +108,10 @@ def _million_rows() -> list[Row]:
             {"assignment": lambda: assignment_risk(released, own, originals, labels=labels)},
         ),
         Row(
+            f"{at}most probable original",
+            {"posterior": lambda: posterior_risk(released, own, originals, labels=labels, law=law)},
+        ),
+        Row(
             f"{at}expected risk of the mean of 5",
             {"averaging": lambda: expected_averaging_risk(height, labels, scales=scales, releases=5)},
         ),
@@ -119,6 +127,10 @@ def _adult_rows() -> list[Row]:
     own = rng.choice(_ADULT, 2_000, replace=False)
     files = LinkageFiles(codes[own], codes, height[own], released, own)
     wide = rng.integers(0, [2, 72, 5, 7, 16, 41, 7, 14], (_ADULT, 8)) // rng.integers(1, 9, (_ADULT, 8))
+    persons = rng.integers(0, [2, 72, 5, 40], (MILLION, 4))
+    cells = np.unique(persons[:20_000], axis=0)[:10_000]
+    low = rng.integers(0, [2, 60, 4, 30], (2_000, 4))
+    high = low + rng.integers(0, [2, 12, 2, 10], (2_000, 4))
     at = f"2,000 attackers, {_ADULT:,} records, nothing blocked: "
     return [
         Row(
@@ -128,6 +140,14 @@ def _adult_rows() -> list[Row]:
         ),
         Row(f"{at}threshold", {"threshold": lambda: threshold_linkage(files, upper=0.9)}),
         Row(f"{at}exact", {"exact": lambda: exact_linkage(files)}),
+        Row(
+            f"{MILLION:,} persons counted in 10,000 full-domain classes, 4 columns",
+            {"cells": lambda: points_in_boxes(persons, cells, cells)},
+        ),
+        Row(
+            f"{MILLION:,} persons counted in 2,000 overlapping classes, 4 columns",
+            {"ranges": lambda: points_in_boxes(persons, low, high)},
+        ),
         Row(f"{_ADULT:,} records, 8 columns: minimal uniques", {"uniques": lambda: minimal_uniques(wide)}),
     ]
 

@@ -114,12 +114,20 @@ def reading(**changes: Any) -> Policy:
             },
             "deidentify": {"key_file": changes.get("key_file", "key")},
             "anonymize": {"k": 2},
+            "gate": {
+                "attacks": {"population": {"path": changes.get("people", "p.csv"), "journalist_risk": 1}}
+            },
             "schedule": {"cron": "0 3 * * 1", "partitions": "daily"},
         }
     )
 
 
-WHERE = {"path": "source.path", "table": "columns.q.hierarchy.table", "key_file": "deidentify.key_file"}
+WHERE = {
+    "path": "source.path",
+    "table": "columns.q.hierarchy.table",
+    "key_file": "deidentify.key_file",
+    "people": "gate.attacks.population.path",
+}
 AWAY = ["../secret", "/etc/passwd", "a/../../secret", "link/secret", "alias", "round"]
 
 

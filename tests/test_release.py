@@ -67,6 +67,21 @@ def test_hierarchies_are_found_where_they_are_said_to_be(
     assert anonymize(policy, small_people(), hierarchies=tmp_path).report.passed
 
 
+def test_a_population_is_found_in_the_same_folder_and_must_not_leave_it(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    small_people().to_csv(tmp_path / "everybody.csv", index=False)
+    inside, outside = (
+        small_policy(gate={"attacks": {"population": {"path": path, "journalist_risk": 1}}})
+        for path in ("everybody.csv", "../everybody.csv")
+    )
+    report = anonymize(inside, small_people(), hierarchies=tmp_path).report
+    assert report.passed
+    assert report.population_digest is not None
+    with pytest.raises(InputError, match=r"population\.path: must stay within the folder of sources"):
+        anonymize(outside, small_people(), hierarchies=tmp_path)
+
+
 def test_make_release_reads_runs_and_publishes(
     small_policy: Small, small_people: People, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -37,17 +38,21 @@ def check(
     Some limits need the originals, which a file alone does not have: they are shown as unmeasured, and count
     as refused unless --allow-unmeasured is given.
     """
-    from anon_pipeline.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status, evaluate  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.tables import read_release  # noqa: PLC0415
+    from anon_pipeline.sources.population import read_population  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     with private_stage("check"):
         locations = locations_of(policy_file, project, outside=allow_outside)
         locations.confine(policy)
         frame = read_release(data, policy)
-        report = evaluate(frame, policy, hierarchies=locations.hierarchies)
+        population = None
+        with suppress(InputError):  # who has only the file need not have it: unmeasured then
+            population = read_population(policy, folder=locations.sources)
+        report = evaluate(frame, policy, hierarchies=locations.hierarchies, population=population)
     print_report(report, f"{data.name} by {policy.name}")
     unmeasured = report.having(Status.UNMEASURED)
     if unmeasured and not report.having(Status.REFUSED):

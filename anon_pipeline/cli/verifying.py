@@ -51,7 +51,7 @@ def verify(
         policy = load_policy(policy_file)
         locations = locations_of(policy_file, project, outside=allow_outside)
         locations.confine(policy)
-        against = Against(policy, locations.hierarchies, key)
+        against = Against(policy, locations.hierarchies, key, locations.sources)
     with private_stage("verify"):
         report = verify_release(release, against)
     print_report(report, f"{release.name}, verified")

@@ -7,19 +7,25 @@ Belongs here: comparing what attackers get right with ``gate.attacks``. Does not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
-from anon_pipeline.gate.report import Verdict
+from anon_pipeline.gate.report import Status, Verdict
 from anon_pipeline.gate.verdicts import bounded, needing
 from anon_pipeline.measure import attacks as measured
 from anon_pipeline.measure.evidence import Evidence
 from anon_pipeline.measure.linkage import linked_by
 from anon_pipeline.measure.measures import linking
+from anon_pipeline.measure.population import sampled_risk
 from anon_pipeline.policy.attacks import Averaging
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.risk.sizes import size_risk
+from anon_pipeline.sources.population import Population
 
-__all__ = ["attack_limits", "attack_verdicts"]
+__all__ = ["WITHOUT_POPULATION", "attack_limits", "attack_verdicts"]
+
+WITHOUT_POPULATION = "needs the population table"
+"""Why a limit on who knows the population is unmeasured."""
 
 _Judge = Callable[[Evidence, Policy], float]
 
@@ -34,6 +40,10 @@ _ON_FILES: dict[str, _Judge] = {
     "sample_uniques": measured.unique,
     "minimal_uniques": measured.singled_out,
 }
+_ON_POPULATION: dict[str, Callable[[PopulationRisk], float]] = {
+    "journalist_risk": lambda risk: risk.journalist,
+    "marketer_risk": lambda risk: risk.marketer,
+}
 _LINKAGE = ("exact", "threshold", "rules", "probabilistic")
 
 
@@ -45,10 +55,14 @@ def attack_limits(policy: Policy) -> list[str]:
     names += [f"linkage.{kind}" for kind in _LINKAGE if getattr(limits.linkage, kind) is not None]
     for attack in ("homogeneity", "skewness", "similarity"):
         names += [f"{attack}.{column}" for column in getattr(limits, attack)]
-    return names + [name for name in _ON_FILES if getattr(limits, name) is not None]
+    names += [name for name in _ON_FILES if getattr(limits, name) is not None]
+    wanted = [name for name in _ON_POPULATION if getattr(limits.population, name, None) is not None]
+    return names + [f"population.{name}" for name in wanted]
 
 
-def attack_verdicts(evidence: Evidence, policy: Policy) -> Iterator[tuple[str, Callable[[], Verdict]]]:
+def attack_verdicts(
+    evidence: Evidence, policy: Policy, population: Population | None = None
+) -> Iterator[tuple[str, Callable[[], Verdict]]]:
     """Yield each limit on an attack that the policy sets, and what judges it."""
     limits = policy.gate.attacks
     for name, measure in _ON_ORIGINALS.items():
@@ -65,6 +79,27 @@ def attack_verdicts(evidence: Evidence, policy: Policy) -> Iterator[tuple[str, C
     for name, measure in _ON_FILES.items():
         if (bound := getattr(limits, name)) is not None:
             yield name, _at_most(name, bound, measure, evidence, policy)
+    yield from _of_population(evidence, policy, population)
+
+
+def _of_population(
+    evidence: Evidence, policy: Policy, population: Population | None
+) -> Iterator[tuple[str, Callable[[], Verdict]]]:
+    """Yield the limits on who knows the population, which is brought to the release once for all of them."""
+
+    @cache
+    def risk(table: Population) -> PopulationRisk:
+        return sampled_risk(evidence, policy, table)
+
+    def judge(name: str, bound: float) -> Verdict:
+        limit = f"population.{name}"
+        if population is None:
+            return Verdict(limit, Status.UNMEASURED, None, bound, "at most", reason=WITHOUT_POPULATION)
+        return bounded(limit, _ON_POPULATION[name](risk(population)), bound, "at most")
+
+    for name in _ON_POPULATION:
+        if (bound := getattr(policy.gate.attacks.population, name, None)) is not None:
+            yield f"population.{name}", partial(judge, name, bound)
 
 
 def _of_columns(evidence: Evidence, policy: Policy) -> Iterator[tuple[str, Callable[[], Verdict]]]:

@@ -38,6 +38,7 @@ from anon_pipeline.measure.measures import (
 from anon_pipeline.measure.origin import broken_origin
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
+from anon_pipeline.sources.population import Population
 
 __all__ = ["ALONE", "evaluate", "limits_of"]
 
@@ -59,7 +60,7 @@ def _is_sticky(policy: Policy) -> bool:
     return policy.perturb is not None and policy.perturb.republish == "sticky"
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
     release: pd.DataFrame,
     policy: Policy,
     facts: Facts | None = None,
@@ -67,6 +68,7 @@ def evaluate(
     originals: pd.DataFrame | None = None,
     hierarchies: Path = Path(),
     memory: Memory | None = None,
+    population: Population | None = None,
 ) -> GateReport:
     """Judge a release by the limits of its policy.
 
@@ -77,20 +79,24 @@ def evaluate(
         originals: (n, columns) the recoded table of the vault; None for a file alone.
         hierarchies: folder of the hierarchy tables.
         memory: what was published before; needed with ``record_key``.
+        population: needed with ``gate.attacks.population``.
     Returns:
         A verdict for each limit. What could not be measured is unmeasured (a file alone) or refused
         (anything that went wrong): the report then has not passed.
     """
     shown = [name for name in policy.released if name in release.columns]
     digest = digest_frame(release[shown])
+    measured_on = None if population is None else population.sha256
     try:
         evidence = evidence_from(release, policy, originals=originals, hierarchies=hierarchies)
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
-        return GateReport(tuple(refused), digest, policy.digest)
+        return GateReport(tuple(refused), digest, policy.digest, measured_on)
     judges = _judges(evidence, policy, release, facts)
-    verdicts = [_judged(name, judge) for name, judge in (*judges, *_composed(evidence, policy, memory))]
-    return GateReport(tuple(verdicts), digest, policy.digest)
+    attacks = attack_verdicts(evidence, policy, population)
+    together = _composed(evidence, policy, memory)
+    verdicts = [_judged(name, judge) for name, judge in (*judges, *attacks, *together)]
+    return GateReport(tuple(verdicts), digest, policy.digest, measured_on)
 
 
 def _reason(error: Exception) -> str:
@@ -112,7 +118,7 @@ def _judged(name: str, judge: Callable[[], Verdict]) -> Verdict:
 def _judges(
     evidence: Evidence, policy: Policy, release: pd.DataFrame, facts: Facts | None
 ) -> Iterator[tuple[str, Callable[[], Verdict]]]:
-    """Yield each limit's name and what judges it, in the order of `limits_of`."""
+    """Yield the name of each limit before those on attacks and what judges it, in order of `limits_of`."""
     gate = policy.gate
     shown = release if evidence.originals is None else release.drop(columns=[*PRIVATE], errors="ignore")
     yield "contract", partial(_contract, shown, policy)
@@ -128,7 +134,6 @@ def _judges(
         yield needing(evidence, "suppression", share, partial(_suppression, evidence, share))
     if (k := gate.confidence_k) is not None:
         yield needing(evidence, "confidence_k", k, partial(_confidence, evidence, policy, k), "at least")
-    yield from attack_verdicts(evidence, policy)
 
 
 def _composed(

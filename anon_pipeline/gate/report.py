@@ -54,11 +54,13 @@ class GateReport:
     verdicts: in a fixed order, at least the contract and k.
     data_digest: of the released table that was measured, see `digest.digest_frame`.
     policy_digest: of the policy whose limits these are.
+    population_digest: SHA-256 of the population's file; None where none was given.
     """
 
     verdicts: tuple[Verdict, ...]
     data_digest: str
     policy_digest: str
+    population_digest: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -71,10 +73,12 @@ class GateReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON types."""
+        known = {} if self.population_digest is None else {"population_digest": self.population_digest}
         return {
             "passed": self.passed,
             "data_digest": self.data_digest,
             "policy_digest": self.policy_digest,
+            **known,
             "verdicts": [asdict(verdict) for verdict in self.verdicts],
         }
 
@@ -84,4 +88,9 @@ class GateReport:
         verdicts = tuple(
             Verdict(**{**item, "status": Status(item["status"])}) for item in document["verdicts"]
         )
-        return cls(verdicts, document["data_digest"], document["policy_digest"])
+        return cls(
+            verdicts,
+            document["data_digest"],
+            document["policy_digest"],
+            document.get("population_digest"),
+        )

@@ -23,6 +23,7 @@ from anon_pipeline.risk.assignment import assignment_risk
 from anon_pipeline.risk.attributes import class_gains, class_shares, class_spreads, open_to
 from anon_pipeline.risk.averaging import expected_averaging_risk
 from anon_pipeline.risk.expected import NoiseLaw, expected_risk
+from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.risk.uniques import minimal_uniques, sample_uniques
 
 __all__ = [
@@ -58,7 +59,9 @@ def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
 
 
 def assigned(evidence: Evidence, policy: Policy) -> float:
-    """Return the share linked by the nearest original or one to one, whichever links more, in [0, 1].
+    """Return the share linked by the nearest, the one-to-one or the most probable original, in [0, 1].
+
+    Whichever links more.
 
     Raises:
         InputError: this is a file alone, or a class is too large to assign several columns.
@@ -67,7 +70,9 @@ def assigned(evidence: Evidence, policy: Policy) -> float:
     rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
     released = grid_units(evidence.released, policy)
     one_to_one = assignment_risk(released, originals.own, rows, labels=originals.labels).risk
-    return max(one_to_one, linking(evidence, policy).risk)
+    law = noise_law(evidence, policy)
+    probable = posterior_risk(released, originals.own, rows, labels=originals.labels, law=law).risk
+    return max(one_to_one, probable, linking(evidence, policy).risk)
 
 
 def expected(evidence: Evidence, policy: Policy) -> float:

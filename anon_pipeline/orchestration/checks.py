@@ -34,6 +34,7 @@ from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.orchestration.vault import trusted
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
+from anon_pipeline.sources.population import read_population
 from anon_pipeline.staged import Staged
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
             trusted(policy, released)
             trusted(policy, originals)
             memory = published_before(policy, locations, partition=key, manager=anon_vault)
+            population = read_population(policy, folder=locations.sources)
             report = evaluate(
                 released.frame,
                 policy,
@@ -166,6 +168,7 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
                 originals=originals.frame,
                 hierarchies=folder,
                 memory=memory,
+                population=population,
             )
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))

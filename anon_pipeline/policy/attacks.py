@@ -5,14 +5,15 @@ Belongs here: the models of these limits. Does not belong here: which columns fi
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.policy.fields import Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import Plain, Real, Share, Strict, Whole
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 
-__all__ = ["Attacks", "Averaging", "Linkage"]
+__all__ = ["Attacks", "Averaging", "Linkage", "PopulationLimits"]
 
 
 class Averaging(Strict):
@@ -49,6 +50,30 @@ class Linkage(Strict):
         return self
 
 
+class PopulationLimits(Strict):
+    """What attackers may get right who know the population that the released records are a sample of."""
+
+    path: Plain = Field(
+        description="File with a record for each person, relative to the folder of sources; of its columns "
+        "those with the role generalize are read."
+    )
+    format: Literal["csv", "parquet"] = Field("csv", description="Of the file.")
+    options: SourceOptions = Field(SourceOptions(), description="For CSV.")
+    limits: Limits = Field(Limits(), description="How large the file may be.")
+    journalist_risk: Share | None = Field(
+        None, description="Largest chance of naming the person behind a released record."
+    )
+    marketer_risk: Share | None = Field(
+        None, description="Largest share of the released records that are named rightly on average."
+    )
+
+    @model_validator(mode="after")
+    def _limited(self) -> PopulationLimits:
+        if self.journalist_risk is None and self.marketer_risk is None:
+            raise ValueError("at least one of journalist_risk and marketer_risk must be given")
+        return self
+
+
 class Attacks(Strict):
     """The limits on attacks; each is judged where it is set."""
 
@@ -57,8 +82,8 @@ class Attacks(Strict):
     )
     assignment_risk: Share | None = Field(
         None,
-        description="Largest share linked by the nearest original or by the cheapest one-to-one assignment, "
-        "whichever links more.",
+        description="Largest share linked by the nearest original, by the cheapest one-to-one assignment, or "
+        "by the most probable original, whichever links most.",
     )
     expected_linking_risk: Share | None = Field(
         None, description="Largest linking risk that the noise has on average, whatever was drawn."
@@ -82,6 +107,9 @@ class Attacks(Strict):
     )
     prosecutor_risk: Share | None = Field(None, description="Largest chance of picking a person's record.")
     marketer_risk: Share | None = Field(None, description="Largest share picked rightly over all classes.")
+    population: PopulationLimits | None = Field(
+        None, description="Limits that need a table of the whole population."
+    )
     sample_uniques: Share | None = Field(
         None, description="Largest share of the records that no other equals in all quasi-identifiers."
     )

@@ -14,10 +14,12 @@ from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
 from anon_pipeline.policy.mechanisms import broken_mechanisms
 from anon_pipeline.policy.names import escaped, look_alikes, plain
 
-__all__ = ["FULL_DOMAIN", "PREFERRING", "broken_rules"]
+__all__ = ["COVERING", "FULL_DOMAIN", "PREFERRING", "broken_rules"]
 
 FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
 PREFERRING = ("ola", "incognito", "samarati", "mingen")
+COVERING = (*FULL_DOMAIN, "mondrian", "mondrian_relaxed")
+"""Recoders whose released values say which values they stand for; a mean does not."""
 
 _WITHOUT_LEVELS = (
     "mondrian",
@@ -151,6 +153,12 @@ def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         yield (
             f"gate.attacks.linkage.match: must name columns with the role generalize or perturb{among}, got "
             f"{', '.join(wrong)}"
+        )
+    recoder = getattr(sections.get("anonymize"), "recoder", COVERING[0])
+    if attacks.population is not None and recoder not in COVERING:
+        yield (
+            f"gate.attacks.population: needs a recoder whose values say whom they stand for "
+            f"({', '.join(COVERING)}), got {recoder}"
         )
     if None in columns.values():
         return

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.policy.attacks import Attacks
-from anon_pipeline.policy.fields import Mechanism, Plain, Real, Separator, Share, Strict, Whole
+from anon_pipeline.policy.fields import Mechanism, Plain, Real, Share, Strict, Whole
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.recoding import LDiversity
 
@@ -30,28 +31,6 @@ __all__ = [
     "SuppressSection",
     "VaultSection",
 ]
-
-
-class SourceOptions(Strict):
-    """How a CSV file is written."""
-
-    sep: Separator = Field(",", description="Between two fields.")
-    encoding: str = Field("utf-8", description="Of the file, by its name in Python.")
-    decimal: Literal[".", ","] = Field(".", description="Mark in numbers.")
-    missing: tuple[str, ...] = Field(
-        (), description="Texts that stand for a missing value, beside the empty one."
-    )
-
-
-class Limits(Strict):
-    """How large the source may be; whatever is larger is refused before it fills the memory."""
-
-    file_bytes: Whole = Field(2**32, ge=1, description="Bytes of the file.")
-    line_bytes: Whole = Field(2**20, ge=1, le=2**30, description="Bytes of one record of a CSV file.")
-    cell_bytes: Whole = Field(2**17, ge=1, description="Bytes of one text.")
-    columns: Whole = Field(2_000, ge=1, description="Columns.")
-    rows: Whole = Field(20_000_000, ge=1, description="Records.")
-    uncompressed_bytes: Whole = Field(2**32, ge=1, description="Bytes of a Parquet file's values.")
 
 
 class Source(Strict):

@@ -7,6 +7,7 @@ Belongs here: the recorded gate, facts, ε, guarantee, partition, time. Does not
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from importlib import metadata
@@ -49,9 +50,19 @@ def broken_gate(document: Mapping[str, Any], policy: Policy | None, anew: GateRe
         problems.append(f"it must judge each limit once, and always {', '.join(_ALWAYS)}")
     elif policy is not None and set(names) != set(limits_of(policy)):
         problems.append("it must judge the policy's limits, all of them and no others")
+    elif policy is not None and _is_digest(gate.population_digest) != _on_population(policy):
+        problems.append("it must name the population by its digest where the policy does, and only there")
     elif anew is not None:
         problems += _others(gate, anew)
     return list(dict.fromkeys(problems))
+
+
+def _on_population(policy: Policy) -> bool:
+    return policy.gate.attacks.population is not None
+
+
+def _is_digest(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch(r"[0-9a-f]{64}", text) is not None
 
 
 def _broken(verdict: Verdict) -> str | None:
@@ -72,6 +83,8 @@ def _broken(verdict: Verdict) -> str | None:
 def _others(gate: GateReport, anew: GateReport) -> Iterator[str]:
     """Yield how a recorded report differs from one that was made anew."""
     by_name = {verdict.limit: verdict for verdict in gate.verdicts}
+    if anew.population_digest not in (None, gate.population_digest):
+        yield "it was measured on another population"
     for found in anew.verdicts:
         recorded = by_name[found.limit]
         if found.status is Status.REFUSED and found.bound is None:

@@ -32,6 +32,7 @@ from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.tables import column_types, from_bytes, to_bytes
 from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
 from anon_pipeline.report import public_report
+from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.staged import Staged
 
 __all__ = ["Judged", "Published", "judge", "publish", "refuse_unless_passed"]
@@ -74,6 +75,7 @@ def judge(
     *,
     hierarchies: Path,
     memory: Memory | None = None,
+    population: Population | None = None,
 ) -> Judged:
     """Turn a table into bytes, read them back, and let the gate judge what was read.
 
@@ -83,6 +85,7 @@ def judge(
         policy: its limits and its format.
         hierarchies: folder of the hierarchy tables.
         memory: what was published before; None without ``record_key``.
+        population: needed with ``gate.attacks.population``.
     Raises:
         PublishError: the bytes do not read back as the table that was written.
     """
@@ -94,7 +97,13 @@ def judge(
         raise PublishError(f"the {policy.publish.format} file must read back as it was written; it does not")
     with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
     report = evaluate(
-        with_ids, policy, released.facts, originals=originals, hierarchies=hierarchies, memory=memory
+        with_ids,
+        policy,
+        released.facts,
+        originals=originals,
+        hierarchies=hierarchies,
+        memory=memory,
+        population=population,
     )
     file = data_file(policy.name, policy.publish.format, data, len(back))
     typed = replace(file, types=column_types(table)) if policy.publish.format == "csv" else file
@@ -176,8 +185,8 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             when, and only when, it is published.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
-        InputError: facts that no stage writes; the ledger cannot be written, or the policy signs and there is
-            no usable key.
+        InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
+            or the policy signs and there is no usable key.
         PublishError: the destination cannot be written, or another run holds it; see `write_release`.
     """
     locations.confine(policy, partition)
@@ -189,7 +198,14 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         prepare(booked.folder, policy.name)
     with booked.failing(release_id), _held(archive, policy):
         memory = None if archive is None else archive.read(partition)
-        judged = judge(named, originals, policy, hierarchies=locations.hierarchies, memory=memory)
+        judged = judge(
+            named,
+            originals,
+            policy,
+            hierarchies=locations.hierarchies,
+            memory=memory,
+            population=read_population(policy, folder=locations.sources),
+        )
         refuse_unless_passed(judged.report)
         epsilon = epsilon_in(policy, facts)
         _refuse_if_more(epsilon, named, originals, policy, memory=memory)

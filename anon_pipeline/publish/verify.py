@@ -32,6 +32,7 @@ from anon_pipeline.publish.recorded import broken_facts, broken_gate, broken_sta
 from anon_pipeline.publish.signing import broken_signature
 from anon_pipeline.publish.tables import from_bytes, read_release, schema_of
 from anon_pipeline.sources.files import read_csv, read_parquet
+from anon_pipeline.sources.population import read_population
 
 __all__ = ["Against", "verified_table", "verify_release"]
 
@@ -46,11 +47,14 @@ class Against:
     policy: that it should have been made by; None: its digest is not compared, the gate is not asked.
     hierarchies: folder of the hierarchy tables.
     key: that should have signed it; None: a signature is not checked.
+    sources: folder of the population's file, if the policy names one; where there is none, the limits on who
+        knows the population stay unmeasured.
     """
 
     policy: Policy | None = None
     hierarchies: Path = Path()
     key: Ed25519PublicKey | None = None
+    sources: Path = Path()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,5 +348,8 @@ def _gate(read: _Read, against: Against) -> tuple[list[Verdict], GateReport | No
         frame = read_release(read.held, policy)
     except AnonPipelineError as error:
         return [_said("gate", str(error))], None
-    report = evaluate(frame, policy, hierarchies=against.hierarchies)
+    population = None
+    with suppress(AnonPipelineError):  # whoever verifies may not have it: unmeasured then
+        population = read_population(policy, folder=against.sources)
+    report = evaluate(frame, policy, hierarchies=against.hierarchies, population=population)
     return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in report.verdicts], report

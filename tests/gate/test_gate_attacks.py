@@ -15,11 +15,14 @@ from anon_pipeline.measure.linkage import linked_by
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Insensitive
-from anon_pipeline.policy.rules import _attacks
+from anon_pipeline.policy.rules import COVERING, _attacks
 from anon_pipeline.policy.sections import Gate
 from anon_pipeline.risk.assignment import assignment_risk
 from anon_pipeline.risk.averaging import expected_averaging_risk
+from anon_pipeline.risk.expected import NoiseLaw
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.posterior import posterior_risk
+from anon_pipeline.sources.population import Population
 
 Small = Callable[..., Policy]
 
@@ -43,6 +46,7 @@ LOOSE = {
     "marketer_risk": 1,
     "sample_uniques": 1,
     "minimal_uniques": 1,
+    "population": {"path": "population.csv", "journalist_risk": 1, "marketer_risk": 1},
 }
 ON_FILES = ["homogeneity.income", "homogeneity.illness", "prosecutor_risk", "marketer_risk"]
 ON_FILES += ["sample_uniques", "minimal_uniques"]
@@ -72,8 +76,21 @@ def release(order: tuple[int, ...] = (7, 3, 11, 0, 5, 1, 9, 2, 10, 4, 6, 8)) -> 
 
 
 def judged(policy: Policy, table: pd.DataFrame | None = None) -> dict[str, Verdict]:
-    report: GateReport = evaluate(release() if table is None else table, policy, originals=vault())
+    report: GateReport = evaluate(
+        release() if table is None else table, policy, originals=vault(), population=PEOPLE
+    )
     return {verdict.limit: verdict for verdict in report.verdicts}
+
+
+PEOPLE = Population(
+    pd.DataFrame(
+        {
+            "age": [22, 30, 39, 21, 25, 41, 59, 45, 50, 55, 41, 42, 43, 44, 45, 46, 47, 48, 60, None],
+            "city": ["Galway"] * 10 + ["Cork"] * 9 + [None],
+        }
+    ),
+    "0" * 64,
+)
 
 
 def arrays() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -98,9 +115,11 @@ def test_the_values_are_those_of_the_pure_functions(small_policy: Small) -> None
     labels = vault()[CLASS].to_numpy()
     nearest = linking_risk(*arrays(), labels=labels)
     assert found["attacker_success"] == nearest.attacker_success
-    assert found["assignment_risk"] == max(nearest.risk, assignment_risk(*arrays(), labels=labels).risk)
     epsilon = policy.perturb.epsilon  # type: ignore[union-attr]
     noise = {"scales": np.full(3, 20 / epsilon)}
+    law = NoiseLaw(noise["scales"][:, None], (None,))
+    others = [assignment_risk(*arrays(), labels=labels), posterior_risk(*arrays(), labels=labels, law=law)]
+    assert found["assignment_risk"] == max(nearest.risk, *(attack.risk for attack in others))
     grid = vault()["height"].to_numpy(np.int64)
     assert found["expected_linking_risk"] == pytest.approx(expected_linking_risk(grid, labels, **noise))
     averaged = expected_averaging_risk(grid, labels, releases=4, **noise)
@@ -110,6 +129,37 @@ def test_the_values_are_those_of_the_pure_functions(small_policy: Small) -> None
     assert found["skewness.illness"] == pytest.approx((1 / 4) / (2 / 13))  # gout and none; flu: 1/(9/13)
     assert found["similarity.income"] == pytest.approx(1 / 3)  # 30 and 40 of 20, 30, 40, 50
     assert (found["prosecutor_risk"], found["marketer_risk"]) == (0.25, 0.25)
+
+
+def test_who_knows_the_population_names_by_hand(small_policy: Small) -> None:
+    found = judged(small_policy(gate={"attacks": LOOSE}))
+    # [20, 40) anywhere: 5 persons; [40, 60) anywhere: 13, those of Cork included; [40, 60) in Cork: 8
+    assert found["population.journalist_risk"].value == 1 / 5
+    assert found["population.marketer_risk"].value == pytest.approx((4 / 5 + 4 / 13 + 4 / 8) / 12)
+
+
+def test_without_the_population_its_limits_are_unmeasured_and_with_it_a_file_will_do(
+    small_policy: Small,
+) -> None:
+    policy = small_policy(gate={"attacks": {"population": LOOSE["population"]}})
+    table = release().drop(columns=[RECORD, CLASS])
+    alone, known = evaluate(table, policy), evaluate(table, policy, population=PEOPLE)
+    said = [v for v in alone.verdicts if v.limit.startswith("population.")]
+    assert [(v.status, v.reason) for v in said] == [(Status.UNMEASURED, "needs the population table")] * 2
+    assert [v.status for v in known.verdicts if v.limit.startswith("population.")] == [Status.PASSED] * 2
+    assert (alone.population_digest, known.population_digest) == (None, "0" * 64)
+    assert GateReport.from_json(known.to_json()) == known
+    assert "population_digest" not in alone.to_json()
+
+
+def test_a_population_that_cannot_be_coded_is_refused_by_counts(small_policy: Small) -> None:
+    policy = small_policy(gate={"attacks": {"population": LOOSE["population"]}})
+    people = Population(pd.DataFrame({"age": ["CANARY-7f3a", "4"], "city": ["Cork"] * 2}), "0" * 64)
+    report = evaluate(release(), policy, originals=vault(), population=people)
+    verdict = report.verdicts[-1]
+    assert verdict.status is Status.REFUSED
+    assert str(verdict.reason).startswith("population: age: ")
+    assert "CANARY" not in str(report)
 
 
 def test_linkage_by_hand(small_policy: Small) -> None:
@@ -155,6 +205,8 @@ def test_the_probabilistic_attacker_gets_a_share_of_a_tie(small_policy: Small) -
         ({"marketer_risk": 0.2}, "marketer_risk"),
         ({"sample_uniques": 0}, "sample_uniques"),
         ({"minimal_uniques": 0}, "minimal_uniques"),
+        ({"population": {"path": "p", "journalist_risk": 0.1}}, "population.journalist_risk"),
+        ({"population": {"path": "p", "marketer_risk": 0.1}}, "population.marketer_risk"),
     ],
 )
 def test_each_limit_refuses_and_says_nothing_of_the_data(
@@ -219,6 +271,7 @@ def test_a_class_too_large_to_assign_is_refused_by_its_size(small_policy: Small,
         ({"linkage": {"rules": 1, "match": [{}]}}, "must name a column in each rule"),
         ({"skewness": {"illness": 0.5}}, "at least 1|greater than or equal to 1"),
         ({"averaging": {"releases": 1, "risk": 1}}, "at least 2|greater than or equal to 2"),
+        ({"population": {"path": "p.csv"}}, "at least one of journalist_risk and marketer_risk"),
     ],
 )
 def test_limits_that_do_not_fit_are_mistakes_of_the_policy(
@@ -226,6 +279,16 @@ def test_limits_that_do_not_fit_are_mistakes_of_the_policy(
 ) -> None:
     with pytest.raises(Exception, match=message):
         small_policy(gate={"attacks": attacks})
+
+
+@pytest.mark.parametrize("recoder", ["mdav", "merge", "tclose_first"])
+def test_a_mean_does_not_say_whom_it_stands_for(small_policy: Small, recoder: str) -> None:
+    attacks = {"population": {"path": "p.csv", "journalist_risk": 0.1}}
+    changes = {"recoder": recoder, "t_closeness": {"income": 0.5}, "loss": None, "prefer": None}
+    with pytest.raises(Exception, match=f"needs a recoder whose values say whom .* got {recoder}"):
+        small_policy(gate={"attacks": attacks}, anonymize=changes)
+    for fitting in COVERING:
+        small_policy(gate={"attacks": attacks}, anonymize={"recoder": fitting})
 
 
 def test_limits_on_noise_need_a_perturb_column() -> None:

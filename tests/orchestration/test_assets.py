@@ -96,6 +96,23 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     }
 
 
+@pytest.mark.parametrize(("bound", "passed"), [(1.0, True), (0.001, False)])
+def test_the_population_is_asked_by_the_checks_and_before_publishing(
+    project: Make, bound: float, passed: bool
+) -> None:
+    limits = {"population": {"path": "people.csv", "journalist_risk": bound}}
+    made = project(gate={"attacks": limits})
+    result = made.run("small_release")
+    assert result.success is passed
+    found = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    assert found["population_journalist_risk"].passed is passed
+    assert found["great_expectations"].passed
+    assert bool(made.released()) is passed
+    if passed:
+        gate = json.loads((made.folder / "out" / "manifest.json").read_text())["gate"]
+        assert len(gate["population_digest"]) == 64
+
+
 def test_the_vault_is_for_its_owner_alone(project: Make) -> None:
     made = project()
     assert made.run("small_release").success

@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 from anon_pipeline import cli
+from anon_pipeline.errors import InputError
 from anon_pipeline.limits import MANIFEST_BYTES
 from anon_pipeline.locations import Locations
 from anon_pipeline.policy import TYPE, Policy
@@ -98,6 +99,49 @@ def test_a_release_as_it_was_published_is_verified(project: Make, form: str, nam
     assert code == 0, said
     assert said.count("passed") >= 8
     assert "Not verified: signature, gate.origin, gate.linking_risk, gate.suppression." in said
+
+
+KNOWN = {"attacks": {"population": {"path": "people.csv", "journalist_risk": 1, "marketer_risk": 1}}}
+
+
+def test_who_has_the_population_can_repeat_what_was_measured_on_it(project: Make) -> None:
+    made = project(gate=KNOWN)
+    gate = json.loads(made.manifest.read_text())["gate"]
+    people = made.path / "people.csv"
+    assert gate["population_digest"] == hashlib.sha256(people.read_bytes()).hexdigest()
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 0, said
+    assert "Not verified: signature, gate.origin, gate.suppression." in said
+    people.write_text(people.read_text().replace("Cork", "Galway"))
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 1
+    assert "it was measured on another population" in re.sub(r"[│\s]+", " ", said)
+    people.unlink()
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 0, said
+    assert "gate.population.journalist_risk, gate.population.marketer_risk." in said
+    data = str(made.data)
+    code, said = made.call("check", data, "--policy", "policy.yaml", "--allow-unmeasured")
+    assert code == 0, said
+    assert made.call("check", data, "--policy", "policy.yaml")[0] == 1
+
+
+@pytest.mark.parametrize("digest", [None, "CANARY", 7])
+def test_a_gate_that_does_not_name_its_population_is_refused(project: Make, digest: object) -> None:
+    made = project(gate=KNOWN)
+    made.edit(lambda document: document["gate"].update(population_digest=digest))
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 1
+    said = re.sub(r"[│\s]+", " ", said)
+    assert "it must name the population by its digest where the policy does, and only there" in said
+    assert "CANARY" not in said
+
+
+def test_no_release_without_its_population(project: Make, tmp_path: Path) -> None:
+    wanted = {"attacks": {"population": {"path": "nowhere.csv", "journalist_risk": 1}}}
+    with pytest.raises(InputError, match=r"population\.path: must be a readable file"):
+        project(gate=wanted)
+    assert not (tmp_path / "out" / "manifest.json").exists()
 
 
 def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:

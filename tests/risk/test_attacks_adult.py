@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from anon_pipeline.risk.assignment import assignment_risk
 from anon_pipeline.risk.averaging import averaging_risk, expected_averaging_risk
 from anon_pipeline.risk.expected import NoiseLaw, expected_risk
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.sources.patients import heights
 
 RUNS = 20
@@ -98,3 +100,24 @@ def test_one_to_one_alone_is_weaker_than_the_nearest_neighbour(adult, epsilon):
         gains.append(assigned - linking_risk(y, own, grid, labels=labels).attacker_success)
     error = np.std(gains, ddof=1) / math.sqrt(RUNS)
     assert np.mean(gains) < -3 * error  # so the gate takes the larger of the two
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2), Fraction(8)])
+def test_the_most_probable_original_is_never_weaker_on_average(adult, epsilon, columns):
+    values, labels = adult[0][:, :columns], adult[1]
+    large = np.bincount(labels[labels >= 0])[labels] > 200  # they take minutes
+    labels = np.where(large, -1, labels)
+    labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
+    own, grid = np.flatnonzero(labels >= 0), values.astype(float)
+    law = NoiseLaw(spans(values, labels) / float(epsilon), (None,) * columns)
+    gains = []
+    for y in islice(noisy(values, labels, epsilon, 4), 8):
+        found = posterior_risk(y, own, grid, labels=labels, law=law)
+        nearest = linking_risk(y, own, grid, labels=labels)
+        gains.append((found.attacker_success - nearest.attacker_success, found.risk - nearest.risk))
+    mean, error = np.mean(gains, axis=0), np.std(gains, axis=0, ddof=1) / math.sqrt(len(gains))
+    assert mean[0] >= -3 * error[0]
+    assert mean[1] > 3 * error[1]  # the values themselves are guessed more often by far
+    if (columns, epsilon) == (2, 8):
+        assert mean[0] > 3 * error[0]

@@ -1,0 +1,37 @@
+"""How a file of records is written, and how large it may be: what a source and a population share.
+
+Belongs here: the options of a CSV file and the limits of any. Does not belong here: which file (`sections`,
+`attacks`), reading it (`sources`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from anon_pipeline.policy.fields import Separator, Strict, Whole
+
+__all__ = ["Limits", "SourceOptions"]
+
+
+class SourceOptions(Strict):
+    """How a CSV file is written."""
+
+    sep: Separator = Field(",", description="Between two fields.")
+    encoding: str = Field("utf-8", description="Of the file, by its name in Python.")
+    decimal: Literal[".", ","] = Field(".", description="Mark in numbers.")
+    missing: tuple[str, ...] = Field(
+        (), description="Texts that stand for a missing value, beside the empty one."
+    )
+
+
+class Limits(Strict):
+    """How large the source may be; whatever is larger is refused before it fills the memory."""
+
+    file_bytes: Whole = Field(2**32, ge=1, description="Bytes of the file.")
+    line_bytes: Whole = Field(2**20, ge=1, le=2**30, description="Bytes of one record of a CSV file.")
+    cell_bytes: Whole = Field(2**17, ge=1, description="Bytes of one text.")
+    columns: Whole = Field(2_000, ge=1, description="Columns.")
+    rows: Whole = Field(20_000_000, ge=1, description="Records.")
+    uncompressed_bytes: Whole = Field(2**32, ge=1, description="Bytes of a Parquet file's values.")

@@ -1,0 +1,81 @@
+"""The population that the released records are a sample of, from the file that a policy names.
+
+Belongs here: reading it as a source is read, with the digest of what was read. Does not belong here: whom a
+released value stands for (`measure.population`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.limits import Held, exceeded, read_small
+from anon_pipeline.policy.attacks import PopulationLimits
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["Population", "read_population"]
+
+_WHERE = "gate.attacks.population"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """Everybody whom a released record may be about.
+
+    frame: (N, q) a record for each person, the generalize columns as they are.
+    sha256: of the bytes that were read.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    sha256: str
+
+
+def read_population(policy: Policy, *, folder: Path = Path()) -> Population | None:
+    """Read the population that a policy names; None where it names none.
+
+    Args:
+        policy: its ``gate.attacks.population`` and its columns.
+        folder: what the path is relative to.
+    Raises:
+        InputError: unreadable, malformed or empty; a generalize column that is not there.
+    """
+    wanted = policy.gate.attacks.population
+    if wanted is None:
+        return None
+    held = _held(wanted, folder)
+    frame = _parsed(held, wanted, policy)
+    lacking = sorted(set(policy.generalized) - set(map(str, frame.columns)))
+    if lacking:
+        raise InputError(
+            f"{_WHERE}: must have the columns with the role generalize, not there: {', '.join(lacking)}"
+        )
+    if not len(frame):
+        raise InputError(f"{_WHERE}: must have at least one record, got none")
+    return Population(frame[list(policy.generalized)], hashlib.sha256(held.data).hexdigest())
+
+
+def _held(wanted: PopulationLimits, folder: Path) -> Held:
+    """Read the file's bytes once: what is measured is what the digest is of."""
+    path = folder / wanted.path
+    try:
+        data = read_small(path, wanted.limits.file_bytes)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{_WHERE}.path: must be a readable file: {in_words(error)}. "
+            f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
+        ) from None
+    if data is None:
+        raise exceeded(path.name, "file_bytes", wanted.limits.file_bytes)
+    return Held(path.name, data)
+
+
+def _parsed(held: Held, wanted: PopulationLimits, policy: Policy) -> pd.DataFrame:
+    from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415 - as `read_source`
+
+    if wanted.format == "parquet":
+        return read_parquet(held, limits=wanted.limits)
+    return read_csv(held, options=wanted.options, limits=wanted.limits, numbers=policy.numeric)
