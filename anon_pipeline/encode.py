@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.errors import InputError
 from anon_pipeline.hierarchy import Hierarchy, code_column
-from anon_pipeline.policy.columns import Identifier, Perturb, Sensitive
+from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.names import escaped, look_alikes
 from anon_pipeline.values import arrow, finite_numbers, texts, whole_numbers
@@ -46,7 +46,8 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
         policy: names every column.
     Returns:
         The table with columns in the policy's order: perturb columns and ordered sensitive ones without a
-        declared order as numbers, everything else as it is; a fresh index.
+        declared order as numbers, perturb columns of categories as texts, everything else as it is; a
+        fresh index.
     Raises:
         InputError: no records; columns that are unknown, undeclared or repeated; numbers, missing values,
             declared orders or kinds of values that do not fit. All of them listed, with counts, without
@@ -109,6 +110,8 @@ def _cast(series: pd.Series, column: object) -> pd.Series:
     order = column.order if isinstance(column, Sensitive) else None
     if isinstance(column, Perturb):
         return finite_numbers(series)
+    if isinstance(column, PerturbCategories):
+        return _of_domain(series, column.domain)
     if ordered and order is None:
         return whole_numbers(finite_numbers(series))
     if not (isinstance(column, Identifier) and column.action == "drop"):
@@ -119,7 +122,11 @@ def _cast(series: pd.Series, column: object) -> pd.Series:
 def _lacking(series: pd.Series, column: object) -> list[str]:
     """Say how many values are missing where they are not allowed to."""
     missing = int(series.isna().sum())
-    if not missing or not isinstance(column, (Perturb, Sensitive)) or column.missing != "error":
+    if (
+        not missing
+        or not isinstance(column, (Perturb, PerturbCategories, Sensitive))
+        or column.missing != "error"
+    ):
         return []
     return [
         f"{series.name}: must have a value in every record, got {missing} missing. "
@@ -137,9 +144,20 @@ def _in_order(series: pd.Series, order: Sequence[str]) -> pd.Series:
     return written
 
 
+def _of_domain(series: pd.Series, domain: Sequence[str]) -> pd.Series:
+    """Write a column of categories as texts, which must all be of its public domain."""
+    written = texts(series)
+    outside = int((~written.isin(domain) & written.notna()).sum())
+    if outside:
+        raise InputError(
+            f"{series.name}: every value must be of the policy's domain, got {outside} records with others"
+        )
+    return written.astype("str")
+
+
 def incomplete(frame: pd.DataFrame, policy: Policy) -> NDArray[np.bool_]:
     """Mark records with a missing value in a perturb or sensitive column, (n,); they are suppressed first."""
-    names = [*policy.perturbed, *policy.sensitive]
+    names = [*policy.noisy, *policy.sensitive]
     return frame[names].isna().any(axis=1).to_numpy() if names else np.zeros(len(frame), dtype=bool)
 
 

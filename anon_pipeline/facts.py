@@ -75,6 +75,7 @@ class KAnonymizedFacts:
 class PerturbedFacts:
     """The noise: its budget, its scale, its error as expected before any is drawn.
 
+    mechanism: of columns with numbers that name none themselves; None without numbers.
     composition: None without ``record_key``; else ``releases_before``, ``values_reused``, ``values_drawn``
     and ``epsilon_spent``: the largest ε that a record spends here, as the exact text of a fraction; what is
     re-used and was not booked counts as spent.

@@ -27,7 +27,13 @@ from anon_pipeline.facts import (
     SuppressedFacts,
     with_facts,
 )
-from anon_pipeline.measure.evidence import evidence_from, noises, quantized
+from anon_pipeline.measure.categories import (
+    category_facts,
+    category_values,
+    drawn_categories,
+    noisy_units,
+)
+from anon_pipeline.measure.evidence import evidence_from, noises
 from anon_pipeline.measure.measures import class_limits, confident_originals
 from anon_pipeline.measure.noise import noise_facts, output_bounds
 from anon_pipeline.measure.origin import hierarchy_digests
@@ -157,27 +163,29 @@ def perturbed(
     kept = before.frame[before.frame[CLASS] >= 0].reset_index(drop=True)
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
-    originals = quantized(kept, policy)
+    originals, numbers = noisy_units(kept, policy), len(policy.perturbed)
     stays = recalled(policy, kept, originals, memory=memory)
     release_id = opens(spending(policy, stays))
     noisy = add_noise(
-        originals,
+        originals[:, :numbers],
         classes,
         noises=noises(policy),
         entropy=entropy,
         bounds=output_bounds(policy),
         names=list(policy.perturbed),
     )
-    values = np.where(stays.known, stays.noisy, noisy.values)
+    categories = drawn_categories(policy, originals[:, numbers:], entropy=entropy)
+    values = np.where(stays.known, stays.noisy, np.hstack((noisy.values, categories)))
     released = {
         name: from_grid(values[:, j], column.resolution)
         for j, (name, column) in enumerate(policy.perturbed.items())
-    }
+    } | category_values(values[:, numbers:], policy)
     facts = PerturbedFacts(
-        passed_through=not policy.perturbed,
+        passed_through=not policy.noisy,
         epsilon=None if policy.perturb is None else policy.perturb.epsilon,
-        mechanism=None if policy.perturb is None else policy.perturb.mechanism,
-        columns=noise_facts(policy, originals, classes, noisy.diameters),
+        mechanism=policy.mechanism_of_numbers,
+        columns=noise_facts(policy, originals[:, :numbers], classes, noisy.diameters)
+        | category_facts(policy),
         seeded=entropy.seeded,
         republish="fresh" if policy.perturb is None else policy.perturb.republish,
         composition=composition(policy, stays, memory=memory),

@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.encode import Coded, code_quasi_identifiers
+from anon_pipeline.perturb.categories import CategoryNoise, Domain, flat_domain
+from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.perturb.mechanisms import Noise, draw, parameters
@@ -198,6 +200,24 @@ def _mechanism(noise: Noise) -> Work:
     return Work(call, amount=n)
 
 
+def _categories(mechanism: str, domain: Domain) -> Work:
+    n, entropy = 2_000_000, system_entropy()
+    codes = np.random.default_rng(0).integers(0, len(domain.values), n)
+    noise = CategoryNoise(mechanism, Fraction(2), domain)
+
+    def call() -> None:
+        draw_categories(noise, codes, entropy=entropy)
+
+    return Work(call, amount=n)
+
+
+def _tree_of_900() -> Domain:
+    """Return leaves in parts of 4 to 6, eighteen of them in each of ten."""
+    leaves = np.arange(900)
+    part = np.searchsorted(np.cumsum(np.tile([4, 5, 6], 60)), leaves, side="right")
+    return Domain(tuple(map(str, leaves)), (leaves, part, part // 18, np.zeros(900, np.int64)))
+
+
 def _tune() -> Work:
     """Tune the paper's policy: one recoding for each k, closed forms for the rest."""
     policy, table = adult_policy(10, 2, "ola"), paper_table(adult_folder())
@@ -245,6 +265,8 @@ WORK: Final[dict[str, Callable[[], Work]]] = {
     "staircase": lambda: _mechanism(Noise("staircase", Fraction(2))),
     "gaussian": lambda: _mechanism(Noise("discrete_gaussian", Fraction(2), Fraction(1, 10**6))),
     "uniform": lambda: _mechanism(Noise("uniform", Fraction(2))),
+    "categories": lambda: _categories("randomized_response", flat_domain([str(i) for i in range(10)])),
+    "categories_tree": lambda: _categories("exponential", _tree_of_900()),
     "tune": _tune,
     "patients": _patients,
 }

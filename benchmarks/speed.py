@@ -66,6 +66,8 @@ ROWS: Final = (
     Row("staircase", "staircase noise, the same", 5.0, rate=True),
     Row("gaussian", "discrete Gaussian noise, the same, δ = 1e-6", rate=True),
     Row("uniform", "uniform noise, the same", 5.0, rate=True),
+    Row("categories", "randomized response, 10 values, ε = 2", rate=True),
+    Row("categories_tree", "exponential mechanism, 900 values in a tree, ε = 2", rate=True),
     Row("tune", "tune: seven k × seven ε on Adult, confidence 0.99", 3.0, adult=True),
     Row("patients", "chain on 1,000,000 generated patients, default policy"),
 )

@@ -9,10 +9,23 @@ from typing import get_args
 
 import pytest
 
+from anon_pipeline.hierarchy.levels import from_columns
+from anon_pipeline.hierarchy.tables import tree_levels
+from anon_pipeline.perturb.categories import (
+    CATEGORY_MECHANISMS,
+    LARGEST_EPSILON,
+    STEPS,
+    CategoryNoise,
+    expected_distance,
+    flat_domain,
+    hierarchy_domain,
+    kept,
+)
 from anon_pipeline.perturb.mechanisms import MECHANISMS, Noise, cdf, mean_absolute
+from anon_pipeline.policy.categories import MOST_VALUES, PerturbCategories
 from anon_pipeline.policy.columns import Perturb
-from anon_pipeline.policy.fields import Mechanism
-from anon_pipeline.policy.mechanisms import STAIRCASE_EPSILON
+from anon_pipeline.policy.fields import CategoryMechanism, Mechanism
+from anon_pipeline.policy.mechanisms import CATEGORY_EPSILON, STAIRCASE_EPSILON
 from anon_pipeline.policy.sections import PerturbSection
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -64,3 +77,36 @@ def test_what_is_said_of_the_staircase() -> None:
 def test_the_table_of_mechanisms_is_found(document: str) -> None:
     text = (DOCS.parent / document).read_text(encoding="utf-8")
     assert re.search(r"\]\((docs/)?mechanisms\.md\)", text)
+
+
+CATEGORIES = POLICY.split("\n**`perturb`, categories**")[1].split("\n\n**`")[0]
+SIXTY = {f"part {i}": {f"{i} {j}": [f"{i} {j} {n}" for n in range(5)] for j in range(3)} for i in range(4)}
+
+
+@pytest.mark.parametrize("key", sorted(set(PerturbCategories.model_fields) - {"role"}))
+def test_each_key_of_a_column_with_categories_is_explained(key: str) -> None:
+    assert re.search(rf"`{key}[:`]", CATEGORIES)
+
+
+def test_the_policy_knows_the_mechanisms_of_categories() -> None:
+    assert get_args(CategoryMechanism) == CATEGORY_MECHANISMS
+    assert CATEGORY_EPSILON == LARGEST_EPSILON
+    assert f"2 to {MOST_VALUES:,}" in CATEGORIES
+    assert f"{STEPS:,} steps" in TEXT
+
+
+@pytest.mark.parametrize("mechanism", CATEGORY_MECHANISMS)
+def test_each_mechanism_of_categories_has_a_row_with_its_numbers(mechanism: str) -> None:
+    domain = hierarchy_domain(from_columns("x", tree_levels("x", SIXTY)))
+    drawn = [CategoryNoise(mechanism, Fraction(epsilon), domain) for epsilon in (1, 2, 4, 8)]
+    (row,) = re.findall(rf"^\| `{mechanism}` \| (.*) \|$", TEXT, re.M)
+    _, _, share, far = row.split(" | ")
+    assert share == "; ".join(f"{100 * kept(noise).mean():.0f}" for noise in drawn)
+    assert far == "; ".join(f"{expected_distance(noise).mean():.2f}" for noise in drawn)
+
+
+def test_what_is_said_of_few_values() -> None:
+    for size, percent in [(2, 73), (10, 23)]:
+        flat = flat_domain([str(value) for value in range(size)])
+        assert round(100 * kept(CategoryNoise("randomized_response", Fraction(1), flat))[0]) == percent
+    assert "For two values, ε = 1 keeps 73 %; for ten, 23 %" in TEXT

@@ -229,7 +229,7 @@ def test_a_mechanism_for_other_data_lists_those_that_fit(small_policy: Small, me
         with pytest.raises(PolicyError) as caught:
             small_policy(**changes)
         (line,) = caught.value.problems
-        assert all(f"'{fitting}'" in line for fitting in MECHANISMS)
+        assert all(fitting in line for fitting in MECHANISMS)
 
 
 @pytest.mark.parametrize("delta", [0, -1e-6, 1, 1e-13, True])

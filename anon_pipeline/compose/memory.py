@@ -17,7 +17,8 @@ import pandas as pd
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
 from anon_pipeline.locations import plain_partition
-from anon_pipeline.measure.evidence import noises, quantized, value_classes
+from anon_pipeline.measure.categories import category_noises, noisy_units
+from anon_pipeline.measure.evidence import noises, value_classes
 from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.policy.model import Policy
@@ -65,8 +66,9 @@ class Memory:
     members: a row per release and person: ``release`` (position in ``releases``), ``person`` (keyed hash),
         ``class`` (the generalized tuple, as text).
     values: a row per noisy value that was published: ``person``, ``column``, ``class``, ``original`` (grid
-        units), ``terms`` (what the noise was drawn under), ``noisy`` (grid units), ``release`` (position in
-        ``releases`` of the one that published it last; −1 where no ledger is known to have booked it).
+        units, or code), ``terms`` (what the noise was drawn under), ``noisy`` (likewise), ``release``
+        (position in ``releases`` of the one that published it last; −1 where no ledger is known to have
+        booked it).
     key: under which column and key the persons are hashed, see `deidentify.memory_key`; None if nobody is.
     """
 
@@ -142,13 +144,16 @@ def terms(policy: Policy) -> dict[str, str]:
     """Say for each perturb column what its noise is drawn under: ε share, resolution, bounds, mechanism.
 
     A noisy value is re-used only under the terms that it was drawn under. Where there are a δ or public input
-    bounds, these are added.
+    bounds, these are added. For categories: ε share, mechanism, the domain by digest.
     """
-    bounds, found = output_bounds(policy), {}
+    bounds, found = output_bounds(policy), dict[str, str]()
     for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
         said = [str(noise.epsilon), column.resolution, bounds[j], noise.mechanism]
         if noise.delta is not None or noise.inputs is not None:
             said += [None if noise.delta is None else str(noise.delta), noise.inputs]
+        found[name] = json.dumps(said)
+    for name, categories in category_noises(policy).items():
+        said = [str(categories.epsilon), categories.mechanism, categories.domain.digest]
         found[name] = json.dumps(said)
     return found
 
@@ -173,12 +178,12 @@ def remember(
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
     current = np.int64(len(memory.releases))
     members = joined.assign(release=current)[list(_MEMBERS)]
-    before, after, under = quantized(behind, policy), quantized(released, policy), terms(policy)
+    before, after, under = noisy_units(behind, policy), noisy_units(released, policy), terms(policy)
     added = [
         joined.assign(
             column=name, original=before[:, j], terms=under[name], noisy=after[:, j], release=current
         )
-        for j, name in enumerate(policy.perturbed)
+        for j, name in enumerate(policy.noisy)
     ]
     if _has(memory, past, members, added):
         return memory

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from anon_pipeline.compose.memory import Memory, class_texts, terms
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
-from anon_pipeline.measure.evidence import epsilon_shares, quantized
+from anon_pipeline.measure.categories import noisy_units
+from anon_pipeline.measure.evidence import epsilon_shares
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 
@@ -36,9 +37,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recalled:
-    """Noisy values that were published before.
+    """Noisy values that were published before, in the order of `Policy.noisy`.
 
-    noisy: (n, p) grid units; without meaning where ``known`` is False.
+    noisy: (n, p) grid units, or codes of a domain; without meaning where ``known`` is False.
     known: (n, p) whether the record's value was published under equal class, original value and terms.
     booked: (n, p) whether the ε of that is booked, too; only where it is known.
     """
@@ -55,7 +56,7 @@ def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArr
         memory: what was published.
         policy: names the columns; its ε shares, resolutions and bounds must be those of then.
         frame: (n, columns) generalized, with the persons.
-        originals: (n, p) original values in grid units.
+        originals: (n, p) original values in grid units or codes, see `noisy_units`.
     """
     noisy, release = np.zeros(originals.shape, np.int64), np.full(originals.shape, -1, np.int64)
     known = np.zeros(originals.shape, np.bool_)
@@ -96,7 +97,7 @@ def recalled(
     Args:
         policy: its ``perturb.republish``.
         frame: (n, columns) generalized, with the persons.
-        originals: (n, p) original values in grid units.
+        originals: (n, p) original values in grid units or codes, see `noisy_units`.
         memory: what was published; None without ``record_key``.
     Raises:
         InputError: ``record_key`` without a memory, or a memory without it.
@@ -150,8 +151,8 @@ def redrawn(memory: Memory, policy: Policy, released: pd.DataFrame, behind: pd.D
         released: (r, columns) the release.
         behind: (r, columns) its originals, record by record, with the persons.
     """
-    found = recall(memory, policy, behind, quantized(behind, policy))
-    return count_redrawn(found.noisy, found.known, quantized(released, policy))
+    found = recall(memory, policy, behind, noisy_units(behind, policy))
+    return count_redrawn(found.noisy, found.known, noisy_units(released, policy))
 
 
 def count_redrawn(noisy: NDArray[np.int64], known: NDArray[np.bool_], released: NDArray[np.int64]) -> int:
@@ -175,5 +176,5 @@ def spent_since(memory: Memory, policy: Policy, originals: pd.DataFrame, *, reco
         records: (r,) ids of the records to be released.
     """
     behind = originals.set_index(RECORD).loc[records].reset_index()
-    known = recall(memory, policy, behind, quantized(behind, policy)).known
+    known = recall(memory, policy, behind, noisy_units(behind, policy)).known
     return largest_spent(~known, epsilon_shares(policy))

@@ -17,7 +17,7 @@ from anon_pipeline.deidentify import MASKED, matches
 from anon_pipeline.encode import CLASS, PERSON, RECORD
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
-from anon_pipeline.policy.columns import Column, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import MICROAGGREGATION
 
@@ -100,7 +100,7 @@ def raw_contract(policy: Policy) -> pa.DataFrameSchema:
 
 def _original(column: Column, checks: Iterable[pa.Check] = ()) -> pa.Column:
     numeric = isinstance(column, Perturb)
-    allowed = not isinstance(column, (Perturb, Sensitive)) or column.missing == "suppress"
+    allowed = not isinstance(column, (Perturb, PerturbCategories, Sensitive)) or column.missing == "suppress"
     return _column("float64" if numeric else None, checks, nullable=allowed)
 
 
@@ -222,9 +222,15 @@ def release_contract(policy: Policy) -> pa.DataFrameSchema:
             columns[name] = _replaced(column)
         elif isinstance(column, Perturb):
             columns[name] = _column("float64", [_on_grid(column.resolution)], nullable=False)
+        elif isinstance(column, PerturbCategories):
+            columns[name] = _column(None, [_of_domain(column.domain)], nullable=False)
         else:
             columns[name] = _column(None, [_clean()], nullable=not isinstance(column, Sensitive))
     return _schema(columns)
+
+
+def _of_domain(domain: Iterable[str]) -> pa.Check:
+    return _one("must be of the policy's domain", lambda column: bool(column.isin(set(domain)).all()))
 
 
 def _on_grid(resolution: float) -> pa.Check:

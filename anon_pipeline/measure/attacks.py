@@ -129,7 +129,7 @@ def spread(evidence: Evidence, policy: Policy, name: str) -> float:
 
 def quasi_codes(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
     """Return the released quasi-identifiers, generalized ones first, as codes in order of value, (r, q)."""
-    names = [*policy.generalized, *policy.perturbed]
+    names = [*policy.generalized, *policy.noisy]
     codes = [pd.factorize(evidence.released[name], sort=True, use_na_sentinel=False)[0] for name in names]
     return np.stack(codes, axis=1).astype(np.int64)
 

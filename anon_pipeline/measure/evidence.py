@@ -96,7 +96,7 @@ def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClass
 
 
 def grid_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.float64]:
-    """Return the perturb columns in grid units, (n, p)."""
+    """Return the perturb columns with numbers in grid units, (n, p)."""
     columns = [
         to_grid(frame[name].to_numpy(np.float64), column.resolution)
         for name, column in policy.perturbed.items()
@@ -105,7 +105,7 @@ def grid_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.float64]:
 
 
 def quantized(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
-    """Return the perturb columns rounded to their grids, (n, p).
+    """Return the perturb columns with numbers rounded to their grids, (n, p).
 
     Raises:
         InputError: values that are missing or too far from 0 for their grid; by column and count.
@@ -122,10 +122,10 @@ def quantized(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
 
 
 def epsilon_shares(policy: Policy) -> tuple[Fraction, ...]:
-    """Return each perturb column's exact share of a record's ε, (p,)."""
+    """Return each perturb column's exact share of a record's ε, in the order of `Policy.noisy`, (p + c,)."""
     if policy.perturb is None:
         return ()
-    weights = [exact_fraction(column.weight) for column in policy.perturbed.values()]
+    weights = [exact_fraction(column.weight) for column in policy.noisy.values()]
     return split_epsilon(exact_fraction(policy.perturb.epsilon), weights)
 
 
@@ -142,7 +142,7 @@ def grid_bounds(bounds: tuple[float, float], resolution: float) -> tuple[int, in
 
 
 def noises(policy: Policy) -> tuple[Noise, ...]:
-    """Return what each perturb column's noise is drawn under, (p,).
+    """Return what the noise of each perturb column with numbers is drawn under, (p,).
 
     δ is split over the columns with discrete Gaussian noise, by their weights, as ε is over all.
     """
@@ -156,7 +156,8 @@ def noises(policy: Policy) -> tuple[Noise, ...]:
     }
     whole, split = sum(weights.values(), start=Fraction(0)), exact_fraction(delta or 0)
     found = []
-    for (name, column), share in zip(policy.perturbed.items(), epsilon_shares(policy), strict=True):
+    shares = epsilon_shares(policy)[: len(policy.perturbed)]
+    for (name, column), share in zip(policy.perturbed.items(), shares, strict=True):
         inputs = None if column.input_bounds is None else grid_bounds(column.input_bounds, column.resolution)
         own = split * weights[name] / whole if name in weights else None
         found.append(Noise(kinds[name], share, own, inputs))
@@ -213,7 +214,7 @@ def _originals(released: pd.DataFrame, originals: pd.DataFrame, policy: Policy) 
 def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
     """Refuse a release whose unperturbed cells or classes differ from the vault's."""
     problems = []
-    for name in (name for name in policy.released if name not in policy.perturbed):
+    for name in (name for name in policy.released if name not in policy.noisy):
         before = originals.frame[name].iloc[originals.own].reset_index(drop=True)
         differ = int((~((table[name] == before) | (table[name].isna() & before.isna()))).sum())
         if differ:

@@ -22,6 +22,7 @@ __all__ = [
     "column",
     "count",
     "digest",
+    "either",
     "exactly",
     "flag",
     "is_count",
@@ -93,7 +94,7 @@ def records(value: Any, known: Known) -> bool:
 
 def values(value: Any, known: Known) -> bool:
     """Tell whether this is a count of values of the perturb columns."""
-    return is_count(value, known.records * len(known.policy.perturbed))
+    return is_count(value, known.records * len(known.policy.noisy))
 
 
 def cells(value: Any, known: Known) -> bool:
@@ -166,6 +167,11 @@ def listed(rule: Rule) -> Rule:
         and all(rule(item, known) for item in value)
         and len(set(value)) == len(value)
     )
+
+
+def either(*rules: Rule) -> Rule:
+    """Return the rule of a value that keeps one of several."""
+    return lambda value, known: any(rule(value, known) for rule in rules)
 
 
 def mapping(names: Rule, values: Rule) -> Rule:

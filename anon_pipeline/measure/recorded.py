@@ -24,8 +24,9 @@ from anon_pipeline.facts import (
     SuppressedFacts,
 )
 from anon_pipeline.measure import fact_rules as must
+from anon_pipeline.measure.categories import category_facts
 from anon_pipeline.measure.evidence import epsilon_shares, noises
-from anon_pipeline.policy.columns import Perturb
+from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import PerturbSection
@@ -42,6 +43,16 @@ _NOISE = must.exactly(
         "classes_without_noise": must.records,
         "mean_scale": must.or_none(must.number),
         "expected_relative_error": must.or_none(must.number),
+    }
+)
+_CATEGORIES = must.exactly(
+    {
+        "mechanism": must.one_of(PerturbCategories, "mechanism"),
+        "epsilon": must.number,
+        "values": must.count,
+        "least_kept": must.share,
+        "most_kept": must.share,
+        "mean_distance": must.share,
     }
 )
 _COMPOSITION = must.exactly(
@@ -77,7 +88,7 @@ _RULES: dict[type, dict[str, must.Rule]] = {
         "passed_through": must.flag,
         "epsilon": must.or_none(must.number),
         "mechanism": must.or_none(must.one_of(PerturbSection, "mechanism")),
-        "columns": must.mapping(must.column, _NOISE),
+        "columns": must.mapping(must.column, must.either(_NOISE, _CATEGORIES)),
         "seeded": must.flag,
         "republish": must.one_of(PerturbSection, "republish"),
         "composition": must.or_none(_COMPOSITION),
@@ -170,9 +181,9 @@ def _said(kind: type, policy: Policy) -> Mapping[str, Any]:
         return {name: getattr(wanted, name) for name in ("recoder", "k", "loss", "suppression_limit")}
     if kind is PerturbedFacts:
         return {
-            "passed_through": not policy.perturbed,
+            "passed_through": not policy.noisy,
             "epsilon": None if noise is None else noise.epsilon,
-            "mechanism": None if noise is None else noise.mechanism,
+            "mechanism": policy.mechanism_of_numbers,
             "republish": "fresh" if noise is None else noise.republish,
         }
     if kind is SuppressedFacts:
@@ -186,7 +197,7 @@ def _with(policy: Policy, action: str) -> list[str]:
 
 def _same_noise(columns: Any, policy: Policy) -> bool:
     """Tell whether facts name the policy's perturb columns, each with its noise and resolution."""
-    said = {
+    said: dict[str, dict[str, Any]] = {
         name: {
             "mechanism": noise.mechanism,
             "epsilon": float(noise.epsilon),
@@ -195,7 +206,7 @@ def _same_noise(columns: Any, policy: Policy) -> bool:
             "resolution": column.resolution,
         }
         for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True)
-    }
+    } | category_facts(policy)
     if not isinstance(columns, Mapping) or not all(isinstance(noise, Mapping) for noise in columns.values()):
         return False
     return set(said) == set(columns) and all(

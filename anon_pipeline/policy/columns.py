@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from anon_pipeline.policy.categories import PerturbCategories, has_categories
 from anon_pipeline.policy.fields import Mechanism, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 
-__all__ = ["Column", "Generalize", "Identifier", "Insensitive", "Perturb", "Sensitive"]
+__all__ = ["Column", "Generalize", "Identifier", "Insensitive", "Perturb", "PerturbCategories", "Sensitive"]
 
 Missing = Literal["error", "suppress"]
 
@@ -110,7 +111,12 @@ _ROLES = ("identifier", "generalize", "perturb", "sensitive", "insensitive")
 
 
 def _role(value: Any) -> Any:
-    return value.get("role") if isinstance(value, dict) else getattr(value, "role", None)
+    role = value.get("role") if isinstance(value, dict) else getattr(value, "role", None)
+    if role == "perturb" and (
+        has_categories(value) if isinstance(value, dict) else isinstance(value, PerturbCategories)
+    ):
+        return "categories"
+    return role
 
 
 def _mapping(value: Any) -> Any:
@@ -124,6 +130,7 @@ Column = Annotated[
         Annotated[Identifier, Tag("identifier")]
         | Annotated[Generalize, Tag("generalize")]
         | Annotated[Perturb, Tag("perturb")]
+        | Annotated[PerturbCategories, Tag("categories")]
         | Annotated[Sensitive, Tag("sensitive")]
         | Annotated[Insensitive, Tag("insensitive")],
         Discriminator(

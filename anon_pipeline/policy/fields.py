@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from anon_pipeline.policy.names import escaped, plain
 
-__all__ = ["Mechanism", "Plain", "Real", "Separator", "Share", "Strict", "Whole"]
+__all__ = ["CategoryMechanism", "Mechanism", "Plain", "Real", "Separator", "Share", "Strict", "Whole"]
 
 
 def _no_switch(value: Any) -> Any:
@@ -33,6 +33,7 @@ Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
 Mechanism = Literal["discrete_laplace", "staircase", "discrete_gaussian", "uniform"]
+CategoryMechanism = Literal["randomized_response", "exponential"]
 Share = Annotated[Real, Field(ge=0, le=1)]
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "Suppress",
     "Table",
     "Tree",
+    "as_texts",
 ]
 
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
@@ -113,14 +114,15 @@ class Numbers(Strict):
     numbers: Literal[True]
 
 
-def _texts(value: Any) -> Any:
+def as_texts(value: Any) -> Any:
+    """Write a list of values as texts: YAML reads ``1990`` as a number."""
     return [_leaf(name) for name in value] if isinstance(value, (list, tuple)) else value
 
 
 class Order(Strict):
     """The value itself, or ``*``; recoders that need no levels release ranges in this order."""
 
-    order: Annotated[tuple[Plain, ...], BeforeValidator(_texts)] = Field(
+    order: Annotated[tuple[Plain, ...], BeforeValidator(as_texts)] = Field(
         min_length=1, description="Every value, lowest first, also those not in the data."
     )
 

@@ -214,6 +214,7 @@ _TAGS = {
     "identifier",
     "generalize",
     "perturb",
+    "categories",
     "sensitive",
     "insensitive",
     "table",

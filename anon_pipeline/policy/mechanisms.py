@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from anon_pipeline.policy.columns import Perturb
+from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.fields import Mechanism
 
-__all__ = ["SMALLEST_DELTA", "STAIRCASE_EPSILON", "broken_mechanisms"]
+__all__ = ["CATEGORY_EPSILON", "SMALLEST_DELTA", "STAIRCASE_EPSILON", "broken_mechanisms"]
 
 STAIRCASE_EPSILON = 10
 """Largest ε of a column with staircase noise: its sampler tries again about exp(ε/2)/2 times."""
 
 SMALLEST_DELTA = 1e-12
+
+CATEGORY_EPSILON = 1_000
+"""Largest ε of a column with categories."""
 
 
 def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
@@ -60,22 +63,28 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
 
 def _shares(columns: Mapping[str, Any], section: Any, by_kind: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield which columns' shares of ε and δ their mechanism could not draw."""
-    weights = {name: columns[name].weight for names in by_kind.values() for name in names}
+    categories = [name for name, column in columns.items() if isinstance(column, PerturbCategories)]
+    weights = {name: columns[name].weight for names in (*by_kind.values(), categories) for name in names}
+    whole = sum(weights.values())
+    large = [name for name in categories if section.epsilon * weights[name] / whole > CATEGORY_EPSILON]
+    if large:
+        yield (
+            f"perturb.epsilon: must leave at most {CATEGORY_EPSILON:,} for a column with categories, got "
+            f"more for {', '.join(large)}"
+        )
     sharp = [
-        name
-        for name in by_kind["staircase"]
-        if section.epsilon * weights[name] / sum(weights.values()) > STAIRCASE_EPSILON
+        name for name in by_kind["staircase"] if section.epsilon * weights[name] / whole > STAIRCASE_EPSILON
     ]
     if sharp:
         yield (
             f"perturb.epsilon: must leave at most {STAIRCASE_EPSILON} for a column with mechanism: "
             f"staircase, got more for {', '.join(sharp)}. Beyond fit discrete_laplace, discrete_gaussian."
         )
-    whole = sum(weights[name] for name in by_kind["discrete_gaussian"])
+    gaussian = sum(weights[name] for name in by_kind["discrete_gaussian"])
     small = [
         name
         for name in by_kind["discrete_gaussian"]
-        if section.delta is not None and section.delta * weights[name] / whole < SMALLEST_DELTA
+        if section.delta is not None and section.delta * weights[name] / gaussian < SMALLEST_DELTA
     ]
     if small and len(by_kind["discrete_gaussian"]) > 1:
         yield f"perturb.delta: must leave at least 1e-12 for each column, got less for {', '.join(small)}"

@@ -14,7 +14,14 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from anon_pipeline.policy.columns import Column, Generalize, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.columns import (
+    Column,
+    Generalize,
+    Identifier,
+    Perturb,
+    PerturbCategories,
+    Sensitive,
+)
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import Intervals, Numbers
@@ -136,8 +143,20 @@ class Policy(Strict):
 
     @property
     def perturbed(self) -> dict[str, Perturb]:
-        """Columns with the role perturb, in the policy's order."""
+        """Columns with the role perturb that hold numbers, in the policy's order."""
         return {name: column for name, column in self.columns.items() if isinstance(column, Perturb)}
+
+    @property
+    def categorical(self) -> dict[str, PerturbCategories]:
+        """Columns with the role perturb that hold categories, in the policy's order."""
+        return {
+            name: column for name, column in self.columns.items() if isinstance(column, PerturbCategories)
+        }
+
+    @property
+    def noisy(self) -> dict[str, Perturb | PerturbCategories]:
+        """Columns with the role perturb: first those with numbers, then those with categories."""
+        return {**self.perturbed, **self.categorical}
 
     @property
     def sensitive(self) -> dict[str, Sensitive]:
@@ -166,9 +185,14 @@ class Policy(Strict):
 
     @property
     def mechanisms(self) -> dict[str, str]:
-        """Kind of noise of each perturb column, its own or the section's, in the policy's order."""
+        """Kind of noise of each perturb column with numbers, its own or the section's, in their order."""
         default = "discrete_laplace" if self.perturb is None else self.perturb.mechanism
         return {name: column.mechanism or default for name, column in self.perturbed.items()}
+
+    @property
+    def mechanism_of_numbers(self) -> str | None:
+        """Kind of noise of columns with numbers that name none themselves; None without such columns."""
+        return self.perturb.mechanism if self.perturb is not None and self.perturbed else None
 
     @property
     def promised_epsilon(self) -> float | None:

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
+from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
 from anon_pipeline.policy.mechanisms import broken_mechanisms
 from anon_pipeline.policy.names import escaped, look_alikes, plain
@@ -97,7 +97,8 @@ def _hierarchies(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Ite
 def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
     if "perturb" not in sections:
         return
-    names, section = _of(columns, Perturb), sections["perturb"]
+    numbers, section = _of(columns, Perturb), sections["perturb"]
+    names = [name for name in columns if name in {*numbers, *_of(columns, PerturbCategories)}]
     if names and section is None:
         yield f"perturb: must be given (with epsilon), because of the columns {', '.join(names)}"
     none = not names and None not in columns.values()
@@ -106,6 +107,11 @@ def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
     confidence = getattr(sections.get("suppress"), "confidence", None)
     if none and confidence is not None:
         yield "suppress.confidence: must be left out when no column has the role perturb"
+    if names and not numbers and None not in columns.values() and confidence is not None:
+        yield (
+            f"suppress.confidence: needs a perturb column with numbers, got categories alone: "
+            f"{', '.join(names)}. Limits that fit: k, t_closeness, l_diversity, suppression."
+        )
 
 
 def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
@@ -121,7 +127,14 @@ def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
     if gate.confidence_k is not None and suppress is not None and suppress.confidence is None:
         yield "gate.confidence_k: needs suppress.confidence"
     if gate.linking_risk is not None and None not in columns.values() and not _of(columns, Perturb):
-        yield "gate.linking_risk: needs a column with the role perturb (without one, k limits linking)"
+        yield f"gate.linking_risk: needs {_linked(columns)}"
+
+
+def _linked(columns: Mapping[str, Any]) -> str:
+    """Say which column a limit on linking needs."""
+    if _of(columns, PerturbCategories):
+        return "a perturb column with numbers (those with categories are not linked by)"
+    return "a column with the role perturb (without one, k limits linking)"
 
 
 def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
@@ -133,11 +146,12 @@ def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
     for limit in ("homogeneity", "skewness", "similarity"):
         if wrong := sorted(set(getattr(attacks, limit)) - fitting):
             yield f"gate.attacks.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
+    among = " and numbers" if _of(columns, PerturbCategories) else ""
     kinds = (Generalize, Perturb, type(None))
     quasi = {name for name, column in columns.items() if isinstance(column, kinds)}
     if wrong := sorted(set(itertools.chain(*attacks.linkage.match)) - quasi):
         yield (
-            f"gate.attacks.linkage.match: must name columns with the role generalize or perturb, got "
+            f"gate.attacks.linkage.match: must name columns with the role generalize or perturb{among}, got "
             f"{', '.join(wrong)}"
         )
     recoder = getattr(sections.get("anonymize"), "recoder", COVERING[0])
@@ -151,11 +165,9 @@ def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
     noisy = len(_of(columns, Perturb))
     for limit in ("attacker_success", "assignment_risk", "expected_linking_risk"):
         if getattr(attacks, limit) is not None and not noisy:
-            yield (
-                f"gate.attacks.{limit}: needs a column with the role perturb (without one, k limits linking)"
-            )
+            yield (f"gate.attacks.{limit}: needs {_linked(columns)}")
     if attacks.averaging is not None and noisy != 1:
-        yield f"gate.attacks.averaging: needs exactly one column with the role perturb, got {noisy}"
+        yield f"gate.attacks.averaging: needs exactly one column with the role perturb{among}, got {noisy}"
 
 
 def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
+from anon_pipeline.measure.categories import category_noises
 from anon_pipeline.measure.evidence import noises
+from anon_pipeline.perturb.categories import CATEGORY_MECHANISMS, CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
@@ -22,6 +24,12 @@ _NAMED = {
     "staircase": "staircase",
     "discrete_gaussian": "discrete Gaussian",
     "uniform": "uniform",
+}
+_CHOSEN = {
+    "randomized_response": "Released as a value of a public list, which is the person's own or any other at "
+    "random (randomized response)",
+    "exponential": "Released as a random value of a public hierarchy, near ones likelier than far ones "
+    "(exponential mechanism)",
 }
 
 
@@ -43,11 +51,14 @@ def _noisy(policy: Policy) -> Iterator[str]:
     """Say what the noise promises, and what it does not."""
     if policy.perturb is None:
         return
-    kinds = _by_kind(policy)
+    kinds, chosen = _by_kind(policy), _by_choice(policy)
     for (mechanism, sensitivity), columns in kinds.items():
         yield _indistinguishable(mechanism, sensitivity, columns)
-    if sum(mechanism != "uniform" for mechanism, _ in kinds) > 1:
-        yield f"Together these columns spend {_spent(n for c in kinds.values() for n in c.values())}."
+    for mechanism, choices in chosen.items():
+        yield _chosen(mechanism, choices)
+    if sum(mechanism != "uniform" for mechanism, _ in kinds) + len(chosen) > 1:
+        groups: list[Mapping[str, Noise | CategoryNoise]] = [*kinds.values(), *chosen.values()]
+        yield f"Together these columns spend {_spent(n for group in groups for n in group.values())}."
     if all(sensitivity == "declared" for _, sensitivity in kinds):
         yield (
             "Classes and suppression look at the original values: the release as a whole is not "
@@ -57,6 +68,11 @@ def _noisy(policy: Policy) -> Iterator[str]:
         yield (
             "The scale of the noise comes from the values in the class, and suppression looks at the "
             "original values: this is not end-to-end differential privacy."
+        )
+    if chosen:
+        yield (
+            f"What is measured of linking does not use {', '.join(sorted(policy.categorical))}: who knows "
+            f"such a value of a person may link more."
         )
     names = ", ".join(sorted(policy.perturbed))
     if policy.perturb.republish == "sticky":
@@ -77,7 +93,7 @@ def _noisy(policy: Policy) -> Iterator[str]:
 
 
 def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
-    """Return the perturb columns with their noise, sorted, by mechanism and sensitivity."""
+    """Return the perturb columns with numbers and their noise, sorted, by mechanism and sensitivity."""
     drawn = dict(zip(policy.perturbed, noises(policy), strict=True))
     found: dict[tuple[str, str], dict[str, Noise]] = {}
     for kind in itertools.product(_NAMED, ("class", "declared")):
@@ -91,11 +107,34 @@ def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
     return found
 
 
-def _spent(drawn: Iterable[Noise]) -> str:
+def _by_choice(policy: Policy) -> dict[str, dict[str, CategoryNoise]]:
+    """Return the perturb columns with categories, sorted, by mechanism."""
+    drawn = sorted(category_noises(policy).items(), key=itemgetter(0))
+    found = {
+        kind: {name: noise for name, noise in drawn if noise.mechanism == kind}
+        for kind in CATEGORY_MECHANISMS
+    }
+    return {kind: columns for kind, columns in found.items() if columns}
+
+
+def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
+    """Say what one mechanism for categories promises of its columns."""
+    together = " for all of these columns together" if len(columns) > 1 else ""
+    epsilon = f"{float(sum((noise.epsilon for noise in columns.values()), Fraction(0))):g}"
+    return (
+        f"{_CHOSEN[mechanism]}: {', '.join(columns)}. Whatever the class, any two persons are "
+        f"ε-indistinguishable by them (ε-local differential privacy of these columns), with "
+        f"{_spent(columns.values())}{together}: what is released is at most e^{epsilon} times as likely for "
+        f"one as for the other."
+    )
+
+
+def _spent(drawn: Iterable[Noise | CategoryNoise]) -> str:
     """Say the ε, and the δ if there is one, of columns together."""
     promised = [noise for noise in drawn if noise.mechanism != "uniform"]
     epsilon = sum((noise.epsilon for noise in promised), Fraction(0))
-    delta = sum((noise.delta for noise in promised if noise.delta is not None), Fraction(0))
+    deltas = [noise.delta for noise in promised if isinstance(noise, Noise) and noise.delta is not None]
+    delta = sum(deltas, Fraction(0))
     return f"ε = {float(epsilon):g}" + (f", δ = {float(delta):g}" if delta else "")
 
 

@@ -28,6 +28,10 @@ _NOISE = {
     "mean_scale": "mean scale",
     "expected_relative_error": "expected relative error",
     "classes_without_noise": "classes without noise",
+    "values": "values that it may have",
+    "least_kept": "least chance to be released as it is",
+    "most_kept": "largest chance to be released as it is",
+    "mean_distance": "mean distance, of the largest",
 }
 
 
@@ -62,12 +66,10 @@ def suppressed_rows(facts: Facts) -> Iterator[tuple[str, int]]:
 
 
 def noise_rows(facts: Facts) -> list[tuple[str, dict[str, str]]]:
-    """Return what the facts say of each perturb column's noise."""
+    """Return what the facts say of each perturb column's noise; the same titles for all of them."""
     columns: Mapping[str, Mapping[str, Any]] = facts["perturbed"]["columns"]
-    return [
-        (name, {title: _said(noise[key]) for key, title in _NOISE.items() if key in noise})
-        for name, noise in columns.items()
-    ]
+    told = [key for key in _NOISE if any(key in noise for noise in columns.values())]
+    return [(name, {_NOISE[key]: _said(noise.get(key)) for key in told}) for name, noise in columns.items()]
 
 
 def _said(value: Any) -> str:

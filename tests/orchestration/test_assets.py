@@ -273,3 +273,34 @@ def _said(result: dg.ExecuteInProcessResult) -> str:
     return "\n".join(
         event.step_failure_data.error.to_string() for event in result.all_events if event.is_step_failure
     )
+
+
+def test_a_release_with_categories_is_materialized_judged_and_published(
+    project: Make, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    people = small_people().assign(job=lambda frame: frame["illness"].map(str.upper))
+    tree = {"body": ["ASTHMA", "FLU", "GOUT"], "no": ["NONE"]}
+    job = {"role": "perturb", "mechanism": "exponential", "hierarchy": {"tree": tree}}
+    made = project(people, columns={"job": job}, gate={"linking_risk": 1.0, "suppression": 0.9})
+    result = made.run("small_release")
+    assert result.success
+    assert all(evaluation.passed for evaluation in result.get_asset_check_evaluations())
+    released = pd.read_parquet(next(path for path in made.released() if path.suffix == ".parquet"))
+    assert set(released["job"]) <= {"ASTHMA", "FLU", "GOUT", "NONE"}
+    manifest = (made.folder / "out" / "manifest.json").read_text()
+    assert json.loads(manifest)["facts"]["perturbed"]["columns"]["job"]["values"] == 4
+    assert "ASTHMA" not in manifest
+
+
+def test_a_value_outside_of_the_domain_ends_the_run_without_a_trace(
+    project: Make, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    people = small_people().assign(job="no")
+    people.loc[3, "job"] = "CANARY-7f3a"
+    job = {"role": "perturb", "mechanism": "randomized_response", "values": ["yes", "no"]}
+    result = project(people, columns={"job": job}).run("small_release")
+    assert not result.success
+    (event,) = (event for event in result.all_events if event.is_step_failure)
+    said = str(event.step_failure_data.error)
+    assert "job: every value must be of the policy's domain, got 1 records with others" in said
+    assert "CANARY" not in said

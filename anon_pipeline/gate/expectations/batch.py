@@ -15,12 +15,13 @@ from anon_pipeline.compose.intersection import histories
 from anon_pipeline.compose.memory import Memory, class_texts
 from anon_pipeline.compose.sticky import recall
 from anon_pipeline.encode import CLASS, PERSON
-from anon_pipeline.measure.evidence import Evidence, evidence_from, quantized
+from anon_pipeline.measure.categories import category_codes, noisy_units
+from anon_pipeline.measure.evidence import Evidence, evidence_from
 from anon_pipeline.measure.measures import needs_originals
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["MEMBER", "ORIGINAL", "PUBLISHED", "RELEASED", "gate_batch"]
+__all__ = ["CODE", "MEMBER", "ORIGINAL", "PUBLISHED", "RELEASED", "gate_batch"]
 
 RELEASED = "_released"
 """Column of a batch that marks the released records."""
@@ -30,6 +31,9 @@ ORIGINAL = "_original_"
 
 MEMBER = "_class_in_"
 """Prefix of the columns of a batch that hold each person's class in a release: 0 is the first one."""
+
+CODE = "_code_of_"
+"""Prefix of the columns of a batch that hold released categories as codes of their domains."""
 
 PUBLISHED = "_published_"
 """Prefix of the columns of a batch that hold the published values that must stay."""
@@ -53,9 +57,10 @@ def gate_batch(
         memory: what was published before; needed with ``record_key``.
     Returns:
         A row per original record, (n, columns): generalized and sensitive columns, ``_class_id``,
-        ``_released``, and for each perturb column its released value (missing where the record is not
-        released) and ``_original_<column>``. With a memory, ``_class_in_<i>`` for each release, this one
-        last, and ``_published_<column>``, of the released records. Private, as the originals are.
+        ``_released``, and for each perturb column with numbers its released value (missing where the record
+        is not released) and ``_original_<column>``. With a memory, ``_class_in_<i>`` for each release, this
+        one last, and ``_published_<column>``, of the released records; for categories ``_code_of_<column>``,
+        too, and both are codes. Private, as the originals are.
     Raises:
         InputError: the two do not belong together; what the gate refuses for as well.
     """
@@ -77,15 +82,22 @@ def _remember(batch: pd.DataFrame, evidence: Evidence, policy: Policy, memory: M
     """Add what was published of the persons of the release: their classes, and the noise that must stay."""
     behind = needs_originals(evidence)
     own = behind.frame.iloc[behind.own].reset_index(drop=True)
-    codes = histories(memory, own[PERSON], class_texts(evidence.released, policy))
-    for i in range(codes.shape[1]):
+    joined = histories(memory, own[PERSON], class_texts(evidence.released, policy))
+    for i in range(joined.shape[1]):
         members = np.full(len(batch), -1, np.int64)
-        members[behind.own] = codes[:, i]
+        members[behind.own] = joined[:, i]
         batch[f"{MEMBER}{i}"] = members
-    found = recall(memory, policy, own, quantized(own, policy))
+    found = recall(memory, policy, own, noisy_units(own, policy))
     for j, (name, column) in enumerate(policy.perturbed.items()):
         values = np.full(len(batch), np.nan)
         values[behind.own[found.known[:, j]]] = from_grid(
             found.noisy[found.known[:, j], j], column.resolution
         )
         batch[f"{PUBLISHED}{name}"] = values
+    codes = category_codes(evidence.released, policy)
+    for j, name in enumerate(policy.categorical):
+        at = len(policy.perturbed) + j
+        released, published = np.full((2, len(batch)), np.nan)
+        released[behind.own] = codes[:, j]
+        published[behind.own[found.known[:, at]]] = found.noisy[found.known[:, at], at]
+        batch[f"{CODE}{name}"], batch[f"{PUBLISHED}{name}"] = released, published

@@ -19,7 +19,7 @@ from great_expectations.data_context.types.base import DataContextConfig, InMemo
 
 from anon_pipeline.encode import CLASS
 from anon_pipeline.gate.expectations.base import ReleaseExpectation
-from anon_pipeline.gate.expectations.batch import MEMBER, ORIGINAL, PUBLISHED, RELEASED
+from anon_pipeline.gate.expectations.batch import CODE, MEMBER, ORIGINAL, PUBLISHED, RELEASED
 from anon_pipeline.gate.expectations.expect_classes import (
     ExpectReleaseToBeKAnonymous,
     ExpectReleaseToBeLDiverse,
@@ -35,7 +35,7 @@ from anon_pipeline.gate.expectations.expect_values import (
     ExpectReleaseToBeConfidentlyKAnonymous,
 )
 from anon_pipeline.gate.expectations.measures import without_values
-from anon_pipeline.measure.evidence import epsilon_shares, noises
+from anon_pipeline.measure.evidence import noises
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["Outcome", "SuiteResult", "suite_for", "validate"]
@@ -111,7 +111,7 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
         limits["confidence_k"] = ExpectReleaseToBeConfidentlyKAnonymous(
             k=gate.confidence_k,
             confidence=policy.suppress.confidence,
-            epsilons=[float(share) for share in epsilon_shares(policy)],
+            epsilons=[float(noise.epsilon) for noise in noises(policy)],
             noises=_noises(policy),
             **_noisy(policy),
         )
@@ -132,9 +132,12 @@ def _together(policy: Policy, releases: int) -> dict[str, ReleaseExpectation]:
         )
     if policy.perturb is not None and policy.perturb.republish == "sticky":
         limits["sticky"] = ExpectReleaseToKeepPublishedNoise(
-            released_columns=list(policy.perturbed),
-            published_columns=[f"{PUBLISHED}{name}" for name in policy.perturbed],
-            resolutions=[column.resolution for column in policy.perturbed.values()],
+            released_columns=[*policy.perturbed, *(f"{CODE}{name}" for name in policy.categorical)],
+            published_columns=[f"{PUBLISHED}{name}" for name in policy.noisy],
+            resolutions=[
+                *(column.resolution for column in policy.perturbed.values()),
+                *[1.0] * len(policy.categorical),
+            ],
             released=RELEASED,
         )
     return limits

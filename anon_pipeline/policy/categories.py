@@ -1,0 +1,116 @@
+"""A perturb column of categories: its public domain, and its mechanism.
+
+Belongs here: the pydantic model of such a column, and telling it from one of numbers. Does not belong here:
+columns of numbers (`columns`), rules between columns and sections (`rules`, `mechanisms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from anon_pipeline.policy.fields import CategoryMechanism, Mechanism, Plain, Real, Strict
+from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
+
+__all__ = ["MOST_VALUES", "PerturbCategories", "has_categories"]
+
+MOST_VALUES = 1_000
+"""Values of a domain; with more of them little is kept of any."""
+
+_FITTING = "randomized_response, exponential (with a hierarchy)"
+
+
+class PerturbCategories(Strict):
+    """A quasi-identifier of categories that is released as a random value of its public domain."""
+
+    role: Literal["perturb"]
+    mechanism: CategoryMechanism = Field(description="How the released value is chosen.")
+    values: Annotated[tuple[Plain, ...], BeforeValidator(as_texts)] | None = Field(
+        None, description="All values that the column may have, also those not in the data."
+    )
+    hierarchy: HierarchySpec | None = Field(
+        None, description="Instead of values: a tree, whose leaves they are. Needed for exponential."
+    )
+    weight: Real = Field(1, gt=0, description="Share of ε, relative to the other perturb columns.")
+    missing: Literal["error", "suppress"] = "error"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_categories(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        wanted = given.get("mechanism")
+        if isinstance(wanted, str) and wanted in get_args(Mechanism):
+            raise ValueError(f"mechanism: {wanted} is for numbers. For categories fit {_FITTING}.")
+        strange = sorted(set(map(str, given)) - set(cls.model_fields))
+        if strange and not {"values", "hierarchy"} & set(given):
+            raise ValueError(
+                f"mechanism: {wanted} is for categories (with values or a hierarchy), not for numbers. For "
+                f"numbers fit {', '.join(get_args(Mechanism))}."
+            )
+        known = sorted(strange_key for strange_key in strange if strange_key in _OF_NUMBERS)
+        if known:
+            raise ValueError(
+                f"{', '.join(known)} must be left out of a perturb column with categories. These fit: "
+                f"{', '.join(cls.model_fields)}."
+            )
+        return given
+
+    @model_validator(mode="after")
+    def _public(self) -> PerturbCategories:
+        if (self.values is None) == (self.hierarchy is None):
+            raise ValueError("exactly one of values and hierarchy must be given, the column's public domain")
+        if self.hierarchy is None and self.mechanism == "exponential":
+            raise ValueError(
+                "mechanism: exponential needs a hierarchy, whose distances it keeps. Without one fits "
+                "randomized_response."
+            )
+        if self.hierarchy is not None and not isinstance(self.hierarchy, Tree):
+            raise ValueError("hierarchy must be a tree: its leaves are the public domain, whatever the data")
+        self._check_leaves()
+        return self
+
+    def _check_leaves(self) -> None:
+        leaves = self.domain
+        if len(set(leaves)) != len(leaves):
+            raise ValueError("each value of the domain must be named once")
+        if not 2 <= len(leaves) <= MOST_VALUES:
+            raise ValueError(f"the domain must have 2 to {MOST_VALUES} values, got {len(leaves)}")
+        if isinstance(self.hierarchy, Tree) and len(set(_depths(self.hierarchy.tree))) > 1:
+            raise ValueError("all leaves of the hierarchy must be at the same depth")
+
+    @property
+    def domain(self) -> tuple[str, ...]:
+        """All values, as the policy lists them."""
+        if isinstance(self.hierarchy, Tree):
+            return tuple(_leaves(self.hierarchy.tree))
+        return self.values or ()
+
+
+_OF_NUMBERS = frozenset({"resolution", "unit", "output_bounds", "input_bounds", "sensitivity"})
+
+
+def _leaves(tree: Any) -> Iterator[str]:
+    if isinstance(tree, Mapping):
+        for below in tree.values():
+            yield from _leaves(below)
+    else:
+        yield from tree
+
+
+def _depths(tree: Any) -> Iterator[int]:
+    if isinstance(tree, Mapping):
+        for below in tree.values():
+            yield from (depth + 1 for depth in _depths(below))
+    else:
+        yield 0
+
+
+def has_categories(column: Mapping[str, Any]) -> bool:
+    """Tell whether a perturb column, as written, is one of categories: by its domain, or its mechanism."""
+    mechanism = column.get("mechanism")
+    return bool({"values", "hierarchy"} & set(column)) or (
+        isinstance(mechanism, str) and mechanism in get_args(CategoryMechanism)
+    )

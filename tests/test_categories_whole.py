@@ -1,0 +1,442 @@
+"""Columns of categories from the policy to a verified release: facts, gate, memory, words, refusals."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy.stats import power_divergence
+
+from anon_pipeline import Locations, anonymize, cli, make_release, pipeline
+from anon_pipeline.compose.memory import terms
+from anon_pipeline.encode import RECORD
+from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.gate import Status, evaluate
+from anon_pipeline.gate.expectations import gate_batch, validate
+from anon_pipeline.measure.categories import category_codes, category_noises
+from anon_pipeline.measure.evidence import epsilon_shares, noises
+from anon_pipeline.measure.recorded import checked_facts
+from anon_pipeline.perturb.categories import pmf
+from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
+from anon_pipeline.policy import TYPE, Policy, policy_from
+from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.rehearsal import rehearse
+from anon_pipeline.report.shown import noise_rows
+from anon_pipeline.staged import Means
+from anon_pipeline.tuning.grid import Grid
+from anon_pipeline.tuning.tune import tune
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+TREE = {"health": ["nurse", "doctor"], "other": ["cook", "clerk", "smith"]}
+JOB: dict[str, Any] = {"role": "perturb", "mechanism": "exponential", "hierarchy": {"tree": TREE}}
+SMOKES: dict[str, Any] = {
+    "role": "perturb",
+    "mechanism": "randomized_response",
+    "values": [0, 1],
+    "weight": 2,
+}
+BOTH = {"job": JOB, "smokes": SMOKES}
+JOBS = ["nurse", "doctor", "cook", "clerk", "smith"]
+ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
+
+
+def workers(people: pd.DataFrame, *, numbers: bool = True) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    made = people.assign(job=rng.choice(JOBS, len(people)), smokes=rng.choice([0, 1], len(people)))
+    return made if numbers else made.drop(columns="height")
+
+
+def means(entropy=None) -> Means:
+    return Means(Path(), None, entropy or system_entropy())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"columns": BOTH, "gate": {"confidence_k": 3, "linking_risk": 1.0, "suppression": 0.9}},
+        {**ALONE, "gate": {"suppression": 0.9}},
+    ],
+    ids=["beside numbers", "alone"],
+)
+def test_a_whole_release_passes_its_gate(small_policy: Small, small_people: People, changes: Any) -> None:
+    policy = small_policy(**changes)
+    people = workers(small_people(), numbers="height" in policy.columns)
+    chain = pipeline.run(policy, people, means())
+    originals, released = chain.k_anonymized.frame, chain.suppressed.frame
+    report = evaluate(released, policy, chain.suppressed.facts, originals=originals)
+    assert report.passed, report
+    assert validate(gate_batch(released, originals, policy), policy).success
+    assert set(released["job"]) <= set(JOBS)
+    assert set(released["smokes"]) == {"0", "1"}
+    behind = originals.set_index(RECORD).loc[released[RECORD]]
+    for name in BOTH:
+        assert (behind[name].to_numpy() != released[name].to_numpy()).mean() > 0.1
+
+
+def test_each_column_is_drawn_under_its_own_law(small_policy: Small, small_people: People) -> None:
+    policy = small_policy(**ALONE, perturb={"epsilon": 6}, gate={"suppression": 0.9})
+    assert [float(share) for share in epsilon_shares(policy)] == [2, 4]
+    people = workers(small_people(20_000), numbers=False)
+    recoded = pipeline.run(policy, people, means(seeded_entropy(1))).k_anonymized
+    noisy = pipeline.perturbed(policy, recoded, entropy=seeded_entropy(2)).frame
+    before = category_codes(recoded.frame.set_index(RECORD).loc[noisy[RECORD]], policy)
+    after = category_codes(noisy, policy)
+    for j, noise in enumerate(category_noises(policy).values()):
+        law = pmf(noise)
+        observed = np.zeros_like(law)
+        np.add.at(observed, (before[:, j], after[:, j]), 1)
+        expected = law * observed.sum(axis=1, keepdims=True)
+        test = power_divergence(observed.ravel(), expected.ravel(), ddof=len(law) - 1)
+        assert test.pvalue > 1e-3
+
+
+def test_numbers_keep_their_share_and_order_beside_categories(small_policy: Small) -> None:
+    arm = {"role": "perturb", "resolution": 1, "mechanism": "staircase"}
+    policy = small_policy(columns={**BOTH, "arm": arm}, perturb={"epsilon": 10})
+    assert list(policy.noisy) == ["height", "arm", "job", "smokes"]
+    assert [float(share) for share in epsilon_shares(policy)] == [2, 2, 2, 4]
+    assert [float(noise.epsilon) for noise in noises(policy)] == [2, 2]
+    assert [float(noise.epsilon) for noise in category_noises(policy).values()] == [2, 4]
+
+
+def test_the_facts_say_what_the_policy_decides_and_no_value(
+    small_policy: Small, small_people: People
+) -> None:
+    policy = small_policy(columns=BOTH)
+    facts = pipeline.run(policy, workers(small_people()), means()).suppressed.facts
+    checked_facts(policy, json.loads(json.dumps(facts)))
+    job = facts["perturbed"]["columns"]["job"]
+    noise = category_noises(policy)["job"]
+    assert (job["mechanism"], job["epsilon"], job["values"]) == ("exponential", 0.5, 5)
+    kept = pmf(noise).diagonal()
+    assert (job["least_kept"], job["most_kept"]) == pytest.approx((kept.min(), kept.max()), rel=1e-5)
+    assert not any(f'"{value}"' in json.dumps(facts) for value in JOBS)
+    for field, value in [
+        ("values", 6),
+        ("least_kept", 0.5),
+        ("mechanism", "randomized_response"),
+        ("more", 1),
+    ]:
+        forged = json.loads(json.dumps(facts))
+        forged["perturbed"]["columns"]["job"][field] = value
+        with pytest.raises(InputError, match="columns"):
+            checked_facts(policy, forged)
+
+
+def test_the_report_has_the_same_titles_for_numbers_and_categories(
+    small_policy: Small, small_people: People
+) -> None:
+    policy = small_policy(columns=BOTH)
+    rows = dict(noise_rows(pipeline.run(policy, workers(small_people()), means()).suppressed.facts))
+    assert len({tuple(row) for row in rows.values()}) == 1
+    assert (rows["height"]["resolution"], rows["job"]["resolution"]) == ("1", "–")
+    assert (rows["height"]["values that it may have"], rows["job"]["values that it may have"]) == ("–", "5")
+
+
+def test_without_numbers_no_mechanism_of_numbers_is_told(small_policy: Small, small_people: People) -> None:
+    policy = small_policy(**ALONE, gate={"suppression": 0.9})
+    people = workers(small_people(), numbers=False)
+    facts = pipeline.run(policy, people, means()).suppressed.facts["perturbed"]
+    assert (facts["mechanism"], facts["passed_through"], facts["epsilon"]) == (None, False, 2)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_release_is_published_verified_and_checked(
+    small_policy: Small,
+    small_people: People,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    form: str,
+) -> None:
+    policy = small_policy(columns=BOTH, publish={"format": form}, budget={"epsilon": 2})
+    people = workers(small_people())
+    people.to_csv(tmp_path / "people.csv", index=False)
+    attributes = policy.model_dump(mode="json", exclude_unset=True)
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+    make_release(policy, Locations.of(tmp_path, {}))
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["epsilon"] == 2
+    assert manifest["guarantee"] == guarantee(policy)
+    assert not any(job in json.dumps(manifest) for job in JOBS)
+    pages = list((tmp_path / "out").glob("*.html"))
+    assert all("least chance to be released as it is" in page.read_text(encoding="utf-8") for page in pages)
+    assert pages
+    monkeypatch.chdir(tmp_path)
+    for arguments in (
+        ["verify", "out", "--policy", "policy.yaml"],
+        ["check", f"out/{manifest['files'][0]['name']}", "--policy", "policy.yaml", "--allow-unmeasured"],
+    ):
+        monkeypatch.setattr(sys, "argv", ["anon-pipeline", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+            sys.exit(0)
+        assert not exit_.value.code, capsys.readouterr()
+
+
+def test_the_contract_refuses_a_released_value_that_is_not_public(
+    small_policy: Small, small_people: People
+) -> None:
+    policy = small_policy(columns=BOTH)
+    chain = pipeline.run(policy, workers(small_people()), means())
+    frame = chain.suppressed.frame.drop(columns=[n for n in chain.suppressed.frame if n.startswith("_")])
+    assert evaluate(frame, policy, chain.suppressed.facts).verdicts[0].status is Status.PASSED
+    report = evaluate(frame.assign(job="CANARY-7f3a"), policy, chain.suppressed.facts)
+    assert report.verdicts[0].status is Status.REFUSED
+    assert report.verdicts[0].reason == "job: must be of the policy's domain"
+
+
+def test_data_outside_of_the_domain_is_refused_by_column_and_count(
+    small_policy: Small, small_people: People
+) -> None:
+    people = workers(small_people())
+    people.loc[:2, "job"] = "CANARY-7f3a"
+    people["smokes"] = people["smokes"].astype(object)
+    people.loc[5:6, "smokes"] = None
+    with pytest.raises(InputError) as caught:
+        pipeline.run(small_policy(columns=BOTH), people, means())
+    assert list(caught.value.problems) == [
+        "job: every value must be of the policy's domain, got 3 records with others",
+        "smokes: must have a value in every record, got 2 missing. Set missing: suppress to suppress those "
+        "records.",
+    ]
+
+
+def test_missing_values_are_suppressed_where_the_policy_says_so(
+    small_policy: Small, small_people: People
+) -> None:
+    people = workers(small_people()).astype({"smokes": object})
+    people.loc[:4, "smokes"] = None
+    policy = small_policy(columns={"smokes": {**SMOKES, "missing": "suppress"}})
+    release = anonymize(policy, people.drop(columns="job"))
+    assert release.facts["k_anonymized"]["suppressed_incomplete"] == 5
+    assert set(release.frame["smokes"]) == {"0", "1"}
+
+
+STICKY: dict[str, Any] = {
+    "deidentify": {"key_env": "ANON_TEST_KEY"},
+    "record_key": "person",
+    "perturb": {"republish": "sticky"},
+    "suppress": None,
+    "gate": {"suppression": None},
+}
+
+
+def by_note(release: Any, name: str) -> pd.Series:
+    return release.frame.set_index("note")[name].sort_index()
+
+
+@pytest.fixture
+def sticky(small_policy: Small, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Policy]:
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    return lambda **columns: small_policy(**STICKY, columns={**BOTH, **columns})
+
+
+def test_published_categories_stay_while_the_original_does(
+    sticky: Callable[..., Policy], small_people: People
+) -> None:
+    policy, people = sticky(), workers(small_people()).assign(note=lambda frame: frame["person"])
+    first = anonymize(policy, people)
+    second = anonymize(policy, people.sample(frac=1, random_state=1), memory=first.memory)
+    assert second.report.passed, second.report
+    for name in ("height", *BOTH):
+        pd.testing.assert_series_equal(by_note(second, name), by_note(first, name))
+    spent = second.facts["perturbed"]["composition"]
+    assert (spent["values_reused"], spent["values_drawn"], spent["epsilon_spent"]) == (720, 0, "0")
+    people.loc[7, "smokes"] = 1 - people.loc[7, "smokes"]
+    third = anonymize(policy, people, memory=second.memory)
+    spent = third.facts["perturbed"]["composition"]
+    assert (spent["values_drawn"], spent["epsilon_spent"]) == (1, "1")
+    pd.testing.assert_series_equal(by_note(third, "job"), by_note(first, "job"))
+    checked_facts(policy, json.loads(json.dumps(third.facts)))
+
+
+def test_another_domain_mechanism_or_share_is_drawn_anew(
+    sticky: Callable[..., Policy], small_people: People
+) -> None:
+    policy, people = sticky(), workers(small_people()).assign(note=lambda frame: frame["person"])
+    first = anonymize(policy, people)
+    moved = {"health": ["nurse", "doctor", "cook"], "other": ["clerk", "smith"]}
+    for changes in (
+        {"hierarchy": {"tree": moved}},
+        {"mechanism": "randomized_response"},
+        {"hierarchy": {"tree": {**TREE, "more": ["judge"]}}},
+    ):
+        other = sticky(job={**JOB, **changes})
+        assert terms(other)["job"] != terms(policy)["job"]
+        assert {n: terms(other)[n] for n in ("height", "smokes")} == {
+            n: terms(policy)[n] for n in ("height", "smokes")
+        }
+        made = anonymize(other, people, memory=first.memory)
+        assert made.facts["perturbed"]["composition"]["values_drawn"] == 240
+        assert made.facts["perturbed"]["composition"]["epsilon_spent"] == "1/2"
+
+
+def test_the_gate_and_the_suite_see_a_category_that_should_have_stayed(
+    sticky: Callable[..., Policy], small_people: People
+) -> None:
+    policy, people = sticky(), workers(small_people()).assign(note=lambda frame: frame["person"])
+    first = anonymize(policy, people)
+    entropy, key = system_entropy(), b"0123456789abcdef"
+    chain = pipeline.run(policy, people, Means(Path(), key, entropy, memory=first.memory))
+    originals, frame = chain.k_anonymized.frame, chain.suppressed.frame
+    for changed, status in [
+        (frame, Status.PASSED),
+        (frame.assign(job=np.roll(frame["job"], 1)), Status.REFUSED),
+    ]:
+        report = evaluate(changed, policy, chain.suppressed.facts, originals=originals, memory=first.memory)
+        (verdict,) = (verdict for verdict in report.verdicts if verdict.limit == "sticky")
+        assert verdict.status is status
+        batch = gate_batch(changed, originals, policy, memory=first.memory)
+        lines = {line.limit: line for line in validate(batch, policy).lines}
+        assert lines["sticky"].success == (status is Status.PASSED)
+        assert lines["sticky"].observed == verdict.value
+
+
+def test_unique_records_are_found_by_categories_too(small_policy: Small, small_people: People) -> None:
+    attacks = {"sample_uniques": 1.0}
+    people = workers(small_people())
+    shares = []
+    for columns in ({}, BOTH):
+        policy = small_policy(columns=columns, gate={"attacks": attacks}, perturb={"epsilon": 100})
+        chain = pipeline.run(policy, people if columns else small_people(), means())
+        report = evaluate(
+            chain.suppressed.frame, policy, chain.suppressed.facts, originals=chain.k_anonymized.frame
+        )
+        shares += [v.value for v in report.verdicts if v.limit.endswith("sample_uniques")]
+    assert shares[1] > shares[0] + 0.2
+
+
+def test_utility_is_measured_beside_categories(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    policy = small_policy(columns=BOTH)
+    workers(small_people()).to_csv(tmp_path / "people.csv", index=False)
+    found = rehearse(policy, Locations.of(tmp_path, {}))
+    assert list(found.noise) == ["height"]
+    assert found.moments.columns == 3  # age, height, income
+
+
+def test_tuning_counts_the_share_of_categories_and_no_more(small_policy: Small, small_people: People) -> None:
+    grid, people = Grid(k=(3,), epsilon=(1.0, 4.0)), workers(small_people())
+    beside = tune(small_policy(columns=BOTH), people, grid)
+    numbers = tune(small_policy(perturb={"epsilon": 0.5}), small_people(), Grid(k=(3,), epsilon=(0.25, 1.0)))
+    assert [point.expected for point in beside.points] == [point.expected for point in numbers.points]
+    alone = small_policy(**ALONE, gate={"suppression": 0.9})
+    found = tune(alone, people.drop(columns="height"), grid)
+    assert [point.expected.error for point in found.points] == [None, None]
+
+
+def test_the_guarantee_says_what_is_promised_of_categories(small_policy: Small) -> None:
+    lines = guarantee(small_policy(columns=BOTH))
+    (chosen,) = (line for line in lines if "exponential mechanism" in line)
+    assert "job. Whatever the class, any two persons are ε-indistinguishable" in chosen
+    assert "(ε-local differential privacy of these columns), with ε = 0.5:" in chosen
+    (response,) = (line for line in lines if "randomized response" in line)
+    assert "smokes" in response
+    assert "with ε = 1: what is released is at most e^1 times" in response
+    assert "Together these columns spend ε = 2." in lines
+    assert (
+        "What is measured of linking does not use job, smokes: who knows such a value of a person may link "
+        "more." in lines
+    )
+    assert any("confidence interval of height." in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        (
+            {"mechanism": "randomized_response", "resolution": 1},
+            "mechanism: randomized_response is for categories (with values or a hierarchy), not for numbers. "
+            "For numbers fit discrete_laplace, staircase, discrete_gaussian, uniform.",
+        ),
+        (
+            {"mechanism": "staircase", "values": ["a", "b"]},
+            "mechanism: staircase is for numbers. For categories fit randomized_response, exponential (with "
+            "a hierarchy).",
+        ),
+        (
+            {"mechanism": "exponential", "values": ["a", "b"]},
+            "mechanism: exponential needs a hierarchy, whose distances it keeps. Without one fits "
+            "randomized_response.",
+        ),
+        (
+            {**SMOKES, "output_bounds": [0, 1], "resolution": 1},
+            "output_bounds, resolution must be left out of a perturb column with categories. These fit: "
+            "role, mechanism, values, hierarchy, weight, missing.",
+        ),
+        (
+            {"mechanism": "randomized_response"},
+            "exactly one of values and hierarchy must be given, the column's public domain",
+        ),
+        (
+            {**SMOKES, "hierarchy": {"tree": TREE}},
+            "exactly one of values and hierarchy must be given, the column's public domain",
+        ),
+        ({**SMOKES, "values": ["a", "b", "a"]}, "each value of the domain must be named once"),
+        (
+            {**JOB, "hierarchy": {"tree": {"x": ["a"], "y": ["a"]}}},
+            "each value of the domain must be named once",
+        ),
+        ({**SMOKES, "values": ["a"]}, "the domain must have 2 to 1000 values, got 1"),
+        ({**SMOKES, "values": list(range(1001))}, "the domain must have 2 to 1000 values, got 1001"),
+        (
+            {**JOB, "hierarchy": {"table": "jobs.csv"}},
+            "hierarchy must be a tree: its leaves are the public domain, whatever the data",
+        ),
+        (
+            {**JOB, "hierarchy": {"tree": {"a": ["b"], "c": {"d": ["e"]}}}},
+            "all leaves of the hierarchy must be at the same depth",
+        ),
+    ],
+)
+def test_what_does_not_fit_categories_is_a_policy_error(
+    small_policy: Small, column: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(PolicyError) as caught:
+        small_policy(columns={"job": {"role": "perturb", **column}})
+    assert caught.value.problems == (f"columns.job: {problem}",)
+
+
+def test_limits_on_numbers_need_numbers(small_policy: Small) -> None:
+    with pytest.raises(PolicyError) as caught:
+        small_policy(
+            columns=ALONE["columns"],
+            gate={
+                "linking_risk": 0.1,
+                "confidence_k": 3,
+                "attacks": {"assignment_risk": 0.1, "linkage": {"rules": 1, "match": [{"job": 1}]}},
+            },
+        )
+    assert list(caught.value.problems) == [
+        "suppress.confidence: needs a perturb column with numbers, got categories alone: job, smokes. Limits "
+        "that fit: k, t_closeness, l_diversity, suppression.",
+        "gate.linking_risk: needs a perturb column with numbers (those with categories are not linked by)",
+        "gate.attacks.linkage.match: must name columns with the role generalize or perturb and numbers, got "
+        "job",
+        "gate.attacks.assignment_risk: needs a perturb column with numbers (those with categories are not "
+        "linked by)",
+    ]
+
+
+def test_an_epsilon_that_is_none_is_refused(small_policy: Small) -> None:
+    with pytest.raises(PolicyError, match="at most 1,000 for a column with categories, got more for job"):
+        small_policy(columns={"job": JOB}, perturb={"epsilon": 2001})
+
+
+def test_a_policy_of_categories_survives_its_own_text(small_policy: Small) -> None:
+    policy = small_policy(columns=BOTH)
+    again = policy_from(policy.model_dump(mode="json"))
+    assert again == policy
+    assert again.digest == policy.digest
+    assert policy.columns["smokes"].domain == ("0", "1")
