@@ -26,7 +26,7 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.limits import MANIFEST_BYTES
 from anon_pipeline.locations import Locations
 from anon_pipeline.policy import TYPE, Policy
-from anon_pipeline.publish import verify
+from anon_pipeline.publish import held, verify
 from anon_pipeline.publish.recorded import broken_statements
 from anon_pipeline.publish.verify import Against, verify_release
 from anon_pipeline.release import make_release
@@ -467,14 +467,14 @@ def test_a_partition_is_one_of_the_policys(
 def test_the_file_is_read_once(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is said of the bytes whose SHA-256 was compared, whatever the path leads to afterwards."""
     made = project(**CSV)
-    name, bytes_of = made.data.name, verify._bytes
+    name, bytes_of = made.data.name, held.bytes_of
 
     def exchanged(path: Path, *more: Any) -> bytes:
         data = bytes_of(path, *more)
         path.write_bytes(b"a,b\n1,2\n")
         return data
 
-    monkeypatch.setattr(verify, "_bytes", exchanged)
+    monkeypatch.setattr(held, "bytes_of", exchanged)
     report = verify_release(made.path / "out", Against())
     assert {v.limit: str(v.status) for v in report.verdicts}[f"file.{name}"] == "passed"
     assert {v.limit: str(v.status) for v in report.verdicts}["data_digest"] == "passed"
@@ -494,7 +494,8 @@ def test_the_limits_of_the_policy_hold(
     from anon_pipeline.policy.sections import Limits
 
     made = project(publish={"format": form})
-    monkeypatch.setattr(verify, "_limits", lambda policy: Limits(**{limit: most}))
+    for module in (verify, held):
+        monkeypatch.setattr(module, "limits_of", lambda policy: Limits(**{limit: most}))
     said = " ".join(made.call("verify", "out")[1].replace("│", " ").split())
     assert f"keep the limit {limit}" in said
     assert "refused by" in said

@@ -1,0 +1,161 @@
+"""A release as it lies somewhere: its manifest and its files, read once and within bounds.
+
+Belongs here: what of a release can be read, and whether it is what the manifest names. Does not belong here:
+verdicts (`verify`), what a manifest says beside its digests (`recorded`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.limits import MANIFEST_BYTES, Held, exceeded, file_size, read_small
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.names import plain
+from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.publish.tables import from_bytes, read_release, schema_of
+from anon_pipeline.sources.files import read_csv, read_parquet
+
+__all__ = ["Read", "bytes_of", "held_file", "is_page", "limits_of", "manifest_of", "readings"]
+
+_TEXTS = ("release", "policy_digest", "data_digest")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """A manifest, the folder it is in, and its data file's bytes if they are the ones that it names.
+
+    item: what the manifest says of the data file.
+    wrong: why there are no bytes.
+    """
+
+    document: Mapping[str, Any]
+    item: Mapping[str, Any]
+    held: Held | None
+    wrong: str | None = None
+
+
+def limits_of(policy: Policy | None) -> Limits:
+    """Return the limits of the policy's source, else the defaults."""
+    return Limits() if policy is None else policy.source.limits
+
+
+def manifest_of(path: Path) -> dict[str, Any]:
+    """Read a manifest.
+
+    Raises:
+        InputError: there is none, or none of ours.
+    """
+    try:
+        data = read_small(path, MANIFEST_BYTES)
+        if data is None:
+            raise InputError(
+                f"{path.name}: must be a manifest of anon-pipeline, got a file too large for one"
+            )
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: must be the manifest of a release: {in_words(error)}") from None
+    try:
+        document = json.loads(text, object_pairs_hook=_unique)
+        known = (
+            document["manifest_version"] == 1
+            and all(isinstance(document[name], str) for name in _TEXTS)
+            and bool(document["files"])
+            and all(_is_file(item) for item in document["files"])
+            and isinstance(document["gate"]["verdicts"], list)
+        )
+    except (ValueError, LookupError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise InputError(f"{path.name}: must be a manifest of anon-pipeline, version 1")
+    return dict(document)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key given twice: two readers could see two manifests in one."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("keys must be unique")
+    return dict(pairs)
+
+
+def _is_file(item: Any) -> bool:
+    name, types = item["name"], item.get("types", {})
+    named = isinstance(name, str) and Path(name).name == name and "\\" not in name and plain(name)
+    typed = isinstance(types, dict) and all(isinstance(text, str) for text in types.values())
+    sized = type(item["size"]) is type(item["records"]) is int
+    return named and typed and sized and isinstance(item["sha256"], str)
+
+
+def held_file(folder: Path, document: Mapping[str, Any], limits: Limits) -> Read:
+    """Read the data file, no more than the limits allow, and keep its bytes if they are the manifest's."""
+    item = document["files"][0]
+    try:
+        data = bytes_of(folder / item["name"], item, limits)
+    except OSError as error:
+        return Read(document, item, None, in_words(error))
+    except InputError as error:
+        return Read(document, item, None, str(error))
+    return Read(document, item, Held(item["name"], data))
+
+
+def bytes_of(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
+    """Read a file beside a manifest.
+
+    Args:
+        path: of the file.
+        item: the manifest's size and SHA-256 of it.
+        limits: of what is read.
+    Raises:
+        OSError: it cannot be read.
+        InputError: it is not the one that the manifest names, or exceeds the limits.
+    """
+    if path.is_symlink() or not path.is_file():
+        raise InputError("it must be a file beside the manifest")
+    size = file_size(path)
+    if size > limits.file_bytes:
+        raise exceeded(path.name, "file_bytes", limits.file_bytes, got=size)
+    data = read_small(path, size) if size == item["size"] else None
+    if data is None or len(data) != size:
+        raise InputError(f"its size must be {item['size']} bytes, got {size}")
+    if hashlib.sha256(data).hexdigest() != item["sha256"]:
+        raise InputError("its SHA-256 is another than the manifest's")
+    return data
+
+
+def is_page(item: Any) -> bool:
+    """Tell whether this describes a report."""
+    if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("name", "sha256")):
+        return False
+    name = item["name"]
+    beside = Path(name).name == name and "\\" not in name and plain(name) and name.endswith(".html")
+    return beside and type(item.get("size")) is int
+
+
+def readings(read: Read, held: Held, policy: Policy | None) -> Iterator[pd.DataFrame]:
+    """Yield the table in each way in which it can be read: a CSV says neither types nor what was neutralized.
+
+    The first reading is bounded by the limits; the others are of a file that has kept them.
+    """
+    limits = limits_of(policy)
+    if not held.name.endswith(".csv"):
+        yield read_parquet(held, limits=limits)
+        return
+    if policy is None:
+        yield read_csv(held, options=SourceOptions(), limits=limits, quoted_missing=False)
+    else:
+        yield read_release(held, policy)
+    like = schema_of(read.item["types"]) if "types" in read.item else None
+    if policy is not None:
+        yield from_bytes(held.data, "csv", like=like, formulas=policy.publish.formulas)
+        return
+    yield from_bytes(held.data, "csv", like=like)
+    with suppress(InputError):  # then they were kept
+        yield from_bytes(held.data, "csv", like=like, formulas="neutralize")
