@@ -25,6 +25,7 @@ __all__ = [
     "learn",
     "likely",
     "next_node",
+    "note",
     "open_nodes",
     "promise",
     "promises",
@@ -286,17 +287,23 @@ def refill(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> None:
 
 def learn(cover: Cover, index: int, *, below: bool, above: bool) -> None:
     """Learn from a count whether it ruled out what is below, and above."""
-    levels, outcomes = cover.nodes.levels(index), (below, above)
-    known = cover.known.reshape(cover.nodes.shape)
-    for side, (outcome, sign) in enumerate(zip(outcomes, (1.0, -1.0), strict=True)):
+    for side, (outcome, sign) in enumerate(zip((below, above), (1.0, -1.0), strict=True)):
         apart = sign * (float(cover.telling[side, index]) - float(cover.thresholds[side]))
         guessed = min(1.0, max(0.0, 0.5 + apart / _WIDTH))
         cover.thresholds[side] -= sign * _STEP * (outcome - guessed)
+    note(cover, index, below=below, above=above)
+    cover.since += 1
+
+
+def note(cover: Cover, index: int, *, below: bool, above: bool) -> None:
+    """Note that nodes above one that rules out nothing below will not either, and those below it likewise."""
+    if below and above:
+        return
+    levels, known = cover.nodes.levels(index), cover.known.reshape(cover.nodes.shape)
     if not below:
         known[cover.nodes.up(levels)] |= _NOT_BELOW
     if not above:
         known[cover.nodes.down(levels)] |= _NOT_ABOVE
-    cover.since += 1
 
 
 def likely(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> int:

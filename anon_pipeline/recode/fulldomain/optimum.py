@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from anon_pipeline.recode.fulldomain.bounds import NOTHING, rule_out
-from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, next_node, refill
+from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, next_node, note, refill
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere
 
 __all__ = ["optimal"]
@@ -67,8 +67,8 @@ class _Scan:
     def relearn(self, known: Cover) -> None:
         """Judge every count again by the best node known by now."""
         known.known[:] = 0
-        for index in self.raised:
-            self.learn(known, index)
+        for index, (below, above) in self.raised.items():
+            note(known, index, below=below > self.ceiling, above=above > self.ceiling)
 
 
 def _climb(scan: _Scan) -> None:
