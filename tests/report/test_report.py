@@ -200,6 +200,14 @@ def test_the_public_policy_has_the_limits_on_the_population_but_not_where_it_is(
     assert "PRIVATE/register.csv" in policy_text(policy, internal=True)
 
 
+def test_large_numbers_near_each_other_keep_their_correlation(small_policy: Small) -> None:
+    rng = np.random.default_rng(0)
+    near = pd.DataFrame(rng.integers(0, 5, size=(12, 2)).astype(float), columns=["height", "income"])
+    (small,) = correlations(small_policy(), [near])
+    (large,) = correlations(small_policy(), [near + np.array([2.0**51, 0.0])])
+    assert large.values[0] == pytest.approx(small.values[0], abs=1e-12)
+
+
 def test_the_public_report_needs_no_original(made: Any) -> None:
     """It is the same whatever the private tables are: it is not given them."""
     before = public(made)
