@@ -197,6 +197,7 @@ def before_and_after(
         if isinstance(column, (Sensitive, Insensitive)):
             if name != target and _is_number(policy, name, before):
                 own = before[name].to_numpy(np.float64, na_value=np.nan)
+                own = np.where(np.isfinite(own), own, np.nan)
                 numbers[name] = Numeric(own, np.where(kept, own, np.nan))
             else:
                 categories[name] = Unchanged(_codes(before[name]))

@@ -14,9 +14,10 @@ from importlib import metadata
 from typing import Any
 
 from anon_pipeline.errors import InputError
-from anon_pipeline.facts import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
+from anon_pipeline.facts import Facts, KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict, limits_of
 from anon_pipeline.locations import plain_partition
+from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.guarantee import guarantee
 
@@ -115,7 +116,18 @@ def broken_facts(document: Mapping[str, Any], policy: Policy | None) -> list[str
             wrong.append("k is another than the policy's")
         if facts[PerturbedFacts.stage].get("epsilon") != _epsilon(policy):
             wrong.append("ε is another than the policy's")
+        if of_this_version(document):
+            wrong += _unwritten(facts, policy)
     return wrong
+
+
+def _unwritten(facts: Facts, policy: Policy) -> list[str]:
+    """List the fields that no stage writes so: forged facts may hold any text."""
+    try:
+        checked_facts(policy, facts)
+    except InputError as error:
+        return list(error.problems)
+    return []
 
 
 def _epsilon(policy: Policy) -> float | None:

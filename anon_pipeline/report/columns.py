@@ -170,8 +170,14 @@ def _pearson(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
 
 
 def _centred(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring values around 0 and to at most 1, so that no square overflows or vanishes."""
-    values = values / np.abs(values).max()
+    """Bring values around 0 and to at most 1, so that no square overflows or vanishes.
+
+    Scaling is by a power of two and exact, and so is the first difference of what lies close together: a
+    column of numbers that are large and near each other keeps its digits.
+    """
+    values = np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
+    values = values - values.min()
+    values = values / values.max()
     values = values - _sum(values) / len(values)
     return values / np.abs(values).max()
 

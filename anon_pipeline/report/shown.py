@@ -19,6 +19,8 @@ __all__ = ["noise_rows", "policy_text", "suppressed_rows", "verdict_rows"]
 
 _PRIVATE = {"source", "deidentify", "publish", "vault", "schedule", "dataset", "budget"}
 _LISTS = ("tree", "order", "values", "table")
+_POPULATION = ("journalist_risk", "marketer_risk")
+"""What may be said of `gate.attacks.population`: its limits, not where its file is nor how it is read."""
 _NOISE = {
     "mechanism": "mechanism",
     "epsilon": "ε",
@@ -90,10 +92,21 @@ def policy_text(policy: Policy, *, internal: bool) -> str:
     if not internal:
         document = {name: section for name, section in document.items() if name not in _PRIVATE}
         document["columns"] = {name: _public(column) for name, column in document["columns"].items()}
+        document["gate"] = _public_gate(document.get("gate", {}))
     text: str = yaml.safe_dump(
         document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
     return text
+
+
+def _public_gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of the gate's limits where the population's file is and how it is read."""
+    attacks = dict(gate.get("attacks", {}))
+    if attacks.get("population"):
+        attacks["population"] = {
+            name: attacks["population"][name] for name in _POPULATION if name in attacks["population"]
+        }
+    return {**gate, "attacks": attacks} if attacks else dict(gate)
 
 
 def _public(column: Any, key: str = "") -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.utility.moments import at_most_one
 from anon_pipeline.utility.table import Generalized, Table
 
 __all__ = ["MOST_VALUES", "features", "line_numbers"]
@@ -33,6 +34,7 @@ def line_numbers(column: Generalized) -> Pair:
 
 def _scores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Pair:
     """Standard score, its square, and whether it is missing; by mean and deviation before, (·, 3)."""
+    before, after = at_most_one(before, after)
     known = before[~np.isnan(before)]
     mean = float(known.mean()) if len(known) else 0.0
     deviation = (float(known.std()) if len(known) else 0.0) or 1.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Discrepancy", "discrepancy"]
+__all__ = ["Discrepancy", "at_most_one", "discrepancy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,32 @@ def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None
     x, y = a[both], b[both]
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return None
+    x, y = x - x.min(), y - y.min()  # numbers that are large and near each other keep their digits
     x, y = x - x.mean(), y - y.mean()
     x, y = x / np.abs(x).max(), y / np.abs(y).max()  # no square overflows, none vanishes
     r = float((x * y).sum() / np.sqrt((x * x).sum() * (y * y).sum()))
     return max(-1.0, min(1.0, r))
 
 
+def at_most_one(
+    before: NDArray[np.float64], after: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Divide a column before and after by one power of two, so that no sum of squares overflows; exact.
+
+    Args:
+        before, after: finite numbers; NaN for missing.
+    """
+    sizes = np.abs(np.concatenate([before, after]))
+    exponent = math.frexp(float(np.max(sizes, initial=0.0, where=~np.isnan(sizes))))[1]
+    return np.ldexp(before, -exponent), np.ldexp(after, -exponent)
+
+
 def discrepancy(before: NDArray[np.float64], after: NDArray[np.float64]) -> Discrepancy:
     """Compare the moments of a release with those of its input.
 
     Args:
-        before: (n, p) numbers of the input; NaN for missing. Records in the order of `Table.in_order`, so
-            that sums do not depend on the order of the rows.
+        before: (n, p) finite numbers of the input; NaN for missing. Records in the order of `Table.in_order`,
+            so that sums do not depend on the order of the rows.
         after: (r, p) released numbers; NaN for missing.
     Source:
         [DB 2.6]: mean absolute error of correlations, mean variation of variances; METHODS 9.
@@ -75,8 +89,9 @@ def discrepancy(before: NDArray[np.float64], after: NDArray[np.float64]) -> Disc
     Discrepancy(means=0.0, variances=0.5, correlations=1.0, columns=2, pairs=1)
     """
     means, variances, correlations, compared = [], [], [], []
+    scaled = [at_most_one(before[:, j], after[:, j]) for j in range(before.shape[1])]
     for j in range(before.shape[1]):
-        own, released = _moments(before[:, j]), _moments(after[:, j])
+        own, released = _moments(scaled[j][0]), _moments(scaled[j][1])
         if own is None or released is None or not own[1] > 0:
             continue
         compared.append(j)
@@ -84,8 +99,8 @@ def discrepancy(before: NDArray[np.float64], after: NDArray[np.float64]) -> Disc
         variances.append(abs(released[1] - own[1]) / own[1])
     for i, a in enumerate(compared):
         for b in compared[:i]:
-            r = _correlation(before[:, a], before[:, b])
+            r = _correlation(scaled[a][0], scaled[b][0])
             if r is not None:
-                correlations.append(abs((_correlation(after[:, a], after[:, b]) or 0.0) - r))
+                correlations.append(abs((_correlation(scaled[a][1], scaled[b][1]) or 0.0) - r))
     found = (_mean(means), _mean(variances), _mean(correlations))
     return Discrepancy(*found, len(compared), len(correlations))

@@ -183,6 +183,19 @@ def test_errors_of_noise_are_of_each_record_and_its_own(small_policy: Small, peo
     assert float(f"{noise.expected:.2g}") == stated
 
 
+@pytest.mark.parametrize("far", [np.inf, 1e200, 1.7e308])
+@pytest.mark.filterwarnings("error")
+def test_infinite_numbers_are_missing_and_huge_ones_count(
+    far: float, small_policy: Small, people: pd.DataFrame
+) -> None:
+    policy = small_policy()
+    table = people.assign(note=np.where(np.arange(len(people)) % 3, 1.0, far))
+    found = made(policy, cut(policy, table.assign(age=people["age"].fillna(50).astype(int))))
+    measured = utility(found.evidence(), policy, found.before)
+    assert measured.moments.columns == (3 if np.isinf(far) else 4)
+    assert all(np.isfinite([measured.moments.means, measured.moments.variances, measured.propensity]))
+
+
 def test_a_policy_without_noise_or_sensitive_columns(small_policy: Small, people: pd.DataFrame) -> None:
     gone = dict.fromkeys(("height", "income", "illness", "note"))
     policy = small_policy(columns=gone, perturb=None, suppress=None, anonymize={"suppression_limit": 0.3})

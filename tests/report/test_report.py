@@ -17,6 +17,7 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
+from anon_pipeline.report.shown import policy_text
 
 Making = Callable[..., Any]
 Small = Callable[..., Policy]
@@ -186,6 +187,25 @@ def test_the_public_policy_says_neither_where_things_are_nor_lists_of_values(
         policy, made.document, chain.suppressed.frame, chain.k_anonymized.frame, hierarchies=tmp_path
     ).decode()
     assert "PRIVATE-folder/people.csv" in whole
+
+
+def test_the_public_policy_has_the_limits_on_the_population_but_not_where_it_is(small_policy: Small) -> None:
+    population = {"path": "PRIVATE/register.csv", "options": {"missing": ["PRIVATE-text"]}}
+    limits = {"journalist_risk": 0.25, "marketer_risk": None}
+    policy = small_policy(gate={"attacks": {"population": {**population, **limits}, "prosecutor_risk": 0.5}})
+    page = policy_text(policy, internal=False)
+    assert "PRIVATE" not in page
+    assert "journalist_risk: 0.25" in page
+    assert "prosecutor_risk: 0.5" in page
+    assert "PRIVATE/register.csv" in policy_text(policy, internal=True)
+
+
+def test_large_numbers_near_each_other_keep_their_correlation(small_policy: Small) -> None:
+    rng = np.random.default_rng(0)
+    near = pd.DataFrame(rng.integers(0, 5, size=(12, 2)).astype(float), columns=["height", "income"])
+    (small,) = correlations(small_policy(), [near])
+    (large,) = correlations(small_policy(), [near + np.array([2.0**51, 0.0])])
+    assert large.values[0] == pytest.approx(small.values[0], abs=1e-12)
 
 
 def test_the_public_report_needs_no_original(made: Any) -> None:

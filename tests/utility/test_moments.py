@@ -51,3 +51,20 @@ def test_nothing_released_compares_nothing():
     assert discrepancy(np.ones((3, 2)), np.empty((0, 2))) == Discrepancy(None, None, None, 0, 0)
     assert discrepancy(np.arange(6.0).reshape(3, 2), np.empty((0, 2))).columns == 0
     assert discrepancy(np.empty((3, 0)), np.empty((2, 0))).columns == 0
+
+
+@pytest.mark.parametrize("scale", [2.0**600, 2.0**-600])
+def test_no_scale_of_a_column_overflows_or_vanishes(scale):
+    rng = np.random.default_rng(0)
+    before, after = rng.normal(size=(40, 2)), rng.normal(size=(30, 2))
+    large = np.array([scale, 1.0])
+    assert discrepancy(before * large, after * large) == discrepancy(before, after)
+
+
+def test_large_numbers_near_each_other_keep_their_correlation():
+    rng = np.random.default_rng(0)
+    near = rng.integers(0, 5, size=(12, 2)).astype(float)
+    after = near[:, ::-1] * [1, -1]
+    far_off = np.array([2.0**51, 0.0])
+    far = discrepancy(near + far_off, after + far_off)
+    assert far.correlations == pytest.approx(discrepancy(near, after).correlations, abs=1e-12)
