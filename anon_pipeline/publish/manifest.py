@@ -19,7 +19,7 @@ from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.guarantee import guarantee
 
-__all__ = ["MANIFEST", "ReleaseFile", "manifest"]
+__all__ = ["MANIFEST", "RECORDED", "ReleaseFile", "manifest"]
 
 MANIFEST = "manifest.json"
 _PACKAGES = (
@@ -32,6 +32,8 @@ _PACKAGES = (
     "pandera",
     "pyarrow",
 )
+RECORDED = ("python", *_PACKAGES)
+"""Names under ``packages``; each with its version."""
 
 
 @dataclass(frozen=True, slots=True)

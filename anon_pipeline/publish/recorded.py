@@ -20,10 +20,12 @@ from anon_pipeline.locations import plain_partition
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.manifest import RECORDED
 
 __all__ = ["broken_facts", "broken_gate", "broken_statements", "of_this_version"]
 
 _ALWAYS = ("contract", "origin", "k")
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+!_-]{0,60}")
 _CLOSE = 1e-9  # sums of floats, in whatever order
 
 
@@ -146,6 +148,8 @@ def broken_statements(document: Mapping[str, Any], policy: Policy) -> list[str]:
         wrong.append("partition is none of the policy's")
     if not _is_time(document.get("made_at")):
         wrong.append("made_at must be a time with its zone")
+    if not _are_packages(document.get("packages"), this_version=of_this_version(document)):
+        wrong.append("packages must be names with their versions")
     return wrong
 
 
@@ -154,6 +158,16 @@ def of_this_version(document: Mapping[str, Any]) -> bool:
     packages = document.get("packages")
     made_by = packages.get("anon-pipeline") if isinstance(packages, dict) else None
     return bool(made_by == metadata.version("anon-pipeline"))
+
+
+def _are_packages(packages: object, *, this_version: bool) -> bool:
+    """Tell whether these are versions of packages; another version may have named others."""
+    return isinstance(packages, dict) and all(
+        (name in RECORDED or not this_version)
+        and isinstance(version, str)
+        and _VERSION.fullmatch(version) is not None
+        for name, version in packages.items()
+    )
 
 
 def _is_time(text: object) -> bool:

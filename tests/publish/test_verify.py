@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -438,6 +439,28 @@ def test_the_wording_of_another_version_is_not_verified(project: Make) -> None:
 
 
 @pytest.mark.parametrize(
+    "packages",
+    [{"john": "1.2"}, {"numpy": "Smith 12 High St"}, {"numpy": None}, {"numpy": ["2.0"]}, [], None],
+    ids=["another name", "no version", "none", "a list", "no mapping", "nothing"],
+)
+@pytest.mark.parametrize("made_by", [True, False], ids=["this version", "another version"])
+def test_packages_are_names_with_their_versions(project: Make, packages: Any, made_by: bool) -> None:
+    made = project()
+    told = packages
+    if isinstance(packages, dict):
+        own = metadata.version("anon-pipeline") if made_by else "0.0.1"
+        told = {"anon-pipeline": own, **packages}
+    made.edit(lambda d: d.update(packages=told))
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    if packages == {"john": "1.2"} and not made_by:  # it may have named others
+        assert code == 0
+        return
+    assert code == 1
+    assert "packages must be names with their versions" in " ".join(said.replace("│", " ").split())
+    assert "Smith" not in said
+
+
+@pytest.mark.parametrize(
     ("kind", "right", "wrong"),
     [
         ("daily", ["2026-01-05", "2026-01-06"], ["2025-12-31", "20260105", "2026-01-32", None, 3, ""]),
@@ -458,7 +481,7 @@ def test_a_partition_is_one_of_the_policys(
     from anon_pipeline.publish.guarantee import guarantee
 
     document = {"epsilon": 2, "made_at": "2026-01-01T00:00:00+00:00", "guarantee": guarantee(policy)}
-    document["packages"] = {"anon-pipeline": verify.__name__}
+    document["packages"] = {"anon-pipeline": "0.0.1"}
     for partition in right:
         assert broken_statements({**document, "partition": partition}, policy) == []
     for partition in wrong:
