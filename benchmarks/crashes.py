@@ -15,10 +15,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path, PurePath
 
 import numpy as np
@@ -283,13 +285,20 @@ def survive_full(*, every: int = 1) -> FaultResult:
 
 
 def _commands(label: str, fault: _Fault, every: int) -> FaultResult:
-    found = []
-    for releases, name in ((0, "first release"), (2, "further release")):
-        with project() as world:
-            released(world, releases)
-            way = Way(f"{label}, whole {name}", World.release, make_next, fault)
-            found.append(at_each_point(way, world, every))
-    return summed(found)
+    """Try the first release and a further one, side by side."""
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as side_by_side:
+        return summed(
+            side_by_side.map(
+                _command, (label, label), (fault, fault), (every, every), (0, 2), ("first", "further")
+            )
+        )
+
+
+def _command(label: str, fault: _Fault, every: int, releases: int, name: str) -> FaultResult:
+    with project() as world:
+        released(world, releases)
+        way = Way(f"{label}, whole {name} release", World.release, make_next, fault)
+        return at_each_point(way, world, every)
 
 
 def released(world: World, releases: int) -> None:
