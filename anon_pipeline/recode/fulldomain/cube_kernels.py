@@ -1,7 +1,7 @@
 """Numba kernels of cubes: plain loops over cells.
 
 Belongs here: filling, folding, counting and pricing one cube. Does not belong here: where a node's cells are
-(`cubes`), classes known by keys (`kernels`).
+(`cube_layout`), classes known by keys (`kernels`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def fold(
         source: (c,) the cube below.
         widths: (q,) codes of each of its attributes; overwritten.
         steps: (s ≥ 1, 3) attribute, where its first ranks begin, codes after the step.
-        firsts: of `CubeLayout`.
+        firsts: of `cube_layout.CubeLayout`.
         out: (≥ cells after the first step,) two of them, written in turn.
     Returns:
         Which of the two holds the result.

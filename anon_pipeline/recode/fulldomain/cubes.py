@@ -1,14 +1,13 @@
 """Cubes: a node's classes as one number for each combination of its values, those without records included.
 
 Where the combinations are not many more than the classes, adding up cells side by side is many times faster
-than looking for keys. Belongs here: which cell a combination has, cubes made from a table or from a cube
-below, what they count. Does not belong here: loops over cells (`cube_kernels`), when a cube is worth it
-(`nodes`).
+than looking for keys. Belongs here: cubes made from a table or from a cube below, what they count. Does not
+belong here: where a combination is (`cube_layout`), loops over cells (`cube_kernels`), when a cube is worth
+it (`nodes`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,15 +15,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.fulldomain.cube_kernels import count_cells, fill, fold, price_cells
+from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout, begins_of, joined
 
 __all__ = [
     "Cube",
     "CubeCount",
-    "CubeLayout",
     "count_cube",
-    "cube_layout",
     "filled",
     "folded",
     "stepping_stone",
@@ -35,7 +32,6 @@ _HEAD: Final = 4  # runs of bits that `fill` reads without a loop
 _ROWS: Final = 2_000_000  # of one call of a kernel: it returns before long
 
 _Levels = tuple[int, ...]
-_ByPair = tuple[tuple[tuple[int, ...], ...], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,124 +67,6 @@ class CubeCount:
     classes: int
     every: int
     sums: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CubeLayout:
-    """Where codes are in cubes. A code's rank is its place among the codes of its level that occur.
-
-    ranks: (x,) rank on a level of each code on a level below it or on the same: all pairs, end to end;
-        ``ranked``: q × h × h where those from one level to another begin.
-    firsts: (y,) first rank on a level of what each rank on a level above covers, and one more: all pairs, end
-        to end; ``begins``: q × h × h where those from one level to another begin.
-    cost: (z,) of a released cell of each rank: all levels, end to end; ``priced``: q × h where they begin.
-    widths: q × h codes that occur on a level; ``codes``: q × h all of them.
-    axes: the attributes, those that have fewest codes on most levels first, so that most cells are next to
-        those that they are added to.
-    cells: of a cube, at most.
-    spare: two arrays of so many cells, used again for every node.
-    """
-
-    ranks: NDArray[np.int64] = field(repr=False)
-    ranked: _ByPair = field(repr=False)
-    firsts: NDArray[np.int64] = field(repr=False)
-    begins: _ByPair = field(repr=False)
-    cost: NDArray[np.int64] = field(repr=False)
-    priced: tuple[tuple[int, ...], ...] = field(repr=False)
-    widths: tuple[tuple[int, ...], ...]
-    codes: tuple[tuple[int, ...], ...]
-    axes: tuple[int, ...]
-    cells: int
-    spare: tuple[NDArray[np.int32], NDArray[np.int32]] = field(repr=False)
-
-    def size(self, levels: Sequence[int]) -> int:
-        """Return the cells of a node's cube."""
-        return math.prod([own[level] for own, level in zip(self.widths, levels, strict=True)])
-
-    def distances(self, levels: Sequence[int]) -> list[int]:
-        """Return how far apart neighbouring ranks of each attribute are in a node's cube, (q,)."""
-        found, distance = [0] * len(levels), 1
-        for attribute in reversed(self.axes):
-            found[attribute] = distance
-            distance *= self.widths[attribute][levels[attribute]]
-        return found
-
-
-def cube_layout(
-    hierarchies: Sequence[Hierarchy],
-    leaves: Sequence[NDArray[np.int64]],
-    costs: Sequence[Sequence[NDArray[np.int64]]],
-    *,
-    cells: int,
-) -> CubeLayout:
-    """Lay out cubes.
-
-    Args:
-        hierarchies: q of them.
-        leaves: q times, ascending, the leaves that occur.
-        costs: of `cell_costs`, by attribute.
-        cells: of a cube, at most.
-    """
-    present = [
-        [np.unique(lookup[own]) for lookup in hierarchy.lookups]
-        for hierarchy, own in zip(hierarchies, leaves, strict=True)
-    ]
-    ranks, firsts = [], []
-    for hierarchy, codes in zip(hierarchies, present, strict=True):
-        for below, lookup in enumerate(hierarchy.lookups):
-            leaf = np.searchsorted(lookup, np.arange(int(lookup[-1]) + 1))
-            for above in range(hierarchy.height):
-                ranks.append(
-                    np.searchsorted(codes[above], hierarchy.lookups[above][leaf]) if above >= below else _NONE
-                )
-                own = ranks[-1][codes[below]] if above >= below else _NONE
-                firsts.append(
-                    np.searchsorted(own, np.arange(len(codes[above]) + 1)) if above >= below else _NONE
-                )
-    prices = [
-        cost[own]
-        for levels, codes in zip(costs, present, strict=True)
-        for cost, own in zip(levels, codes, strict=True)
-    ]
-    heights = [hierarchy.height for hierarchy in hierarchies]
-    widths = tuple(tuple(len(own) for own in codes) for codes in present)
-    begins = iter(_begins(prices))
-    return CubeLayout(
-        ranks=_joined(ranks),
-        ranked=_by_pair(heights, _begins(ranks)),
-        firsts=_joined(firsts),
-        begins=_by_pair(heights, _begins(firsts)),
-        cost=_joined(prices),
-        priced=tuple(tuple(next(begins) for _ in range(height)) for height in heights),
-        widths=widths,
-        codes=tuple(tuple(int(lookup[-1]) + 1 for lookup in hierarchy.lookups) for hierarchy in hierarchies),
-        axes=tuple(
-            sorted(range(len(widths)), key=lambda j: (math.prod(widths[j]) ** (1 / len(widths[j])), j))
-        ),
-        cells=cells,
-        spare=(np.empty(cells, np.int32), np.empty(cells, np.int32)),
-    )
-
-
-_NONE: Final = np.zeros(0, np.int64)
-
-
-def _joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Put arrays end to end."""
-    return np.concatenate([_NONE, *arrays]).astype(np.int64)
-
-
-def _begins(arrays: Sequence[NDArray[np.int64]]) -> list[int]:
-    """Return where each of the arrays begins if they are put end to end."""
-    return np.cumsum([0, *(len(own) for own in arrays)])[:-1].tolist()
-
-
-def _by_pair(heights: Sequence[int], begins: Sequence[int]) -> _ByPair:
-    """Sort numbers by attribute, level, and level again."""
-    given = iter(begins)
-    return tuple(
-        tuple(tuple(next(given) for _ in range(height)) for _ in range(height)) for height in heights
-    )
 
 
 def stepping_stone(layout: CubeLayout, below: _Levels, levels: _Levels, *, cells: int) -> _Levels:
@@ -235,12 +113,12 @@ def _runs(
     head = [run for run in runs if run[0] == 0]
     nothing = (0, 0, np.zeros(1, np.int64))
     ordered = [*head, *[nothing] * (_HEAD - len(head)), *(run for run in runs if run[0] > 0)]
-    begins = _begins([moves for _, _, moves in ordered])
+    begins = begins_of([moves for _, _, moves in ordered])
     table = [
         (word, shift, len(moves) - 1, begin)
         for (word, shift, moves), begin in zip(ordered, begins, strict=True)
     ]
-    return np.array(table, np.int64), _joined([moves for _, _, moves in ordered])
+    return np.array(table, np.int64), joined([moves for _, _, moves in ordered])
 
 
 def filled(

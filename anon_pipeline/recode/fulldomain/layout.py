@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.constraints import rules_of
-from anon_pipeline.recode.fulldomain.cubes import Cube, CubeLayout, cube_layout
+from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout, cube_layout
+from anon_pipeline.recode.fulldomain.cubes import Cube
 from anon_pipeline.recode.fulldomain.values import least_distinct
 from anon_pipeline.recode.model import Task
 from anon_pipeline.recode.rules import Rules

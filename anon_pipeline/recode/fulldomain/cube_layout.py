@@ -1,0 +1,139 @@
+"""Where the combinations of values are in cubes: ranks, and what they cost, laid out once per table.
+
+Belongs here: arrays that every cube of a table needs. Does not belong here: cubes (`cubes`), loops over cells
+(`cube_kernels`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.hierarchy.model import Hierarchy
+
+__all__ = ["CubeLayout", "begins_of", "cube_layout", "joined"]
+
+_ByPair = tuple[tuple[tuple[int, ...], ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CubeLayout:
+    """Where codes are in cubes. A code's rank is its place among the codes of its level that occur.
+
+    ranks: (x,) rank on a level of each code on a level below it or on the same: all pairs, end to end;
+        ``ranked``: q × h × h where those from one level to another begin.
+    firsts: (y,) first rank on a level of what each rank on a level above covers, and one more: all pairs, end
+        to end; ``begins``: q × h × h where those from one level to another begin.
+    cost: (z,) of a released cell of each rank: all levels, end to end; ``priced``: q × h where they begin.
+    widths: q × h codes that occur on a level; ``codes``: q × h all of them.
+    axes: the attributes, those that have fewest codes on most levels first, so that most cells are next to
+        those that they are added to.
+    cells: of a cube, at most.
+    spare: two arrays of so many cells, used again for every node.
+    """
+
+    ranks: NDArray[np.int64] = field(repr=False)
+    ranked: _ByPair = field(repr=False)
+    firsts: NDArray[np.int64] = field(repr=False)
+    begins: _ByPair = field(repr=False)
+    cost: NDArray[np.int64] = field(repr=False)
+    priced: tuple[tuple[int, ...], ...] = field(repr=False)
+    widths: tuple[tuple[int, ...], ...]
+    codes: tuple[tuple[int, ...], ...]
+    axes: tuple[int, ...]
+    cells: int
+    spare: tuple[NDArray[np.int32], NDArray[np.int32]] = field(repr=False)
+
+    def size(self, levels: Sequence[int]) -> int:
+        """Return the cells of a node's cube."""
+        return math.prod([own[level] for own, level in zip(self.widths, levels, strict=True)])
+
+    def distances(self, levels: Sequence[int]) -> list[int]:
+        """Return how far apart neighbouring ranks of each attribute are in a node's cube, (q,)."""
+        found, distance = [0] * len(levels), 1
+        for attribute in reversed(self.axes):
+            found[attribute] = distance
+            distance *= self.widths[attribute][levels[attribute]]
+        return found
+
+
+def cube_layout(
+    hierarchies: Sequence[Hierarchy],
+    leaves: Sequence[NDArray[np.int64]],
+    costs: Sequence[Sequence[NDArray[np.int64]]],
+    *,
+    cells: int,
+) -> CubeLayout:
+    """Lay out cubes.
+
+    Args:
+        hierarchies: q of them.
+        leaves: q times, ascending, the leaves that occur.
+        costs: of `cell_costs`, by attribute.
+        cells: of a cube, at most.
+    """
+    present = [
+        [np.unique(lookup[own]) for lookup in hierarchy.lookups]
+        for hierarchy, own in zip(hierarchies, leaves, strict=True)
+    ]
+    ranks, firsts = [], []
+    for hierarchy, codes in zip(hierarchies, present, strict=True):
+        for below, lookup in enumerate(hierarchy.lookups):
+            leaf = np.searchsorted(lookup, np.arange(int(lookup[-1]) + 1))
+            for above in range(hierarchy.height):
+                ranks.append(
+                    np.searchsorted(codes[above], hierarchy.lookups[above][leaf]) if above >= below else _NONE
+                )
+                own = ranks[-1][codes[below]] if above >= below else _NONE
+                firsts.append(
+                    np.searchsorted(own, np.arange(len(codes[above]) + 1)) if above >= below else _NONE
+                )
+    prices = [
+        cost[own]
+        for levels, codes in zip(costs, present, strict=True)
+        for cost, own in zip(levels, codes, strict=True)
+    ]
+    heights = [hierarchy.height for hierarchy in hierarchies]
+    widths = tuple(tuple(len(own) for own in codes) for codes in present)
+    begins = iter(begins_of(prices))
+    return CubeLayout(
+        ranks=joined(ranks),
+        ranked=_by_pair(heights, begins_of(ranks)),
+        firsts=joined(firsts),
+        begins=_by_pair(heights, begins_of(firsts)),
+        cost=joined(prices),
+        priced=tuple(tuple(next(begins) for _ in range(height)) for height in heights),
+        widths=widths,
+        codes=tuple(tuple(int(lookup[-1]) + 1 for lookup in hierarchy.lookups) for hierarchy in hierarchies),
+        axes=tuple(
+            sorted(range(len(widths)), key=lambda j: (math.prod(widths[j]) ** (1 / len(widths[j])), j))
+        ),
+        cells=cells,
+        spare=(np.empty(cells, np.int32), np.empty(cells, np.int32)),
+    )
+
+
+_NONE: Final = np.zeros(0, np.int64)
+
+
+def joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Put arrays end to end."""
+    return np.concatenate([_NONE, *arrays]).astype(np.int64)
+
+
+def begins_of(arrays: Sequence[NDArray[np.int64]]) -> list[int]:
+    """Return where each of the arrays begins if they are put end to end."""
+    return np.cumsum([0, *(len(own) for own in arrays)])[:-1].tolist()
+
+
+def _by_pair(heights: Sequence[int], begins: Sequence[int]) -> _ByPair:
+    """Sort numbers by attribute, level, and level again."""
+    given = iter(begins)
+    return tuple(
+        tuple(tuple(next(given) for _ in range(height)) for _ in range(height)) for height in heights
+    )
