@@ -6,6 +6,7 @@ could win. Belongs here: bounds and why they hold. Does not belong here: when to
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,7 +19,7 @@ from anon_pipeline.recode.fulldomain.nodes import NodeCount
 from anon_pipeline.recode.loss import CELL_LOSSES, LossUnits
 from anon_pipeline.recode.model import Task
 
-__all__ = ["NOTHING", "Bounds", "level_scores", "lower_bounds", "rule_out"]
+__all__ = ["NOTHING", "Bounds", "level_scores", "lower_bounds", "most_lasting", "rule_out"]
 
 _BITS = 62
 NOTHING = 2**_BITS
@@ -132,15 +133,28 @@ def _above(bounds: Bounds, count: NodeCount) -> int:
     return units.records + units.gone + 1 - classes - bounds.limited
 
 
-def _below(bounds: Bounds, count: NodeCount) -> int:
-    """Bound the nodes below one that was counted: they suppress what lastingly breaks a constraint here."""
-    units, gone = bounds.units, count.lasting.suppressed + bounds.units.gone
+def _below(bounds: Bounds, lasting: int) -> int:
+    """Bound the nodes below one that suppresses so many records lastingly: they suppress them as well."""
+    units, gone = bounds.units, lasting + bounds.units.gone
     every = units.records + units.gone
     if units.name == "discernibility":
         return every * gone + bounds.k * (every - gone)
     if units.name == "classification":
         return gone
     return every + 1 - (every - gone) // bounds.k - bounds.limited
+
+
+def most_lasting(bounds: Bounds, ceiling: int, *, limit: int) -> int:
+    """Return the most records that a node may suppress lastingly if it, or one below it, shall win.
+
+    Args:
+        bounds: of the lattice; of a loss that looks at classes.
+        ceiling: a node with a floor above it cannot win.
+        limit: records that may be suppressed.
+    Returns:
+        −1 if no node can win.
+    """
+    return bisect_right(range(limit + 1), ceiling, key=lambda lasting: _below(bounds, lasting)) - 1
 
 
 def rule_out(
@@ -175,7 +189,7 @@ def rule_out(
         if lost > 0:
             np.maximum(floors[below], bounds.alone[below] + lost, out=floors[below])
     else:
-        down = _below(bounds, count)
+        down = _below(bounds, count.lasting.suppressed)
         np.maximum(floors[below], down, out=floors[below])
     if not bounds.cells:
         above, up = nodes.up(levels), _above(bounds, count)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["count_cells", "fill", "fold", "price_cells"]
+__all__ = ["count_cells", "fill", "fold", "fold_axis", "price_cells"]
 
 
 @njit(cache=True)
@@ -48,6 +48,40 @@ def fill(
 
 
 @njit(cache=True)
+def fold_axis(source, out, firsts, sizes):  # type: ignore[no-untyped-def]
+    """Generalize one attribute of a cube.
+
+    Args:
+        source: (outer · width below · inner,) the cube below, of any kind of integers.
+        out: (outer · width · inner,) of the same kind.
+        firsts: (> width,) first rank below of what each rank covers, and one more.
+        sizes: cells before the attribute's axis; its codes below, and after; cells behind it.
+    """
+    outer, below, width, inner = sizes
+    to = 0
+    for block in range(outer):
+        start = block * below * inner
+        for code in range(width):
+            first, last = firsts[code], firsts[code + 1]
+            at = start + first * inner
+            if inner == 1:
+                total = 0
+                for cell in range(at, start + last):
+                    total += source[cell]
+                out[to] = total
+            else:
+                own, more = out[to : to + inner], source[at : at + inner]
+                for cell in range(inner):
+                    own[cell] = more[cell]
+                for _ in range(first + 1, last):
+                    at += inner
+                    more = source[at : at + inner]
+                    for cell in range(inner):
+                        own[cell] += more[cell]
+            to += inner
+
+
+@njit(cache=True)
 def fold(
     source: NDArray[np.int32],
     widths: NDArray[np.int64],
@@ -75,27 +109,7 @@ def fold(
             outer *= widths[other]
         for other in range(attribute + 1, len(widths)):
             inner *= widths[other]
-        to = 0
-        for block in range(outer):
-            start = block * widths[attribute] * inner
-            for code in range(width):
-                first, last = firsts[begin + code], firsts[begin + code + 1]
-                at = start + first * inner
-                if inner == 1:
-                    total = np.int32(0)
-                    for cell in range(at, start + last):
-                        total += here[cell]
-                    there[to] = total
-                else:
-                    own, more = there[to : to + inner], here[at : at + inner]
-                    for cell in range(inner):
-                        own[cell] = more[cell]
-                    for _ in range(first + 1, last):
-                        at += inner
-                        more = here[at : at + inner]
-                        for cell in range(inner):
-                            own[cell] += more[cell]
-                to += inner
+        fold_axis(here, there, firsts[begin:], (outer, widths[attribute], width, inner))
         widths[attribute] = width
         here = there
     return (steps.shape[0] - 1) % 2

@@ -22,7 +22,15 @@ from anon_pipeline.recode.fulldomain.layout import WORK, Histograms, NodeTable, 
 from anon_pipeline.recode.fulldomain.values import by_class, judge, merge, mistakes
 from anon_pipeline.recode.loss import Kept
 
-__all__ = ["NodeCount", "NodeTable", "NodeTables", "count_node", "node_table", "node_tables"]
+__all__ = [
+    "NodeCount",
+    "NodeTable",
+    "NodeTables",
+    "count_node",
+    "node_cube",
+    "node_table",
+    "node_tables",
+]
 
 _SPREAD = 4  # cells for a class of the table that a cube is filled from, at most
 _STONE = 16  # times fewer cells of a cube that is made on the way
@@ -123,6 +131,22 @@ def node_table(tables: NodeTables, levels: Sequence[int]) -> NodeTable | Cube:
         else:
             here = _stepped(tables, here, wanted)
     return here
+
+
+def node_cube(tables: NodeTables, levels: tuple[int, ...]) -> Cube:
+    """Find the cube of a node, from a table at or below it that takes least work to read; none is kept.
+
+    Args:
+        tables: where ``cubed``.
+        levels: of a node of at most ``cubes.cells`` combinations.
+    Returns:
+        A cube that may lie in spare space: the next call overwrites it.
+    """
+    made = tables.made
+    here = made.tables[int(cheapest(made.levels, made.work, np.array(levels, np.int64)))]
+    if isinstance(here, Cube):
+        return folded(tables.cubes, here, levels)
+    return filled(tables.cubes, tables.fields, (here.levels, here.keys, here.sizes), levels)
 
 
 def _filled(tables: NodeTables, below: NodeTable, wanted: tuple[int, ...]) -> Cube:

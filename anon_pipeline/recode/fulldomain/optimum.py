@@ -6,16 +6,20 @@ what a count says about other nodes (`bounds`), counting (`nodes`).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.recode.fulldomain.bounds import NOTHING, rule_out
+from anon_pipeline.recode.fulldomain.bounds import NOTHING, most_lasting, rule_out
 from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, next_node, note, refill
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere, tell
+from anon_pipeline.recode.fulldomain.sweep import Sweep, is_worthwhile, standing, sweep, swept
+from anon_pipeline.recode.loss import Kept
 
 __all__ = ["optimal"]
 
+CLASS_LOSSES: Final = ("discernibility", "average_class_size")
 _PROBES = 12  # counts without a better node until probing ends
 _REFILL = 32  # counts until all promises are looked at again; each time twice as many
 
@@ -71,6 +75,13 @@ class _Scan:
             note(known, index, below=below > self.ceiling, above=above > self.ceiling)
 
 
+def _laid_out(search: Search) -> Sweep | None:
+    """Lay out the lattice for walking over it, where what classes are worth is all that is asked."""
+    if not search.tables.cubed or search.units.name not in CLASS_LOSSES or not search.nodes.shape:
+        return None
+    return sweep(search.nodes, search.tables.cubes, classes=len(search.table.counts))
+
+
 def _climb(scan: _Scan) -> None:
     """Find a good node quickly: up the steps that cost least, then down while the loss falls."""
     search = scan.search
@@ -108,9 +119,25 @@ def _probe(scan: _Scan, known: Cover) -> None:
         without = without + 1 if scan.best == before else 0
 
 
+def _sweep(scan: _Scan, own: Sweep, stands: NDArray[np.uint8]) -> None:
+    """Count the nodes that stand to be swept, and look at those that may win."""
+    search, bounds = scan.search, scan.search.bounds
+    before = stands > 0
+    for rows in swept(
+        own, search.tables, stands, lambda: most_lasting(bounds, scan.ceiling, limit=search.limit)
+    ):
+        search.told.swept += len(rows)
+        for node, small, kept, squares in rows[rows[:, 1] <= search.limit].tolist():
+            if bounds.of(search.units.score(Kept(small, kept, squares))) <= scan.ceiling:
+                scan.look(node)
+        tell(search)
+    scan.flat[before & (stands == 0)] = NOTHING
+
+
 def _cover(scan: _Scan) -> None:
     """Count the nodes that promise most until none is left that may win."""
     search, due = scan.search, 0
+    own = _laid_out(search)
     known = cover(search.nodes, search.task.hierarchies, search.leaves, cells=search.bounds.cells)
     for index in scan.raised:
         scan.learn(known, index)
@@ -125,6 +152,12 @@ def _cover(scan: _Scan) -> None:
                 judged = scan.best
             refill(known, scan.flat, scan.ceiling)
             due = max(_REFILL, 2 * due)
+            if own is not None and known.size:
+                stands = standing(own, scan.flat <= scan.ceiling)
+                if is_worthwhile(own, stands, float(known.values[0])):
+                    _sweep(scan, own, stands)
+                    own, due = None, 0
+                    continue
         heap = known.values, known.queue, known.size
         index, known.size = next_node(heap, scan.flat, scan.ceiling, known.shape, guess)
         if index == -1:

@@ -135,5 +135,5 @@ def full_domain_recoding(search: Search, best: NodeScore) -> Recoding:
         levels=levels,
         loss=float(search.units.loss(best.score)),
         suppressed=best.suppressed,
-        checked=len(search.seen),
+        checked=len(search.seen) + search.told.swept,
     )

@@ -41,6 +41,7 @@ __all__ = [
     "ola",
     "prepare_search",
     "score",
+    "tell",
 ]
 
 _UNKNOWN, _ENOUGH, _TOO_SMALL = 0, 1, -1
@@ -65,10 +66,11 @@ class NodeScore(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Told:
-    """When somebody was told last, and how many nodes are left."""
+    """When somebody was told last, how many nodes are left, and how many a sweep counted."""
 
     at: float = 0.0
     left: int = 0
+    swept: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +141,7 @@ def count(search: Search, index: int) -> NodeCount:
         lost = search.units.score(found.final) if suppressed <= search.limit else worst
         search.counts[index] = found
         search.seen[index] = NodeScore(lost, suppressed, sum(levels), index)
-        _tell(search)
+        tell(search)
     return search.counts[index]
 
 
@@ -159,12 +161,14 @@ def is_k_anonymous(search: Search, index: int) -> bool:
     return count(search, index).small <= search.limit
 
 
-def _tell(search: Search) -> None:
+def tell(search: Search) -> None:
     """Say how far the search is, every tenth of a second."""
     now = monotonic()
     if now - search.told.at >= _TELL:
         search.told.at = now
-        search.task.told(Progress("searching", len(search.seen), max(0, search.told.left)))
+        search.task.told(
+            Progress("searching", len(search.seen) + search.told.swept, max(0, search.told.left))
+        )
 
 
 def _first(search: Search, chain: list[int]) -> int:
