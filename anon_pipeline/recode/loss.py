@@ -33,6 +33,7 @@ from anon_pipeline.recode.model import LossName, Task
 
 __all__ = [
     "CELL_LOSSES",
+    "CLASS_LOSSES",
     "ColumnCosts",
     "Kept",
     "LossUnits",
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 CELL_LOSSES = ("precision", "granularity", "entropy")
+CLASS_LOSSES = ("discernibility", "average_class_size")
 _BITS = 30  # log₂ in units of 2^-30: the sum over 2^28 records of 2^28 values fits
 
 

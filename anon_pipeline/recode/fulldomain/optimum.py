@@ -6,20 +6,20 @@ what a count says about other nodes (`bounds`), counting (`nodes`).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.recode.fulldomain.bounds import NOTHING, most_lasting, rule_out
-from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, next_node, note, refill
+from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, note, refill
+from anon_pipeline.recode.fulldomain.cover_kernels import next_node
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere, tell
 from anon_pipeline.recode.fulldomain.sweep import Sweep, is_worthwhile, standing, sweep, swept
-from anon_pipeline.recode.loss import Kept
+from anon_pipeline.recode.loss import CLASS_LOSSES, Kept
 
 __all__ = ["optimal"]
 
-CLASS_LOSSES: Final = ("discernibility", "average_class_size")
 _PROBES = 12  # counts without a better node until probing ends
 _REFILL = 32  # counts until all promises are looked at again; each time twice as many
 

@@ -10,16 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode import Constraints, Task
-from anon_pipeline.recode.fulldomain.cover import (
-    Cover,
-    cover,
-    learn,
-    likely,
-    next_node,
-    open_nodes,
-    promise,
-    refill,
-)
+from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, refill
+from anon_pipeline.recode.fulldomain.cover_kernels import next_node, open_nodes, promise
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
