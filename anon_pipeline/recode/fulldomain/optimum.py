@@ -123,10 +123,12 @@ def _sweep(scan: _Scan, own: Sweep, stands: NDArray[np.uint8]) -> None:
     """Count the nodes that stand to be swept, and look at those that may win."""
     search, bounds = scan.search, scan.search.bounds
     before = stands > 0
+    search.told.left = int(np.count_nonzero(before))
     for rows in swept(
         own, search.tables, stands, lambda: most_lasting(bounds, scan.ceiling, limit=search.limit)
     ):
         search.told.swept += len(rows)
+        search.told.left -= len(rows)
         for node, small, kept, squares in rows[rows[:, 1] <= search.limit].tolist():
             if bounds.of(search.units.score(Kept(small, kept, squares))) <= scan.ceiling:
                 scan.look(node)

@@ -180,6 +180,8 @@ def test_progress_counts_what_was_swept(monkeypatch: pytest.MonkeyPatch) -> None
     search = searched(task)
     optimal(search)
     assert search.told.swept > 0
-    done = [own.counted for own in heard]
+    done, left = [own.counted for own in heard], [own.left for own in heard if own.left]
     assert done == sorted(done)
+    assert left == sorted(left, reverse=True)
+    assert len(left) > 5
     assert done[-1] == len(search.seen) + search.told.swept
