@@ -229,7 +229,12 @@ def _suite(policy: Policy, judged: _Judged, hierarchies: Path) -> "SuiteResult":
 
     try:
         batch = gate_batch(
-            judged.released.frame, judged.originals, policy, hierarchies=hierarchies, memory=judged.memory
+            judged.released.frame,
+            judged.originals,
+            policy,
+            hierarchies=hierarchies,
+            memory=judged.memory,
+            population=judged.population,
         )
     except InputError as error:
         return SuiteResult((Outcome("evidence", False, error="InputError", reason=str(error)),))
