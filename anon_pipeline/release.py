@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.compose.archive import Archive
+from anon_pipeline.compose.archive import Archive, refuse_unless_archived
 from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.deidentify import hashing_key, memory_key
-from anon_pipeline.errors import InputError, PolicyError, private_stage
+from anon_pipeline.errors import PolicyError, private_stage
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.locations import Locations
@@ -23,7 +23,7 @@ from anon_pipeline.pipeline import run
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.booking import Opening, booking
+from anon_pipeline.publish.booking import Booking, Opening, booking
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.recode.model import Progress, untold
 from anon_pipeline.report import internal_report
@@ -157,8 +157,7 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
     """
-    if (policy.record_key is None) != (archive is None):
-        raise InputError("an archive for the memory must be given with record_key, and only with it")
+    refuse_unless_archived(policy, archive)
     locations.confine(policy, partition)
     locations.release(policy, partition)
     with private_stage("ledger"):
@@ -169,12 +168,7 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
     told("source")
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
-    memory = None
-    if archive is not None:
-        with private_stage("memory"), archive.alone():
-            memory = archive.read(partition)
-        with private_stage("ledger"):
-            memory = booked.counted(memory)
+    memory = None if archive is None else _read(archive, booked, partition)
     means = Means(
         locations.hierarchies,
         key,
@@ -201,3 +195,11 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
             released, folder = chain.suppressed.frame, locations.hierarchies
             reported(internal_report(policy, written.manifest, released, originals, hierarchies=folder))
     return written
+
+
+def _read(archive: Archive, booked: Booking, partition: str | None) -> Memory:
+    """Return what was published before, as the ledger counts it."""
+    with private_stage("memory"), archive.alone():
+        memory = archive.read(partition)
+    with private_stage("ledger"):
+        return booked.counted(memory)

@@ -38,7 +38,7 @@ from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
-from anon_pipeline.vault.store import LocalStore
+from anon_pipeline.vault.local import LocalStore
 from benchmarks.faults import (
     FaultResult,
     debris,

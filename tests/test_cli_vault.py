@@ -13,7 +13,7 @@ from anon_pipeline import cli
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.store import LocalStore
+from anon_pipeline.vault.local import LocalStore
 
 OLD, NEW = os.urandom(32), os.urandom(32)
 Call = Callable[..., tuple[int, str]]

@@ -9,8 +9,10 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from anon_pipeline.compose.memory import Memory
+from anon_pipeline.errors import InputError
+from anon_pipeline.policy.model import Policy
 
-__all__ = ["Archive"]
+__all__ = ["Archive", "refuse_unless_archived"]
 
 
 class Archive(Protocol):
@@ -35,3 +37,13 @@ class Archive(Protocol):
 
     def commit(self) -> None:
         """Make the staged memory the memory; the release is published."""
+
+
+def refuse_unless_archived(policy: Policy, archive: Archive | None) -> None:
+    """Refuse a policy with a memory where nothing keeps it, and the other way round.
+
+    Raises:
+        InputError: ``record_key`` without an archive, or an archive without it.
+    """
+    if (policy.record_key is None) != (archive is None):
+        raise InputError("an archive for the memory must be given with record_key, and only with it")

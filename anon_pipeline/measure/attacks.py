@@ -136,8 +136,7 @@ def quasi_codes(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
 
 def unique(evidence: Evidence, policy: Policy) -> float:
     """Return the share of the records that no other equals in all quasi-identifiers, in [0, 1]."""
-    codes = quasi_codes(evidence, policy)
-    return sample_uniques(codes) / len(codes)
+    return sample_uniques(quasi_codes(evidence, policy)).share
 
 
 def singled_out(evidence: Evidence, policy: Policy) -> float:

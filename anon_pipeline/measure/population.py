@@ -27,7 +27,7 @@ from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.population import PopulationRisk, population_risk
 from anon_pipeline.sources.population import Population
 
-__all__ = ["class_populations", "sampled_risk"]
+__all__ = ["class_populations", "classes_risk", "sampled_risk"]
 
 _NOBODY = (1, 0)
 _DAY = r"-?\d{4,}-\d\d-\d\d"
@@ -36,16 +36,25 @@ Integers = NDArray[np.int64]
 
 
 def sampled_risk(evidence: Evidence, policy: Policy, population: Population) -> PopulationRisk:
+    """Measure journalist and marketer risk, see `classes_risk`.
+
+    Raises:
+        InputError: see `class_populations`.
+    """
+    return classes_risk(evidence.classes.sizes, class_populations(evidence, policy, population))
+
+
+def classes_risk(sizes: Integers, persons: Integers) -> PopulationRisk:
     """Measure journalist and marketer risk; a class is about no fewer persons than it has records.
 
     Where the population lacks persons who were released, both are thus overestimated and never
     underestimated: those persons are in the whole population, whatever the table has.
 
-    Raises:
-        InputError: see `class_populations`.
+    Args:
+        sizes: (m,) released records of each class.
+        persons: (m,) persons of the population whom each may be about.
     """
-    sizes = evidence.classes.sizes
-    return population_risk(sizes, np.maximum(class_populations(evidence, policy, population), sizes))
+    return population_risk(sizes, np.maximum(persons, sizes))
 
 
 def class_populations(evidence: Evidence, policy: Policy, population: Population) -> Integers:

@@ -16,7 +16,7 @@ import pandas as pd
 from anon_pipeline.compose.memory import Memory
 from anon_pipeline.encode import code_quasi_identifiers
 from anon_pipeline.errors import InputError, private_stage
-from anon_pipeline.gate import Status, evaluate
+from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.gate.contracts import (
     broken_contract,
     deidentified_contract,
@@ -34,7 +34,7 @@ from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.orchestration.vault import trusted
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
-from anon_pipeline.sources.population import read_population
+from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.staged import Staged
 
 if TYPE_CHECKING:
@@ -153,7 +153,6 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
     ) -> Iterator[dg.AssetCheckResult]:
         wanted = {key.name for key in context.selected_asset_check_keys}
         locations = anon_folders.locations()
-        folder = locations.hierarchies
         with as_failure(), private_stage("gate"):
             locations.confine(policy)
             key = partition_of_run(context, partitions)
@@ -161,33 +160,54 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
             trusted(policy, originals)
             memory = published_before(policy, locations, partition=key, manager=anon_vault)
             population = read_population(policy, folder=locations.sources)
-            report = evaluate(
-                released.frame,
-                policy,
-                released.facts,
-                originals=originals.frame,
-                hierarchies=folder,
-                memory=memory,
-                population=population,
-            )
+            judged = _Judged(released, originals.frame, memory, population)
+            report = _report(policy, judged, locations.hierarchies)
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
-            tables = _Judged(released.frame, originals.frame, memory)
-            suite = _suite(policy, tables, folder) if GX_CHECK in wanted else None
+            suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         for verdict in report.verdicts:
             if names[verdict.limit] in wanted:
-                yield dg.AssetCheckResult(
-                    asset_key=asset,
-                    check_name=names[verdict.limit],
-                    passed=verdict.status is Status.PASSED,
-                    description=verdict.as_text(),
-                    metadata={**verdict_metadata(verdict, report), **partition},
-                )
+                metadata = {**verdict_metadata(verdict, report), **partition}
+                yield _limit_result(asset, names[verdict.limit], verdict, metadata)
         if suite is not None:
             yield _suite_result(asset, suite, {**digests(report), **partition})
 
     return gate
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Judged:
+    """What the gate judges: the release, its originals, what was published before, the population."""
+
+    released: Staged
+    originals: pd.DataFrame
+    memory: Memory | None
+    population: Population | None
+
+
+def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
+    return evaluate(
+        judged.released.frame,
+        policy,
+        judged.released.facts,
+        originals=judged.originals,
+        hierarchies=hierarchies,
+        memory=judged.memory,
+        population=judged.population,
+    )
+
+
+def _limit_result(
+    asset: dg.AssetKey, name: str, verdict: Verdict, metadata: dict[str, Any]
+) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        asset_key=asset,
+        check_name=name,
+        passed=verdict.status is Status.PASSED,
+        description=verdict.as_text(),
+        metadata=metadata,
+    )
 
 
 def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, str]) -> dg.AssetCheckResult:
@@ -200,16 +220,7 @@ def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, 
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Judged:
-    """What the gate judges: the release, its originals, what was published before."""
-
-    released: pd.DataFrame
-    originals: pd.DataFrame
-    memory: Memory | None
-
-
-def _suite(policy: Policy, tables: _Judged, hierarchies: Path) -> "SuiteResult":
+def _suite(policy: Policy, judged: _Judged, hierarchies: Path) -> "SuiteResult":
     """Run the limits as a suite of Great Expectations, which takes seconds to import.
 
     Tables that do not belong together fail the suite, as they fail every limit of the gate.
@@ -218,7 +229,12 @@ def _suite(policy: Policy, tables: _Judged, hierarchies: Path) -> "SuiteResult":
 
     try:
         batch = gate_batch(
-            tables.released, tables.originals, policy, hierarchies=hierarchies, memory=tables.memory
+            judged.released.frame,
+            judged.originals,
+            policy,
+            hierarchies=hierarchies,
+            memory=judged.memory,
+            population=judged.population,
         )
     except InputError as error:
         return SuiteResult((Outcome("evidence", False, error="InputError", reason=str(error)),))

@@ -27,7 +27,10 @@ from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.staged import Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.keys import keys_from
-from anon_pipeline.vault.store import LocalStore, RemoteStore, Store, is_unfinished, private_folder, store_at
+from anon_pipeline.vault.local import LocalStore, private_folder
+from anon_pipeline.vault.names import is_unfinished
+from anon_pipeline.vault.remote import RemoteStore
+from anon_pipeline.vault.store import Store, store_at
 
 __all__ = ["VaultArchive", "archive_in", "published_before"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from anon_pipeline.errors import InputError
 from anon_pipeline.publish.lock import LOCK, this_process
-from anon_pipeline.vault.store import RemoteStore
+from anon_pipeline.vault.remote import RemoteStore
 
 __all__ = ["held_remotely"]
 

@@ -23,8 +23,9 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.keys import PREFIX, keys_from
+from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, retain, table_name
-from anon_pipeline.vault.store import LocalStore, store_at
+from anon_pipeline.vault.store import store_at
 
 __all__ = [
     "VaultIOManager",

@@ -15,12 +15,12 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.compose.archive import Archive
+from anon_pipeline.compose.archive import Archive, refuse_unless_archived
 from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.compose.sticky import spent_since
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import GateRefused, InputError, PublishError
+from anon_pipeline.errors import GateRefused, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.locations import Locations
@@ -123,19 +123,45 @@ def refuse_unless_passed(report: GateReport) -> None:
 
 
 @contextmanager
-def _held(archive: Archive | None, policy: Policy) -> Iterator[None]:
-    """Hold the memory from before it is judged by until it is written.
+def _held(archive: Archive | None, policy: Policy, partition: str | None) -> Iterator[Memory | None]:
+    """Hold the memory from before it is judged by until it is written; None without ``record_key``.
 
     Raises:
         InputError: ``record_key`` without an archive, or an archive without it.
     """
-    if (policy.record_key is None) != (archive is None):
-        raise InputError("an archive for the memory must be given with record_key, and only with it")
+    refuse_unless_archived(policy, archive)
     if archive is None:
-        yield
+        yield None
         return
     with archive.alone():
+        yield archive.read(partition)
+
+
+@contextmanager
+def _remembering(archive: Archive | None, memory: Memory | None) -> Iterator[None]:
+    """Keep a memory beside the one before while its release is written, and in its place once it is."""
+    if archive is None or memory is None:
         yield
+        return
+    archive.stage(memory)
+    yield
+    archive.commit()
+
+
+def _passed(
+    released: Staged, originals: pd.DataFrame, policy: Policy, *, locations: Locations, memory: Memory | None
+) -> Judged:
+    """Judge a release where it lies and refuse it unless it passes."""
+    judged = judge(
+        released,
+        originals,
+        policy,
+        hierarchies=locations.hierarchies,
+        memory=memory,
+        population=read_population(policy, folder=locations.sources),
+    )
+    refuse_unless_passed(judged.report)
+    return judged
 
 
 def _refuse_if_more(
@@ -193,20 +219,11 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
-    named = Staged(released.frame, facts)
+    named, ids = Staged(released.frame, facts), released.frame[RECORD].to_numpy()
     with booked.failing(release_id):
         prepare(booked.folder, policy.name)
-    with booked.failing(release_id), _held(archive, policy):
-        memory = None if archive is None else archive.read(partition)
-        judged = judge(
-            named,
-            originals,
-            policy,
-            hierarchies=locations.hierarchies,
-            memory=memory,
-            population=read_population(policy, folder=locations.sources),
-        )
-        refuse_unless_passed(judged.report)
+    with booked.failing(release_id), _held(archive, policy, partition) as memory:
+        judged = _passed(named, originals, policy, locations=locations, memory=memory)
         epsilon = epsilon_in(policy, facts)
         _refuse_if_more(epsilon, named, originals, policy, memory=memory)
         second_lock(judged.report)
@@ -218,27 +235,29 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             hierarchies=locations.hierarchies,
             made=(datetime.now(UTC), partition),
         )
-        if archive is not None and memory is not None:
-            table = judged.frame.assign(**{RECORD: released.frame[RECORD].to_numpy()})
-            past = Past(judged.report.data_digest, partition, release_id)
-            archive.stage(remember(memory, policy, table, originals, past=past))
-        page = _page(policy, document, judged.frame)
-        with booked.writing(release_id, judged.report.data_digest, epsilon):
-            written = write_release(
-                booked.folder,
-                judged.file,
-                judged.data,
-                document,
-                wait=policy.publish.wait,
-                key=key,
-                page=page,
-            )
-        if archive is not None:
-            archive.commit()
+        digest = judged.report.data_digest
+        past, table = Past(digest, partition, release_id), judged.frame.assign(**{RECORD: ids})
+        known = None if memory is None else remember(memory, policy, table, originals, past=past)
+        with _remembering(archive, known):
+            page = _page(policy, document, judged.frame)
+            with booked.writing(release_id, digest, epsilon):
+                written = write_release(
+                    booked.folder,
+                    judged.file,
+                    judged.data,
+                    document,
+                    wait=policy.publish.wait,
+                    key=key,
+                    page=page,
+                )
+    return _published(booked.folder, judged, written)
+
+
+def _published(folder: Path, judged: Judged, document: Mapping[str, Any]) -> Published:
     return Published(
-        path=booked.folder / judged.file.name,
-        manifest_path=booked.folder / MANIFEST,
-        report_path=booked.folder / written["report"]["name"],
-        manifest=written,
+        path=folder / judged.file.name,
+        manifest_path=folder / MANIFEST,
+        report_path=folder / document["report"]["name"],
+        manifest=document,
         report=judged.report,
     )

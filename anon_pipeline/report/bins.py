@@ -16,9 +16,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bin", "category_bins", "nice_edges", "number_bins", "size_edges"]
+__all__ = ["MISSING", "Bin", "category_bins", "nice_edges", "number_bins", "of_the_data", "size_edges"]
 
-OTHERS = "other values"
+MISSING, OTHERS, ALL = "missing", "other values", "all values"
+_OWN = re.compile(rf"“*({MISSING}|{OTHERS}|{ALL}|value \d+)”*")
+"""The report's own words for bins, also in quotes."""
 _MOST = 12
 """Bins of a column at most, a rest not counted."""
 
@@ -29,6 +31,15 @@ class Bin:
 
     label: str
     counts: tuple[int, ...]
+
+
+def of_the_data(name: str) -> str:
+    """Return a category's name as it is shown: in quotes if it is one of the report's own words.
+
+    >>> of_the_data("missing"), of_the_data("Cork")
+    ('“missing”', 'Cork')
+    """
+    return f"“{name}”" if _OWN.fullmatch(name) else name
 
 
 def nice_edges(least: float, most: float, *, bins: int = _MOST) -> NDArray[np.float64]:
@@ -78,9 +89,9 @@ def number_bins(tables: Sequence[NDArray[np.float64]], *, k: int) -> list[Bin]:
     if missing.max() == 0:
         return _bins(labels, joined)
     if missing.min() >= k and joined[0].min() >= k:
-        return _bins([*labels, "missing"], np.vstack([joined, missing]))
+        return _bins([*labels, MISSING], np.vstack([joined, missing]))
     joined[-1] += missing
-    return _bins([*labels[:-1], f"{labels[-1]} or missing"], joined)
+    return _bins([*labels[:-1], f"{labels[-1]} or {MISSING}"], joined)
 
 
 def _bins(labels: Sequence[str], counts: NDArray[np.int64]) -> list[Bin]:
@@ -118,7 +129,7 @@ def _joined(counts: NDArray[np.int64], k: int) -> tuple[list[int], NDArray[np.in
 
 def _interval_labels(inner: Sequence[float]) -> list[str]:
     if not inner:
-        return ["all values"]
+        return [ALL]
     texts = [f"{edge:,.10g}" for edge in inner]
     between = [f"{low} to below {high}" for low, high in pairwise(texts)]
     return [f"below {texts[0]}", *between, f"{texts[-1]} or more"]
@@ -150,7 +161,7 @@ def category_bins(
     names = [labels[i] or f"value {rank}" for rank, i in enumerate(shown, 1)]
     if rest.max() > 0:
         rows.append(rest)
-        names.append(OTHERS if shown else "all values")
+        names.append(OTHERS if shown else ALL)
     return _bins(names, np.stack(rows))
 
 

@@ -19,7 +19,7 @@ from anon_pipeline.encode import CLASS
 from anon_pipeline.measure.evidence import value_classes
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.bins import Bin, category_bins, number_bins, size_edges
+from anon_pipeline.report.bins import MISSING, Bin, category_bins, number_bins, of_the_data, size_edges
 from anon_pipeline.values import texts
 
 __all__ = ["Correlation", "Distribution", "SizeBin", "class_sizes", "correlations", "distributions"]
@@ -113,10 +113,10 @@ def _counted(table: pd.DataFrame, name: str, column: object) -> pd.Series:
 def _label(column: object, value: object) -> str | None:
     """Return the name of a value if the report may show it: a generalized one, or the policy's own word."""
     if pd.isna(value):  # type: ignore[call-overload]
-        return "missing"
+        return MISSING
     declared = column.order if isinstance(column, Sensitive) else None
     shown = isinstance(column, Generalize) or (declared is not None and str(value) in declared)
-    return str(value) if shown else None
+    return of_the_data(str(value)) if shown else None
 
 
 def class_sizes(

@@ -14,12 +14,25 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["SIZES", "MinimalUniques", "minimal_uniques", "sample_uniques"]
+__all__ = ["SIZES", "MinimalUniques", "SampleUniques", "minimal_uniques", "sample_uniques"]
 
 SIZES = 3
 """Columns that a minimal sample unique may have, at most."""
 
 _DENSE = 4  # counters a record, up to which combinations are counted in place instead of sorted
+
+
+@dataclass(frozen=True, slots=True)
+class SampleUniques:
+    """Records that no other equals in all columns: how many they are, of how many."""
+
+    records: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """The same as a share of all records, in [0, 1]."""
+        return self.records / self.of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +71,7 @@ class MinimalUniques:
         return np.asarray(self.counts @ np.asarray(worth, np.float64), np.float64)
 
 
-def sample_uniques(codes: NDArray[np.integer]) -> int:
+def sample_uniques(codes: NDArray[np.integer]) -> SampleUniques:
     """Count the records that no other equals in all columns.
 
     Args:
@@ -67,13 +80,13 @@ def sample_uniques(codes: NDArray[np.integer]) -> int:
         ValueError: no record, no column, or a negative code.
 
     >>> sample_uniques(np.array([[0, 1], [0, 1], [0, 2]]))
-    1
+    SampleUniques(records=1, of=3)
     """
     columns = _checked(codes)
     key = columns[0]
     for column in columns[1:]:
         key = _compact(key * (int(column.max()) + 1) + column)
-    return int(np.count_nonzero(_unique_in(key)))
+    return SampleUniques(int(np.count_nonzero(_unique_in(key))), len(codes))
 
 
 def minimal_uniques(codes: NDArray[np.integer], *, size: int = SIZES) -> MinimalUniques:

@@ -1,6 +1,6 @@
 """The chosen values into a policy file: these, and not one other byte.
 
-Belongs here: finding the place of a value in YAML text and writing it. Does not belong here: choosing.
+Belongs here: finding the place of a value in YAML or JSON and writing it. Does not belong here: choosing.
 
 The text is cut at the marks that the parser gives and put together again, so that comments, quotes, order and
 line ends stay; a writer of YAML would keep the comments and set the rest anew.
@@ -8,7 +8,8 @@ line ends stay; a writer of YAML would keep the comments and set the rest anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,18 @@ class _Edit(NamedTuple):
     start: int
     end: int
     text: str
+
+
+class _Source(NamedTuple):
+    """A policy's text, and whether it is JSON, which must stay so."""
+
+    text: str
+    is_json: bool
+
+    @property
+    def spelled(self) -> Callable[[str], str]:
+        """How a name is written."""
+        return json.dumps if self.is_json else str
 
 
 def apply(path: Path, policy: Policy, choice: Choice) -> bool:
@@ -66,7 +79,7 @@ def edited(text: str, policy: Policy, choice: Choice) -> str:
     """Return a policy's text with a choice's values.
 
     Args:
-        text: YAML.
+        text: YAML or JSON.
         policy: what it says.
         choice: the values; those that the policy has already stay as they are written.
     Raises:
@@ -75,7 +88,9 @@ def edited(text: str, policy: Policy, choice: Choice) -> str:
     wanted = policy_at(policy, choice)
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     attributes = _child(root, "attributes")
-    edits = [_edit(text, attributes, place, value) for place, value in _changes(policy, choice)]
+    source = _Source(text, _is_json(text))
+    changes = list(_changes(policy, choice, source.spelled))
+    edits = [_edit(source, attributes, place, value) for place, value in changes]
     after = text
     for edit in sorted(edits, reverse=True):
         after = after[: edit.start] + edit.text + after[edit.end :]
@@ -83,21 +98,31 @@ def edited(text: str, policy: Policy, choice: Choice) -> str:
         found = parse_policy(after).digest
     except PolicyError:
         found = ""
-    if found != wanted.digest:
+    if found != wanted.digest or _is_json(after) != source.is_json:
         raise PolicyError(
             "the policy file must spell out "
-            + ", ".join(".".join(place) for place, _ in _changes(policy, choice))
+            + ", ".join(".".join(place) for place, _ in changes)
             + " where they stand, without aliases. Change them by hand."
         )
     return after
 
 
-def _changes(policy: Policy, choice: Choice) -> Iterator[tuple[tuple[str, str], str]]:
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _changes(
+    policy: Policy, choice: Choice, spelled: Callable[[str], str]
+) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the values that are others than the policy's, as they are written."""
     if choice.k != policy.anonymize.k:
         yield ("anonymize", "k"), str(choice.k)
     if choice.recoder != policy.anonymize.recoder:
-        yield ("anonymize", "recoder"), choice.recoder
+        yield ("anonymize", "recoder"), spelled(choice.recoder)
     if policy.perturb is not None and choice.epsilon != policy.perturb.epsilon:
         yield ("perturb", "epsilon"), _decimal(choice.epsilon)
     if choice.confidence != policy.suppress.confidence:
@@ -123,21 +148,22 @@ def _child(node: yaml.Node | None, name: str) -> yaml.Node | None:
     return next((value for key, value in node.value if key.value == name), None)
 
 
-def _edit(text: str, attributes: yaml.Node | None, place: tuple[str, str], value: str) -> _Edit:
+def _edit(source: _Source, attributes: yaml.Node | None, place: tuple[str, str], value: str) -> _Edit:
     """Say what to write where."""
     section, name = place
     inside = _child(attributes, section)
     if inside is None:
-        return _inserted(text, attributes, section, f"{{{name}: {value}}}")
+        return _inserted(source, attributes, section, f"{{{source.spelled(name)}: {value}}}")
     found = _child(inside, name)
     if found is None:
-        return _inserted(text, inside, name, value)
+        return _inserted(source, inside, name, value)
     start, end = found.start_mark.index, found.end_mark.index
     return _Edit(start, end, f" {value}" if start == end else value)
 
 
-def _inserted(text: str, mapping: yaml.Node | None, name: str, value: str) -> _Edit:
-    """Say where a key goes that is not there: behind the last one, on a line of its own but in {…}."""
+def _inserted(source: _Source, mapping: yaml.Node | None, name: str, value: str) -> _Edit:
+    """Say where a key goes that is not there: behind the last one, on a line of its own but in YAML's {…}."""
+    text, name = source.text, source.spelled(name)
     if not isinstance(mapping, yaml.MappingNode):
         raise PolicyError("the policy file must have a mapping in each section. Change it by hand.")
     if not mapping.value:
@@ -145,12 +171,20 @@ def _inserted(text: str, mapping: yaml.Node | None, name: str, value: str) -> _E
         return _Edit(at, at, f"{name}: {value}")
     if mapping.flow_style:
         at = _end(mapping.value[-1][1])
-        return _Edit(at, at, f", {name}: {value}")
+        before = _before_key(text, mapping) if source.is_json else " "
+        return _Edit(at, at, f",{before}{name}: {value}")
     at = text.find("\n", _end(mapping.value[-1][1]))
     at = len(text) if at < 0 else at
     at -= text[at - 1 : at] == "\r"
     line_end = "\r\n" if "\r\n" in text else "\n"
     return _Edit(at, at, f"{line_end}{' ' * mapping.value[0][0].start_mark.column}{name}: {value}")
+
+
+def _before_key(text: str, mapping: yaml.MappingNode) -> str:
+    """Return the white space before the last key: a line of its own where the others have one."""
+    start = mapping.value[-1][0].start_mark.index
+    found = text[len(text[:start].rstrip()) : start]
+    return found if len(mapping.value) > 1 or "\n" in found else " "
 
 
 def _end(node: yaml.Node) -> int:

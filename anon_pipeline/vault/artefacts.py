@@ -14,7 +14,8 @@ from typing import BinaryIO, cast
 from anon_pipeline.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, Sealer, key_id_of, rewrap, unseal
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.store import Store, is_unfinished
+from anon_pipeline.vault.names import is_unfinished
+from anon_pipeline.vault.store import Store
 
 __all__ = ["Rotated", "Survey", "Vault", "rotate", "survey"]
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from anon_pipeline.vault.store import Store, is_unfinished
+from anon_pipeline.vault.names import is_unfinished
+from anon_pipeline.vault.store import Store
 
 __all__ = ["Tables", "purge", "retain", "table_name"]
 

@@ -106,7 +106,7 @@ def test_the_population_is_asked_by_the_checks_and_before_publishing(
     assert result.success is passed
     found = {each.check_name: each for each in result.get_asset_check_evaluations()}
     assert found["population_journalist_risk"].passed is passed
-    assert found["great_expectations"].passed
+    assert found["great_expectations"].passed is passed
     assert bool(made.released()) is passed
     if passed:
         gate = json.loads((made.folder / "out" / "manifest.json").read_text())["gate"]
@@ -126,10 +126,15 @@ def test_the_vault_is_for_its_owner_alone(project: Make) -> None:
 
 @pytest.mark.parametrize(
     ("gate", "check"),
-    [({"k": 100}, "k"), ({"linking_risk": 0.0}, "linking_risk"), ({"suppression": 0.0}, "suppression")],
+    [
+        ({"k": 100}, "k"),
+        ({"linking_risk": 0.0}, "linking_risk"),
+        ({"suppression": 0.0}, "suppression"),
+        ({"attacks": {"attacker_success": 0.0}}, "attacker_success"),
+    ],
 )
 def test_a_failing_gate_leaves_published_red_and_nothing_written(
-    project: Make, small_people: Callable[..., pd.DataFrame], gate: dict[str, float], check: str
+    project: Make, small_people: Callable[..., pd.DataFrame], gate: dict[str, object], check: str
 ) -> None:
     people = small_people()
     people.loc[:5, "height"] = None

@@ -24,7 +24,8 @@ from anon_pipeline.publish.lock import LOCK
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.staged import STAGES
 from anon_pipeline.vault.artefacts import survey
-from anon_pipeline.vault.store import RemoteStore, Store, store_at
+from anon_pipeline.vault.remote import RemoteStore
+from anon_pipeline.vault.store import Store, store_at
 
 Make = Callable[..., Any]
 KEEPS: dict[str, Any] = {

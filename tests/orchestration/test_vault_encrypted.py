@@ -29,7 +29,8 @@ from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.store import LocalStore, store_at
+from anon_pipeline.vault.local import LocalStore
+from anon_pipeline.vault.store import store_at
 
 Make = Callable[..., Any]
 CANARY = "CANARY-7f3a"

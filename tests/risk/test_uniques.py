@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.uniques import minimal_uniques, sample_uniques
+from anon_pipeline.risk.uniques import SampleUniques, minimal_uniques, sample_uniques
 
 
 def twin(codes):
@@ -40,7 +40,8 @@ def test_equals_the_definition(codes):
     counts, uniques = twin(codes)
     found = minimal_uniques(codes)
     assert found.counts.tolist() == counts
-    assert sample_uniques(codes) == uniques
+    assert sample_uniques(codes) == SampleUniques(uniques, len(codes))
+    assert sample_uniques(codes).share == uniques / len(codes)
     assert found.records == sum(map(any, counts))
     last = min(3, codes.shape[1])
     worth = [prod(codes.shape[1] - i for i in range(size, last)) for size in (1, 2, 3)]
@@ -60,7 +61,7 @@ def test_wide_columns_do_not_overflow():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2**62, (300, 4))
     assert minimal_uniques(codes).counts[:, 0].tolist() == [4] * 300
-    assert sample_uniques(np.repeat(codes, 2, axis=0)) == 0
+    assert sample_uniques(np.repeat(codes, 2, axis=0)) == SampleUniques(0, 600)
 
 
 def test_smaller_sets_can_be_asked_for_alone():

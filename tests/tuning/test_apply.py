@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,7 +99,47 @@ def test_line_ends_and_a_missing_last_one_stay(line_end: str, tail: str) -> None
     assert parse_policy(after).suppress.confidence == 0.9
 
 
-def test_a_policy_that_is_json_stays_json() -> None:
+JSON: dict[str, Any] = {
+    "type": "anon_pipeline.AnonymizedRelease",
+    "attributes": {
+        "name": "people",
+        "source": {"path": "p.csv"},
+        "columns": {
+            "age": {"role": "generalize", "hierarchy": {"intervals": [5]}},
+            "h": {"role": "perturb", "resolution": 1},
+        },
+        "anonymize": {"k": 5},
+        "perturb": {"mechanism": "discrete_laplace", "epsilon": 1e-3},
+    },
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"indent": 2}, {"indent": 4, "ensure_ascii": False}])
+@pytest.mark.parametrize("suppress", [None, {}, {"confidence": None}, {"confidence": 0.5}])
+def test_json_is_written_as_json_laid_out_as_it_was(options: dict[str, Any], suppress: object) -> None:
+    document = copy.deepcopy(JSON)
+    document["attributes"] |= {} if suppress is None else {"suppress": suppress}
+    before = json.dumps(document, **options) + "\n"
+    policy, choice = parse_policy(before), Choice(7, 0.00001, 0.9, "mondrian")
+    after = edited(before, policy, choice)
+    document["attributes"]["anonymize"] = {"k": 7, "recoder": "mondrian"}
+    document["attributes"]["perturb"]["epsilon"] = 0.00001
+    document["attributes"]["suppress"] = {"confidence": 0.9}
+    assert json.loads(after) == document
+    assert parse_policy(after).digest == policy_at(policy, choice).digest
+    if suppress:
+        assert after == json.dumps(document, **options).replace("1e-05", "0.00001") + "\n"
+
+
+def test_a_recoder_that_stands_there_stays_a_text() -> None:
+    document = copy.deepcopy(JSON)
+    document["attributes"]["anonymize"]["recoder"] = "ola"
+    before = json.dumps(document, indent="  ")
+    after = edited(before, parse_policy(before), Choice(5, 0.001, None, "mondrian"))
+    assert after == before.replace('"ola"', '"mondrian"')
+
+
+def test_json_on_one_line_stays_on_one() -> None:
     before = (
         '{"type": "anon_pipeline.AnonymizedRelease", '
         '"attributes": {"name": "p", "source": {"path": "p.csv"}, '
@@ -107,6 +150,8 @@ def test_a_policy_that_is_json_stays_json() -> None:
     after = edited(before, policy, Choice(7, 0.00001, 0.9, "ola"))
     assert parse_policy(after).digest == policy_at(policy, Choice(7, 0.00001, 0.9, "ola")).digest
     assert '"k": 7' in after and '"epsilon": 0.00001' in after
+    assert json.loads(after)["attributes"]["suppress"] == {"confidence": 0.9}
+    assert after.endswith('"perturb": {"epsilon": 0.00001}, "suppress": {"confidence": 0.9}}}')
 
 
 def test_values_that_are_shared_by_alias_are_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.crypto import VaultKey, vault_key
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.store import LocalStore
+from anon_pipeline.vault.local import LocalStore
 
 
 @pytest.fixture

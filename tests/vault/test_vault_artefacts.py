@@ -17,7 +17,9 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.vault.artefacts import Rotated, Survey, Vault, rotate, survey
 from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.store import LocalStore, RemoteStore, store_at
+from anon_pipeline.vault.local import LocalStore
+from anon_pipeline.vault.remote import RemoteStore
+from anon_pipeline.vault.store import store_at
 
 Put = Callable[[Vault, str, bytes], None]
 NAMES = [f"clinic/{stage}.parquet" for stage in ("a", "b", "c", "d", "e")]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, purge, retain, table_name
-from anon_pipeline.vault.store import LocalStore
 
 Put = Callable[[Vault, str, bytes], None]
 NOW = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)

@@ -4,6 +4,10 @@ Importing this package imports Great Expectations, which takes seconds: only who
 """
 
 from anon_pipeline.gate.expectations.batch import gate_batch
+from anon_pipeline.gate.expectations.expect_attacks import (
+    ExpectReleaseToHideInPopulation,
+    ExpectReleaseToWithstandAttack,
+)
 from anon_pipeline.gate.expectations.expect_classes import (
     ExpectReleaseToBeKAnonymous,
     ExpectReleaseToBeLDiverse,
@@ -19,11 +23,13 @@ from anon_pipeline.gate.expectations.expect_values import (
     ExpectReleaseToBeConfidentlyKAnonymous,
 )
 from anon_pipeline.gate.expectations.metrics import (
+    ReleaseAttack,
     ReleaseConfidentK,
     ReleaseCrossReleaseK,
     ReleaseK,
     ReleaseLDiversity,
     ReleaseLinkingRisk,
+    ReleasePopulation,
     ReleaseRedrawn,
     ReleaseSuppression,
     ReleaseTCloseness,
@@ -37,14 +43,18 @@ __all__ = [
     "ExpectReleaseToBeKAnonymous",
     "ExpectReleaseToBeLDiverse",
     "ExpectReleaseToBeTClose",
+    "ExpectReleaseToHideInPopulation",
     "ExpectReleaseToKeepPublishedNoise",
+    "ExpectReleaseToWithstandAttack",
     "ExpectReleasesTogetherToBeKAnonymous",
     "Outcome",
+    "ReleaseAttack",
     "ReleaseConfidentK",
     "ReleaseCrossReleaseK",
     "ReleaseK",
     "ReleaseLDiversity",
     "ReleaseLinkingRisk",
+    "ReleasePopulation",
     "ReleaseRedrawn",
     "ReleaseSuppression",
     "ReleaseTCloseness",

@@ -1,7 +1,7 @@
 """The batch of a release: what the expectations of a policy measure, in one table.
 
-Belongs here: from a release, its originals and what was published before to a table. Does not belong here:
-the suite (`suite`), reading the table (`arrays`).
+Belongs here: from a release, its originals, what was published before and the population to a table. Does not
+belong here: the suite (`suite`), reading the table (`arrays`, `attacks`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from anon_pipeline.encode import CLASS, PERSON
 from anon_pipeline.measure.categories import category_codes, noisy_units
 from anon_pipeline.measure.evidence import Evidence, evidence_from
 from anon_pipeline.measure.measures import needs_originals
+from anon_pipeline.measure.population import class_populations
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.population import Population
 
-__all__ = ["CODE", "MEMBER", "ORIGINAL", "PUBLISHED", "RELEASED", "gate_batch"]
+__all__ = ["CODE", "MEMBER", "ORIGINAL", "POPULATION", "PUBLISHED", "RELEASED", "gate_batch"]
 
 RELEASED = "_released"
 """Column of a batch that marks the released records."""
@@ -31,6 +33,9 @@ ORIGINAL = "_original_"
 
 MEMBER = "_class_in_"
 """Prefix of the columns of a batch that hold each person's class in a release: 0 is the first one."""
+
+POPULATION = "_population"
+"""Column of a batch with the persons of the population whom the record's class may be about; −1 for none."""
 
 CODE = "_code_of_"
 """Prefix of the columns of a batch that hold released categories as codes of their domains."""
@@ -46,6 +51,7 @@ def gate_batch(
     *,
     hierarchies: Path = Path(),
     memory: Memory | None = None,
+    population: Population | None = None,
 ) -> pd.DataFrame:
     """Put a release and its originals into one table, as the expectations of `suite_for` measure it.
 
@@ -55,14 +61,16 @@ def gate_batch(
         policy: names the columns.
         hierarchies: folder of the hierarchy tables.
         memory: what was published before; needed with ``record_key``.
+        population: needed with ``gate.attacks.population``.
     Returns:
         A row per original record, (n, columns): generalized and sensitive columns, ``_class_id``,
-        ``_released``, and for each perturb column with numbers its released value (missing where the record
-        is not released) and ``_original_<column>``. With a memory, ``_class_in_<i>`` for each release, this
-        one last, and ``_published_<column>``, of the released records; for categories ``_code_of_<column>``,
-        too, and both are codes. Private, as the originals are.
+        ``_released``, for each perturb column its released value (missing where the record is not released)
+        and, if it has numbers, ``_original_<column>``. With a population, ``_population``. With a memory,
+        ``_class_in_<i>`` for each release, this one last, and ``_published_<column>``, of the released
+        records; for categories ``_code_of_<column>``, too, and both are codes. Private, as the originals are.
     Raises:
-        InputError: the two do not belong together; what the gate refuses for as well.
+        InputError: the two do not belong together, or values of the population are in no hierarchy; what the
+            gate refuses for as well.
     """
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     behind = needs_originals(evidence)
@@ -73,6 +81,14 @@ def gate_batch(
         values[behind.own] = evidence.released[name].to_numpy(np.float64)
         batch[name] = values
         batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(np.float64)
+    for name in policy.categorical:
+        texts = np.full(len(batch), None, object)
+        texts[behind.own] = evidence.released[name].to_numpy(object)
+        batch[name] = texts
+    if population is not None:
+        persons = np.full(len(batch), -1, np.int64)
+        persons[behind.own] = class_populations(evidence, policy, population)[evidence.classes.labels]
+        batch[POPULATION] = persons
     if memory is not None and PERSON in behind.frame:
         _remember(batch, evidence, policy, memory)
     return batch

@@ -15,6 +15,7 @@ from great_expectations.execution_engine import PandasExecutionEngine
 from great_expectations.expectations.metrics.metric_provider import metric_value
 from great_expectations.expectations.metrics.table_metric_provider import TableMetricProvider
 
+from anon_pipeline.gate.expectations.attacks import attacked, known_population
 from anon_pipeline.gate.expectations.measures import (
     Wanted,
     farthest_class,
@@ -29,11 +30,13 @@ from anon_pipeline.gate.expectations.measures import (
 )
 
 __all__ = [
+    "ReleaseAttack",
     "ReleaseConfidentK",
     "ReleaseCrossReleaseK",
     "ReleaseK",
     "ReleaseLDiversity",
     "ReleaseLinkingRisk",
+    "ReleasePopulation",
     "ReleaseRedrawn",
     "ReleaseSuppression",
     "ReleaseTCloseness",
@@ -142,3 +145,33 @@ class ReleaseRedrawn(TableMetricProvider):
     @metric_value(engine=PandasExecutionEngine)
     def _pandas(cls, **given: Any) -> int:
         return _measured(cls.metric_name, given, redrawn_values)
+
+
+class ReleaseAttack(TableMetricProvider):
+    """What an attack gets right on the release."""
+
+    metric_name = "release.attack"
+    value_keys = (
+        "attack",
+        "attacks",
+        "quasi_identifiers",
+        "columns",
+        "perturb",
+        "hierarchies",
+        "released",
+    )
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(cls, **given: Any) -> float:
+        return _measured(cls.metric_name, given, attacked)
+
+
+class ReleasePopulation(TableMetricProvider):
+    """What an attacker gets right who knows the population that the released records are a sample of."""
+
+    metric_name = "release.population"
+    value_keys = ("quasi_identifiers", "population_column", "risk", "released")
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(cls, **given: Any) -> float:
+        return _measured(cls.metric_name, given, known_population)

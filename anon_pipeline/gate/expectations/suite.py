@@ -18,8 +18,21 @@ from great_expectations.data_context import EphemeralDataContext
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
 
 from anon_pipeline.encode import CLASS
+from anon_pipeline.gate.attacks import limits_on_attacks, limits_on_population
+from anon_pipeline.gate.expectations.attacks import attack_arguments
 from anon_pipeline.gate.expectations.base import ReleaseExpectation
-from anon_pipeline.gate.expectations.batch import CODE, MEMBER, ORIGINAL, PUBLISHED, RELEASED
+from anon_pipeline.gate.expectations.batch import (
+    CODE,
+    MEMBER,
+    ORIGINAL,
+    POPULATION,
+    PUBLISHED,
+    RELEASED,
+)
+from anon_pipeline.gate.expectations.expect_attacks import (
+    ExpectReleaseToHideInPopulation,
+    ExpectReleaseToWithstandAttack,
+)
 from anon_pipeline.gate.expectations.expect_classes import (
     ExpectReleaseToBeKAnonymous,
     ExpectReleaseToBeLDiverse,
@@ -115,10 +128,28 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
             noises=_noises(policy),
             **_noisy(policy),
         )
-    limits |= _together(policy, releases)
+    limits |= _attacks(policy, hierarchies) | _together(policy, releases)
     for name, expectation in limits.items():
         expectation.meta = {"limit": name}
     return gx.ExpectationSuite(name=policy.name, expectations=list(limits.values()))
+
+
+def _attacks(policy: Policy, hierarchies: Path) -> dict[str, ReleaseExpectation]:
+    """Return the limits on attacks, in the gate's order."""
+    known = attack_arguments(policy) | {"hierarchies": str(hierarchies), "released": RELEASED}
+    limits: dict[str, ReleaseExpectation] = {
+        limit.name: ExpectReleaseToWithstandAttack(attack=limit.name, **known)
+        for limit in limits_on_attacks(policy)
+    }
+    for name, bound in limits_on_population(policy).items():
+        limits[f"population.{name}"] = ExpectReleaseToHideInPopulation(
+            quasi_identifiers=list(policy.generalized),
+            population_column=POPULATION,
+            risk=name,
+            limit=bound,
+            released=RELEASED,
+        )
+    return limits
 
 
 def _together(policy: Policy, releases: int) -> dict[str, ReleaseExpectation]:

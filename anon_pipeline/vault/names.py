@@ -1,0 +1,33 @@
+"""What a file of the vault may be called, and what it is called until it is written.
+
+Belongs here: names. Does not belong here: the places (`local`, `remote`).
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from anon_pipeline.errors import InputError
+
+__all__ = ["PART", "inside", "is_unfinished"]
+
+PART = ".part"
+"""How a file's name ends, begun with a dot, until the file is whole."""
+
+
+def is_unfinished(name: str) -> bool:
+    """Return whether a name is of a file that a crash left beside the one that it should have become."""
+    last = PurePosixPath(name).name
+    return last.startswith(".") and last.endswith(PART)
+
+
+def inside(name: str) -> PurePosixPath:
+    """Return a name as a path, if it stays inside the vault.
+
+    Raises:
+        InputError: it does not.
+    """
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise InputError("a name in the vault must be a path inside it, got another")
+    return path

@@ -1,0 +1,118 @@
+"""The vault at any path that fsspec knows.
+
+Written beside, then moved; a file that only one can create is all there is for a lock, and access is the
+place's business. Belongs here: what fsspec does. Does not belong here: local folders (`local`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import secrets
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from anon_pipeline.disk import disk
+from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.vault.names import PART, inside
+
+__all__ = ["RemoteStore"]
+
+_NOT_EXCLUSIVE = (
+    "a vault with a memory (record_key) must be where a file can be created only if there is none, so that "
+    "two runs cannot overwrite each other's; this place does not offer that. Use a local folder, or S3."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteStore:
+    """A place that fsspec knows: an object store, a server, memory."""
+
+    fs: Any
+    root: str
+
+    def reading(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open for reading."""
+        opened: AbstractContextManager[BinaryIO] = self.fs.open(self._at(name), "rb")
+        return opened
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[BinaryIO]:
+        """Write beside, then move."""
+        path = self._at(name)
+        folder, _, last = path.rpartition("/")
+        beside = f"{folder}/.{last}.{secrets.token_hex(8)}{PART}"
+        self.fs.makedirs(folder, exist_ok=True)
+        try:
+            with disk().point("write remote table"), self.fs.open(beside, "wb") as file:
+                yield file
+            with disk().point("move remote table"):
+                self.fs.mv(beside, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                self.fs.rm_file(beside)
+            raise
+
+    @contextmanager
+    def replacing(self, name: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+        """Read and write; without a lock."""
+        with self.reading(name) as source, self.writing(name) as target:
+            yield source, target
+
+    def names(self) -> list[str]:
+        """List the files."""
+        self.fs.invalidate_cache()
+        if not self.fs.exists(self.root):
+            return []
+        return sorted(str(path).removeprefix(self.root).lstrip("/") for path in self.fs.find(self.root))
+
+    def remove(self, name: str) -> None:
+        """Remove."""
+        with disk().point("remove remote file"), contextlib.suppress(FileNotFoundError):
+            self.fs.rm_file(self._at(name))
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Create a file only where there is none.
+
+        That the place does so is not believed but tried: a second creation must be refused.
+
+        Args:
+            name: of the file.
+            data: all of its bytes, at least one: s3fs creates an empty file in a way that overwrites.
+        Returns:
+            False if there is one already.
+        Raises:
+            InputError: the place does not offer this, or cannot be written.
+        """
+        path = self._at(name)
+        self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with disk().point("create remote file"):
+            if not self._created(path, data):
+                return False
+        if not self._created(path, data):
+            return True
+        self.remove(name)
+        raise InputError(_NOT_EXCLUSIVE)
+
+    def _created(self, path: str, data: bytes) -> bool:
+        try:
+            with self.fs.open(path, "xb") as file:
+                file.write(data)
+            return True
+        except FileExistsError:
+            return False
+        except (NotImplementedError, ValueError):
+            problem = _NOT_EXCLUSIVE
+        except OSError as error:
+            problem = f"the vault must be writable, got: {in_words(error)}"
+        raise InputError(problem)
+
+    def modified(self, name: str) -> datetime.datetime:
+        """Return the file's time; UTC where the place does not say."""
+        time: datetime.datetime = self.fs.modified(self._at(name))
+        return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
+
+    def _at(self, name: str) -> str:
+        return f"{self.root}/{inside(name)}"
