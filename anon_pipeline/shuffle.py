@@ -7,9 +7,9 @@ Belongs here: a uniform permutation. Does not belong here: where its randomness 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.perturb.entropy import Entropy, integers_below
 
 __all__ = ["permutation"]
@@ -32,7 +32,7 @@ def permutation(n: int, *, entropy: Entropy) -> NDArray[np.int64]:
     return order
 
 
-@njit(cache=True)
+@kernel
 def _exchanged(partners):  # type: ignore[no-untyped-def]
     """Exchange each place of 0 … n−1, from the last down, with its partner."""
     order = np.arange(len(partners))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numba import njit
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import group_rows
+from anon_pipeline.compiled import kernel
 from anon_pipeline.compose.memory import Memory
 
 __all__ = ["fewest_compatible", "histories", "history"]
@@ -82,7 +82,7 @@ def fewest_compatible(codes: NDArray[np.int64]) -> int | None:
     return int(_fewest(rows, weights.astype(np.int64), order, begin, end, wanted))
 
 
-@njit(cache=True)
+@kernel
 def _fits(rows: NDArray[np.int64], person: int, other: int) -> bool:
     """Tell whether another row has the same class wherever the person's has one."""
     for j in range(rows.shape[1]):  # noqa: SIM110 - a kernel's plain loop
@@ -91,7 +91,7 @@ def _fits(rows: NDArray[np.int64], person: int, other: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel
 def _fewest(
     rows: NDArray[np.int64],
     weights: NDArray[np.int64],

@@ -19,15 +19,15 @@ No product overflows as long as a ≤ 2^27: that would take a trial beyond 2^7, 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.perturb.laplace_kernel import below, bernoulli_exp, bernoulli_exp_one
 
 __all__ = ["bernoulli_square", "fill", "sample"]
 
 
-@njit(cache=True)
+@kernel
 def bernoulli_square(words: NDArray[np.int64], at: int, e: int, a: int) -> tuple[bool, int]:
     """Draw Bernoulli(exp(−e²/(2a²))), e ≥ 0; the place is past the end if the words ran out."""
     whole, rest = e // a, e % a
@@ -47,7 +47,7 @@ def bernoulli_square(words: NDArray[np.int64], at: int, e: int, a: int) -> tuple
     return bernoulli_exp(words, at, rest * rest, 2 * a * a, 1)
 
 
-@njit(cache=True)
+@kernel
 def sample(words: NDArray[np.int64], at: int, a: int, b: int) -> tuple[int, int]:
     """Draw one discrete Gaussian of σ = a/b. The place is past the end if words ran out."""
     while at <= len(words):
@@ -69,7 +69,7 @@ def sample(words: NDArray[np.int64], at: int, a: int, b: int) -> tuple[int, int]
     return 0, at
 
 
-@njit(cache=True)
+@kernel
 def fill(
     noise: NDArray[np.int64], numerators: NDArray[np.int64], b: int, words: NDArray[np.int64], start: int
 ) -> tuple[int, int]:

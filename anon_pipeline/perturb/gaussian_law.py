@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, vectorize
 from numpy.typing import ArrayLike, NDArray
+
+from anon_pipeline.compiled import elementwise, kernel
 
 __all__ = ["STEPS", "beyond", "calibrated", "cdf", "delta", "mean_absolute", "pmf", "variance"]
 
@@ -28,7 +29,7 @@ _ROOT = math.sqrt(2 * math.pi)
 Reals = NDArray[np.float64]
 
 
-@njit(cache=True)
+@kernel
 def _norm(sigma):  # type: ignore[no-untyped-def]
     """Return N = Σ exp(−z²/(2σ²)), σ > 0."""
     if sigma >= _FEW:
@@ -39,7 +40,7 @@ def _norm(sigma):  # type: ignore[no-untyped-def]
     return 1.0 + 2.0 * total
 
 
-@njit(cache=True)
+@kernel
 def _upper(m, sigma):  # type: ignore[no-untyped-def]
     """Return P(Z ≥ m) for a whole m ≥ 1, σ > 0."""
     if m > _REACH * sigma + 1:
@@ -59,7 +60,7 @@ def _upper(m, sigma):  # type: ignore[no-untyped-def]
     return 0.5 * math.erfc(u / math.sqrt(2.0)) + math.exp(-0.5 * u2) / _ROOT * series / s
 
 
-@vectorize(cache=True)
+@elementwise
 def _tail(m, sigma):  # type: ignore[no-untyped-def]
     """Return P(Z ≥ m) for a whole m, or ±∞; σ ≥ 0."""
     if sigma == 0.0:
@@ -69,14 +70,14 @@ def _tail(m, sigma):  # type: ignore[no-untyped-def]
     return 1.0 - _upper(1.0 - m, sigma)
 
 
-@vectorize(cache=True)
+@elementwise
 def _mass(z, sigma):  # type: ignore[no-untyped-def]
     if sigma == 0.0:
         return 1.0 if z == 0 else 0.0
     return math.exp(-0.5 * (z / sigma) ** 2) / _norm(sigma)
 
 
-@vectorize(cache=True)
+@elementwise
 def _mean(sigma):  # type: ignore[no-untyped-def]
     if sigma == 0.0:
         return 0.0
@@ -89,7 +90,7 @@ def _mean(sigma):  # type: ignore[no-untyped-def]
     return 2.0 * total / _norm(sigma)
 
 
-@vectorize(cache=True)
+@elementwise
 def _square(sigma):  # type: ignore[no-untyped-def]
     if sigma == 0.0 or sigma >= _FEW:
         return sigma * sigma
@@ -99,7 +100,7 @@ def _square(sigma):  # type: ignore[no-untyped-def]
     return 2.0 * total / _norm(sigma)
 
 
-@njit(cache=True)
+@kernel
 def _profile(diameter, sigma, epsilon):  # type: ignore[no-untyped-def]
     """Return max over sets of P(Z in S) − exp(ε)·P(Z + D in S), whose best S is a half line."""
     first = math.floor(epsilon * sigma * sigma / diameter - 0.5 * diameter) + 1.0
@@ -111,7 +112,7 @@ def _profile(diameter, sigma, epsilon):  # type: ignore[no-untyped-def]
     return max(near, 0.0)
 
 
-@njit(cache=True)
+@kernel
 def _calibrate(numerators, diameters, epsilon, allowed, most):  # type: ignore[no-untyped-def]
     """Raise each numerator until its δ is allowed; beyond `most` it stays."""
     for i in range(len(numerators)):

@@ -29,8 +29,9 @@ that all loops end; the place one past the end tells the caller.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["FACTORIAL", "ODD", "below", "bernoulli_exp", "bernoulli_exp_one", "fill", "sample"]
 
@@ -40,7 +41,7 @@ ODD = 176_214_840
 """Σ over odd k ≤ 12 of 12!/(k−1)! − 12!/k!"""
 
 
-@njit(cache=True)
+@kernel
 def below(words: NDArray[np.int64], at: int, bound: int) -> tuple[int, int]:
     """Draw a uniform integer in [0, bound), bound in [1, 2^62].
 
@@ -66,7 +67,7 @@ def below(words: NDArray[np.int64], at: int, bound: int) -> tuple[int, int]:
     return bound, len(words) + 1
 
 
-@njit(cache=True)
+@kernel
 def bernoulli_exp(words: NDArray[np.int64], at: int, u: int, t: int, k: int) -> tuple[bool, int]:
     """Draw Bernoulli(exp(−u/t)), 0 ≤ u ≤ t, from its trial k on (1: from the beginning): Algorithm 1."""
     while True:
@@ -76,7 +77,7 @@ def bernoulli_exp(words: NDArray[np.int64], at: int, u: int, t: int, k: int) -> 
         k += 1
 
 
-@njit(cache=True)
+@kernel
 def bernoulli_exp_one(words: NDArray[np.int64], at: int) -> tuple[bool, int]:
     """Draw Bernoulli(exp(−1)), twelve trials of Algorithm 1 at once."""
     draw, at = below(words, at, FACTORIAL)
@@ -85,7 +86,7 @@ def bernoulli_exp_one(words: NDArray[np.int64], at: int) -> tuple[bool, int]:
     return draw < ODD, at
 
 
-@njit(cache=True)
+@kernel
 def sample(words: NDArray[np.int64], at: int, t: int, s: int) -> tuple[int, int]:
     """Draw one discrete Laplace of scale t/s: Algorithm 2. The place is past the end if words ran out."""
     while at <= len(words):
@@ -106,7 +107,7 @@ def sample(words: NDArray[np.int64], at: int, t: int, s: int) -> tuple[int, int]
     return 0, at
 
 
-@njit(cache=True)
+@kernel
 def fill(
     noise: NDArray[np.int64], numerators: NDArray[np.int64], s: int, words: NDArray[np.int64], start: int
 ) -> tuple[int, int]:

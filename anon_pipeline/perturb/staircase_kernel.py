@@ -18,15 +18,15 @@ No product overflows as long as D·q ≤ 2^52 and p ≤ 2^62, see `laplace_kerne
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.perturb.laplace_kernel import below, bernoulli_exp, bernoulli_exp_one
 
 __all__ = ["fill", "geometric", "sample"]
 
 
-@njit(cache=True)
+@kernel
 def geometric(words: NDArray[np.int64], at: int, p: int, q: int) -> tuple[int, int]:
     """Draw G ≥ 0 with P(G = g) ∝ exp(−g·p/q); the place is past the end if the words ran out."""
     rest, accepted = 0, q == 1
@@ -40,7 +40,7 @@ def geometric(words: NDArray[np.int64], at: int, p: int, q: int) -> tuple[int, i
     return rest // p, at
 
 
-@njit(cache=True)
+@kernel
 def sample(
     words: NDArray[np.int64], at: int, shape: tuple[int, int], rate: tuple[int, int]
 ) -> tuple[int, int]:
@@ -66,7 +66,7 @@ def sample(
     return 0, at
 
 
-@njit(cache=True)
+@kernel
 def fill(
     noise: NDArray[np.int64],
     shapes: tuple[NDArray[np.int64], NDArray[np.int64]],

@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.risk.closeness import flat_part
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
 
@@ -79,7 +79,7 @@ class Rules(NamedTuple):
     c: NDArray[np.float64]
 
 
-@njit(cache=True)
+@kernel
 def tally(
     codes: NDArray[np.int64],
     weights: NDArray[np.int64],
@@ -116,7 +116,7 @@ def tally(
     return found
 
 
-@njit(cache=True)
+@kernel
 def _ordered(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
@@ -138,7 +138,7 @@ def _ordered(
     return min(max(distance / (occurring - 1), 0.0), 1.0)
 
 
-@njit(cache=True)
+@kernel
 def _equal(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
@@ -150,7 +150,7 @@ def _equal(
     return distance
 
 
-@njit(cache=True)
+@kernel
 def _hierarchical(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
@@ -178,7 +178,7 @@ def _hierarchical(
     return cost / (max(height - 1, 1) * n * size)
 
 
-@njit(cache=True)
+@kernel
 def class_distance(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
@@ -202,7 +202,7 @@ def class_distance(
     return 0.0
 
 
-@njit(cache=True)
+@kernel
 def _diverse(rules: Rules, column: int, counts: NDArray[np.int64], size: int) -> bool:
     """Whether a class is l-diverse in one column."""
     if rules.kinds[column] == NONE:
@@ -219,7 +219,7 @@ def _diverse(rules: Rules, column: int, counts: NDArray[np.int64], size: int) ->
     return rest > 0 and ranked[-1] / rest < rules.c[column]
 
 
-@njit(cache=True)
+@kernel
 def keeps(
     rules: Rules, values: NDArray[np.int64], counts: NDArray[np.int64], ends: NDArray[np.int64], size: int
 ) -> bool:

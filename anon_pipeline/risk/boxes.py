@@ -7,8 +7,9 @@ Belongs here: counting, by whole-number coordinates. Does not belong here: which
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["points_in_boxes"]
 
@@ -108,7 +109,7 @@ def _counted(
     return found
 
 
-@njit(cache=True)
+@kernel
 def _within(points, low, high, starts, stops):  # type: ignore[no-untyped-def]
     """Count the points from start to stop that are ≥ low and < high in every column."""
     counts = np.zeros(len(low), np.int64)

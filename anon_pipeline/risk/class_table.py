@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.risk.histograms import class_sizes, starts_of
 
 __all__ = ["ClassTable", "class_table", "finest_first", "lexicographically_below"]
@@ -56,7 +56,7 @@ def finest_first(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.argsort(-np.asarray(distinct), kind="stable")
 
 
-@njit(cache=True)
+@kernel
 def _grouped(values, labels, starts):  # type: ignore[no-untyped-def]
     """Copy the rows of classes behind each other; rows of no class (−1) are left out."""
     rows = np.empty((starts[-1], values.shape[1]))
@@ -70,7 +70,7 @@ def _grouped(values, labels, starts):  # type: ignore[no-untyped-def]
     return rows
 
 
-@njit(cache=True)
+@kernel
 def lexicographically_below(a, b, first):  # type: ignore[no-untyped-def]
     """Tell whether row a comes before row b, by the columns from ``first`` on."""
     for column in range(first, len(a)):
@@ -79,7 +79,7 @@ def lexicographically_below(a, b, first):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True)
+@kernel
 def _insertion_sort(part):  # type: ignore[no-untyped-def]
     """Sort a few rows in place, lexicographically."""
     row = np.empty(part.shape[1])
@@ -92,14 +92,14 @@ def _insertion_sort(part):  # type: ignore[no-untyped-def]
         part[j] = row
 
 
-@njit(cache=True)
+@kernel
 def _sort_by_columns(part):  # type: ignore[no-untyped-def]
     """Sort rows in place, lexicographically: stable sorts from the last column to the first."""
     for column in range(part.shape[1] - 1, -1, -1):
         part[:] = part[np.argsort(part[:, column], kind="mergesort")]
 
 
-@njit(cache=True)
+@kernel
 def _sort_within(rows, starts):  # type: ignore[no-untyped-def]
     """Sort the rows of each class in place, lexicographically.
 

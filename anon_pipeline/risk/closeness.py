@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
 
 __all__ = ["Distance", "closeness"]
@@ -76,7 +76,7 @@ def _ordered(found: ClassHistograms, whole: NDArray[np.int64]) -> NDArray[np.flo
     return np.clip(sums / (len(below) - 1), 0.0, 1.0)
 
 
-@njit(cache=True)
+@kernel
 def flat_part(begin, end, level, size, prefixes):  # type: ignore[no-untyped-def]
     """Return Σ|level/size − Q_j| over begin ≤ j < end, Q_j the whole table's share at or below value j.
 
@@ -97,7 +97,7 @@ def flat_part(begin, end, level, size, prefixes):  # type: ignore[no-untyped-def
     return level / size * (2 * low - begin - end) + rest / n
 
 
-@njit(cache=True)
+@kernel
 def _cumulative_differences(starts, ranks, counts, sizes, prefixes):  # type: ignore[no-untyped-def]
     """Return Σ_j |P_j − Q_j| for each class, O(log v) for each of its distinct values.
 

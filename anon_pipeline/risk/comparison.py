@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.errors import InputError
 
 __all__ = ["MOST_PATTERNS", "Levels", "LinkageFiles", "distance_levels", "levels_of"]
@@ -149,7 +149,7 @@ def packed_cuts(levels: Levels) -> tuple[NDArray[np.int64], NDArray[np.float64],
     return levels.strides, np.concatenate((np.zeros(0), *levels.cuts)), starts
 
 
-@njit(cache=True)
+@kernel
 def _patterns_of(i, arrays, packed, out):  # type: ignore[no-untyped-def]
     """Write the pattern of attacker i and every released record."""
     known_codes, codes, known_numbers, numbers, _ = arrays
@@ -167,7 +167,7 @@ def _patterns_of(i, arrays, packed, out):  # type: ignore[no-untyped-def]
                 out[j] += step * (abs(line[j] - number) > cut)
 
 
-@njit(cache=True)
+@kernel
 def count_patterns(arrays, packed, width):  # type: ignore[no-untyped-def]
     """Count the pairs of each pattern, (P,), and return the pattern of each attacker's own pair, (a,)."""
     own = arrays[4]
@@ -181,7 +181,7 @@ def count_patterns(arrays, packed, width):  # type: ignore[no-untyped-def]
     return total, mine
 
 
-@njit(cache=True)
+@kernel
 def count_outcomes(arrays, packed, outcomes):  # type: ignore[no-untyped-def]
     """Count, for each attacker, the records of each outcome 0 … 3; outcomes: (P,). (a, 4)."""
     found = np.zeros((len(arrays[4]), 4), np.int64)
@@ -193,7 +193,7 @@ def count_outcomes(arrays, packed, outcomes):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@kernel
 def count_best(arrays, packed, ranks):  # type: ignore[no-untyped-def]
     """Return each attacker's highest rank and how many records have it; ranks: (P,). (a, 2)."""
     found = np.zeros((len(arrays[4]), 2), np.int64)
@@ -211,7 +211,7 @@ def count_best(arrays, packed, ranks):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True)
+@kernel
 def count_similar(arrays, ranges, bounds):  # type: ignore[no-untyped-def]
     """Count, for each attacker, the records as similar as each of two bounds; and the own similarity.
 

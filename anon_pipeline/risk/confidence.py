@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.risk.class_table import class_table, finest_first
 
 __all__ = ["confidence_radius", "confident_counts"]
@@ -85,7 +85,7 @@ def confident_counts(
     return found
 
 
-@njit(cache=True)
+@kernel
 def _window(column, begin, end, y, reach):  # type: ignore[no-untyped-def]
     """Bisect begin … end of a sorted column: the first value within reach of y, and the first beyond."""
     low, high = begin, end
@@ -105,7 +105,7 @@ def _window(column, begin, end, y, reach):  # type: ignore[no-untyped-def]
     return first, low
 
 
-@njit(cache=True)
+@kernel
 def _inside(row, y, reach):  # type: ignore[no-untyped-def]
     """Tell whether a row is within reach in every column."""
     for column in range(len(y)):  # noqa: SIM110 - numba compiles the loop, not the generator
@@ -114,7 +114,7 @@ def _inside(row, y, reach):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@kernel
 def _counts(released, radius, classes, table, cap):  # type: ignore[no-untyped-def]
     """Count rows within reach: by bisection for one column, by a scan that ends at the cap for several."""
     rows, starts, before, leads = table

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.perturb.laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
 from anon_pipeline.risk.histograms import class_histograms
@@ -118,7 +118,7 @@ def ties_of(
     return tied
 
 
-@njit(cache=True)
+@kernel
 def _tied_on_line(released, mine, classes, arrays):  # type: ignore[no-untyped-def]
     """Count ties for one column: only the two neighbours of the released value can be nearest."""
     rows, starts, before = arrays
@@ -138,7 +138,7 @@ def _tied_on_line(released, mine, classes, arrays):  # type: ignore[no-untyped-d
     return tied
 
 
-@njit(cache=True)
+@kernel
 def _squared(a, b, scale):  # type: ignore[no-untyped-def]
     """Return the squared distance of two rows, each column multiplied by its scale."""
     total = 0.0
@@ -148,7 +148,7 @@ def _squared(a, b, scale):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@kernel
 def _first_not_below(rows, span, y, lead):  # type: ignore[no-untyped-def]
     """Return the first of the sorted rows of a span that does not come before y."""
     begin, end = span
@@ -161,7 +161,7 @@ def _first_not_below(rows, span, y, lead):  # type: ignore[no-untyped-def]
     return begin
 
 
-@njit(cache=True)
+@kernel
 def _scan(span, table, y, scale, mine):  # type: ignore[no-untyped-def]
     """Count ties from ``span[0]`` to ``span[1]`` by steps of ``span[2]``; −1 as soon as a row is nearer.
 
@@ -182,7 +182,7 @@ def _scan(span, table, y, scale, mine):  # type: ignore[no-untyped-def]
     return ties
 
 
-@njit(cache=True)
+@kernel
 def _tied_in_space(released, mine, classes, arrays, measure):  # type: ignore[no-untyped-def]
     """Count ties for several columns, outwards from where the released row would stand."""
     rows, starts, before = arrays

@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.risk.expected import NoiseLaw
 
 __all__ = ["LARGEST_BALANCED", "PosteriorRisk", "posterior_risk"]
@@ -165,7 +165,7 @@ def _chances(
     return chances, offsets
 
 
-@njit(cache=True)
+@kernel
 def _guess(chances, offsets, shape, rounds, found):  # type: ignore[no-untyped-def]
     """Balance the chances of each class and write what is guessed of each row, by values and by record."""
     label, starts, tall, wide = shape
@@ -191,7 +191,7 @@ def _guess(chances, offsets, shape, rounds, found):  # type: ignore[no-untyped-d
         begin = end
 
 
-@njit(cache=True)
+@kernel
 def _balance(part, tall, wide, rounds):  # type: ignore[no-untyped-def]
     """Return the factors of the columns by which each original is used once; rows are scaled in place."""
     height, width = part.shape

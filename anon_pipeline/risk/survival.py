@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
 
 __all__ = ["Fates", "Line", "Outputs", "expected_kept", "fates", "line"]
@@ -153,7 +153,7 @@ def _pairs(classes: Integers, starts: Integers) -> Iterator[tuple[Integers, Inte
         first = last
 
 
-@njit(cache=True)
+@kernel
 def _thin(centre, counts, starts, reach, k):  # type: ignore[no-untyped-def]
     """Find the outputs with 0 < ℓ < k: intervals [low, high] of each class, (i,), and where a class begins.
 
@@ -209,7 +209,7 @@ def expected_kept(
     return stays
 
 
-@njit(cache=True)
+@kernel
 def _chernoff(mean, at):  # type: ignore[no-untyped-def]
     """Bound the chance that M is ``at`` or beyond, on the side of ``at`` that is away from the mean."""
     if mean <= 0:
@@ -219,7 +219,7 @@ def _chernoff(mean, at):  # type: ignore[no-untyped-def]
     return np.exp(min(at - mean - at * np.log(at / mean), 0.0))
 
 
-@njit(cache=True)
+@kernel
 def _first_moment(chances, counts, most):  # type: ignore[no-untyped-def]
     """Return P(S ≤ most) and E[S·1{S ≤ most}] of a sum S of independent 0s and 1s."""
     dist = np.zeros(most + 1)
@@ -239,7 +239,7 @@ def _first_moment(chances, counts, most):  # type: ignore[no-untyped-def]
     return mass, moment
 
 
-@njit(cache=True)
+@kernel
 def _kept(lost, counts, starts, most_lost, work):  # type: ignore[no-untyped-def]
     """Choose, for each class, the cheapest way to its expectation."""
     kept = np.zeros(len(starts) - 1)

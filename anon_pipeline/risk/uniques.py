@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["SIZES", "MinimalUniques", "SampleUniques", "minimal_uniques", "sample_uniques"]
 
@@ -159,7 +160,7 @@ def _unique_in(key: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(counts[place] == 1)
 
 
-@njit(cache=True)
+@kernel
 def _once(key, width):  # type: ignore[no-untyped-def]
     """Tell whose key occurs once, counting it up to two."""
     counts = np.zeros(width, np.uint8)

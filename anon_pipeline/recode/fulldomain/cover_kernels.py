@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["NOT_ABOVE", "NOT_BELOW", "WIDTH", "next_node", "open_nodes", "promise", "promises"]
 
@@ -27,7 +28,7 @@ NOT_ABOVE: Final = 2
 """Nor what is above."""
 
 
-@njit(cache=True)
+@kernel
 def open_nodes(
     floors: NDArray[np.int64],
     ceiling: int,
@@ -70,7 +71,7 @@ def open_nodes(
         at += steps[attribute]
 
 
-@njit(cache=True)
+@kernel
 def promise(
     node: int,
     below: int,
@@ -100,7 +101,7 @@ def promise(
     return found
 
 
-@njit(cache=True)
+@kernel
 def _sink(values: NDArray[np.float32], queue: NDArray[np.int32], size: int) -> None:
     """Let the first entry of a heap sink to its place."""
     at, value, node = 0, values[0], queue[0]
@@ -115,7 +116,7 @@ def _sink(values: NDArray[np.float32], queue: NDArray[np.int32], size: int) -> N
     values[at], queue[at] = value, node
 
 
-@njit(cache=True)
+@kernel
 def next_node(
     heap: tuple[NDArray[np.float32], NDArray[np.int32], int],
     floors: NDArray[np.int64],
@@ -159,7 +160,7 @@ def next_node(
     return best, size
 
 
-@njit(cache=True)
+@kernel
 def promises(
     values: NDArray[np.float32],
     covers: tuple[NDArray[np.int32], NDArray[np.int32]],

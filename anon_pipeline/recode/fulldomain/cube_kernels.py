@@ -7,13 +7,14 @@ Belongs here: filling, folding, counting and pricing one cube. Does not belong h
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["count_cells", "fill", "fold", "fold_axis", "price_cells"]
 
 
-@njit(cache=True)
+@kernel
 def fill(
     below: tuple[NDArray[np.int64], NDArray[np.int64]],
     fields: NDArray[np.int64],
@@ -47,7 +48,7 @@ def fill(
         out[cell] += np.int32(sizes[row])
 
 
-@njit(cache=True)
+@kernel
 def fold_axis(source, out, firsts, sizes):  # type: ignore[no-untyped-def]
     """Generalize one attribute of a cube.
 
@@ -81,7 +82,7 @@ def fold_axis(source, out, firsts, sizes):  # type: ignore[no-untyped-def]
             to += inner
 
 
-@njit(cache=True)
+@kernel
 def fold(
     source: NDArray[np.int32],
     widths: NDArray[np.int64],
@@ -115,7 +116,7 @@ def fold(
     return (steps.shape[0] - 1) % 2
 
 
-@njit(cache=True)
+@kernel
 def count_cells(sizes: NDArray[np.int32], k: int) -> tuple[int, int, int, int, int]:
     """Tell the classes of at least k records from the others; empty cells are none.
 
@@ -136,7 +137,7 @@ def count_cells(sizes: NDArray[np.int32], k: int) -> tuple[int, int, int, int, i
     return small, kept, squares, classes, every
 
 
-@njit(cache=True)
+@kernel
 def price_cells(
     sizes: NDArray[np.int32], k: int, fields: NDArray[np.int64], cost: NDArray[np.int64]
 ) -> NDArray[np.int64]:

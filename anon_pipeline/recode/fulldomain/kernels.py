@@ -8,8 +8,9 @@ from which table (`nodes`), sensitive values (`values`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["cheapest", "count_sizes", "price", "roll_up"]
 
@@ -17,7 +18,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbourin
 _HALF = np.uint64(32)
 
 
-@njit(cache=True)
+@kernel
 def _slot(keys: NDArray[np.int64], row: int, mask: np.uint64) -> np.uint64:
     """Hash all words of a key to the slot where probing begins."""
     mixed = np.uint64(0)
@@ -27,8 +28,8 @@ def _slot(keys: NDArray[np.int64], row: int, mask: np.uint64) -> np.uint64:
     return (mixed * _MIX) >> _HALF & mask
 
 
-@njit(cache=True)
-def _same(keys: NDArray[np.int64], left: int, right: int) -> bool:
+@kernel
+def _same(keys: NDArray[np.int64], left: int | np.int64, right: int | np.int64) -> bool:
     """Whether two keys agree in every word."""
     for word in range(keys.shape[0]):  # noqa: SIM110 - numba knows no generator expressions
         if keys[word, left] != keys[word, right]:
@@ -36,7 +37,7 @@ def _same(keys: NDArray[np.int64], left: int, right: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel
 def _roll_up_one(below, changes, slots, out, part):  # type: ignore[no-untyped-def]
     """`roll_up` for keys of one word: a third faster. What is new is written as what is not: few branches."""
     keys, sizes = below[0][0], below[1]
@@ -70,7 +71,7 @@ def _roll_up_one(below, changes, slots, out, part):  # type: ignore[no-untyped-d
     return found
 
 
-@njit(cache=True)
+@kernel
 def roll_up(
     below: tuple[NDArray[np.int64], NDArray[np.int64]],
     changes: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -124,7 +125,7 @@ def roll_up(
     return found
 
 
-@njit(cache=True)
+@kernel
 def count_sizes(sizes: NDArray[np.int64], k: int, kept: NDArray[np.bool_]) -> tuple[int, int, int, int]:
     """Tell the classes of at least k records from the others.
 
@@ -148,7 +149,7 @@ def count_sizes(sizes: NDArray[np.int64], k: int, kept: NDArray[np.bool_]) -> tu
     return small, classes, squares, every
 
 
-@njit(cache=True)
+@kernel
 def price(
     keys: NDArray[np.int64],
     sizes: NDArray[np.int64],
@@ -178,7 +179,7 @@ def price(
     return sums
 
 
-@njit(cache=True)
+@kernel
 def cheapest(levels: NDArray[np.int64], rows: NDArray[np.int64], node: NDArray[np.int64]) -> int:
     """Find the smallest of the tables that lie at or below a node.
 

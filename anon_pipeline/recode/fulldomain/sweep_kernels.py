@@ -7,9 +7,9 @@ swept, what their counts mean (`sweep`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.fulldomain.cube_kernels import fold_axis
 
 __all__ = ["close_below", "corner", "count_narrow", "walk"]
@@ -18,7 +18,7 @@ _CLOSED, _OPEN, _SWEPT = 0, 1, 2
 _PART = 2**14  # cells whose counts fit into 32 bits
 
 
-@njit(cache=True)
+@kernel
 def corner(
     stands: NDArray[np.uint8],
     shape: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -72,7 +72,7 @@ def corner(
     return found
 
 
-@njit(cache=True)
+@kernel
 def close_below(
     stands: NDArray[np.uint8],
     shape: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -103,7 +103,7 @@ def close_below(
         at += steps[attribute]
 
 
-@njit(cache=True)
+@kernel
 def count_narrow(sizes, k):  # type: ignore[no-untyped-def]
     """Count the classes of a cube whose cells may have lost multiples of 2^16.
 
@@ -126,7 +126,7 @@ def count_narrow(sizes, k):  # type: ignore[no-untyped-def]
     return small, kept, squares, records
 
 
-@njit(cache=True)
+@kernel
 def _folded(arena, at, levels, wanted, places):  # type: ignore[no-untyped-def]
     """Generalize a cube in the arena to the wanted levels, which ``levels`` become.
 
@@ -152,7 +152,7 @@ def _folded(arena, at, levels, wanted, places):  # type: ignore[no-untyped-def]
     return begin, top
 
 
-@njit(cache=True)
+@kernel
 def _counted(cells, node, shape, stands, rules, row):  # type: ignore[no-untyped-def]
     """Count a node, write its row, and close what that rules out; return 0 if its cells overflowed."""
     levels, at = node
@@ -168,7 +168,7 @@ def _counted(cells, node, shape, stands, rules, row):  # type: ignore[no-untyped
     return 1
 
 
-@njit(cache=True)
+@kernel
 def walk(
     space: tuple[NDArray[np.uint16], NDArray[np.int64]],
     start: tuple[int, NDArray[np.int64], NDArray[np.int64]],

@@ -8,9 +8,9 @@ belong here: keys and sizes (`kernels`), what a class must keep (`rules`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.rules import ENTROPY, NONE, RECURSIVE, Rules, keeps, tally
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
 
@@ -33,7 +33,7 @@ def least_distinct(rules: Rules) -> NDArray[np.int64]:
     return least
 
 
-@njit(cache=True)
+@kernel
 def by_class(labels: NDArray[np.int64], first: NDArray[np.int64], order: NDArray[np.int64]) -> None:
     """Sort classes below a node by the node's classes.
 
@@ -55,7 +55,7 @@ def by_class(labels: NDArray[np.int64], first: NDArray[np.int64], order: NDArray
     first[0] = 0
 
 
-@njit(cache=True)
+@kernel
 def merge(
     below: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
     members: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -94,7 +94,7 @@ def merge(
             out_starts[group * columns + column + 1] = at + found
 
 
-@njit(cache=True)
+@kernel
 def judge(
     rules: Rules,
     histograms: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
@@ -129,7 +129,7 @@ def judge(
         kept[group] = enough and keeps(rules, values[base:last], counts[base:last], ends, sizes[group])
 
 
-@njit(cache=True)
+@kernel
 def mistakes(
     histograms: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
     sizes: NDArray[np.int64],

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.hierarchy.computed import number_text
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.microaggregation.clusters import Clusters, make_clusters
@@ -145,7 +145,7 @@ def _concept_values(
     return [found[concept] for concept in concepts.tolist()]
 
 
-@njit(cache=True)
+@kernel
 def _errors(
     space: tuple[NDArray[np.float64], NDArray[np.int64]],
     tree: Taxonomies,

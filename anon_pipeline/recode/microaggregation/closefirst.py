@@ -10,9 +10,9 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, forget, measure, record
 from anon_pipeline.recode.microaggregation.space import Space, make_work
 
@@ -80,7 +80,7 @@ def slice_sizes(n: int, size: int) -> NDArray[np.int64]:
     return sizes
 
 
-@njit(cache=True)
+@kernel
 def _outermost(tree: Taxonomies, work: Work, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
     """Position of the record farthest from the target, of equal ones that of the greatest id."""
     best, found = -1.0, -1
@@ -93,7 +93,7 @@ def _outermost(tree: Taxonomies, work: Work, begins: NDArray[np.int64], ends: ND
     return found
 
 
-@njit(cache=True)
+@kernel
 def _closest(tree: Taxonomies, work: Work, begin: int, end: int) -> int:
     """Position of the record nearest to the target, of equal ones that of the least id."""
     measure(tree, work, begin, end)
@@ -105,7 +105,7 @@ def _closest(tree: Taxonomies, work: Work, begin: int, end: int) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def _draw(
     tree: Taxonomies, work: Work, labels: NDArray[np.int64], parts: tuple[NDArray[np.int64], ...], label: int
 ) -> int:
@@ -126,7 +126,7 @@ def _draw(
     return size
 
 
-@njit(cache=True)
+@kernel
 def _tclose_rounds(
     tree: Taxonomies,
     work: Work,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.excess import KEPT
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, aim, best_concept, measure
 from anon_pipeline.recode.microaggregation.space import Space
@@ -40,7 +40,7 @@ class Clusters(NamedTuple):
     left: NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def members_of(clusters: Clusters, cluster: int) -> NDArray[np.int64]:
     """Records of a cluster, ascending."""
     members = np.empty(clusters.sizes[cluster], np.int64)
@@ -52,7 +52,7 @@ def members_of(clusters: Clusters, cluster: int) -> NDArray[np.int64]:
     return np.sort(members)
 
 
-@njit(cache=True)
+@kernel
 def _concept(tree: Taxonomies, column: int, leaves: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
     """Centroid by marginality of some records' leaves; ``counts`` is zero before and after."""
     for leaf in leaves:
@@ -69,7 +69,7 @@ def _concept(tree: Taxonomies, column: int, leaves: NDArray[np.int64], counts: N
     return best
 
 
-@njit(cache=True)
+@kernel
 def centroid(
     tree: Taxonomies,
     categories: NDArray[np.int64],
@@ -88,7 +88,7 @@ def centroid(
         clusters.concepts[cluster, column] = _concept(tree, column, own, clusters.counts)
 
 
-@njit(cache=True)
+@kernel
 def centroids(
     tree: Taxonomies, categories: NDArray[np.int64], clusters: Clusters, begin: int, end: int
 ) -> None:
@@ -97,7 +97,7 @@ def centroids(
         centroid(tree, categories, clusters, cluster, members_of(clusters, cluster))
 
 
-@njit(cache=True)
+@kernel
 def assign(
     tree: Taxonomies,
     work: Work,

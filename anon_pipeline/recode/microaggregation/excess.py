@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.rules import DISTINCT, ENTROPY, NONE, Rules, class_distance, keeps, tally
 
 __all__ = ["KEPT", "Limits", "Tallies", "excess", "judge"]
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     room: Tallies
 
 
-@njit(cache=True)
+@kernel
 def _count(limits: Limits, members: NDArray[np.int64]) -> int:
     """Count each sensitive column's values among some records, column after column; return the pairs."""
     rules, sensitive, room = limits.rules, limits.sensitive, limits.room
@@ -61,7 +61,7 @@ def _count(limits: Limits, members: NDArray[np.int64]) -> int:
     return begin
 
 
-@njit(cache=True)
+@kernel
 def _shortfall(rules: Rules, column: int, counts: NDArray[np.int64], size: int) -> float:
     """Share of the diversity that is missing, in (−∞, 1]; 0 or less where there is enough."""
     if rules.kinds[column] == NONE:
@@ -78,7 +78,7 @@ def _shortfall(rules: Rules, column: int, counts: NDArray[np.int64], size: int) 
     return 1.0 - rules.c[column] * rest / ranked[-1]
 
 
-@njit(cache=True)
+@kernel
 def excess(
     rules: Rules, values: NDArray[np.int64], counts: NDArray[np.int64], ends: NDArray[np.int64], size: int
 ) -> float:
@@ -103,7 +103,7 @@ def excess(
     return worst
 
 
-@njit(cache=True)
+@kernel
 def judge(limits: Limits, members: NDArray[np.int64]) -> tuple[bool, float]:
     """Whether some records keep all limits as a class, and by how much they miss the worst."""
     pairs = _count(limits, members)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["Taxonomies", "Work", "aim", "best_concept", "center", "forget", "gap", "measure", "record"]
 
@@ -64,7 +65,7 @@ class Work(NamedTuple):
     places: NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def _meeting(tree: Taxonomies, one: int, other: int) -> int:
     """Level on which two nodes of a column meet."""
     while one != other:
@@ -75,7 +76,7 @@ def _meeting(tree: Taxonomies, one: int, other: int) -> int:
     return tree.levels[one]
 
 
-@njit(cache=True)
+@kernel
 def aim(tree: Taxonomies, concepts: NDArray[np.int64], row: NDArray[np.float64]) -> None:
     """Write the squared distance of every leaf of every column from the column's concept."""
     for column in range(len(concepts)):
@@ -93,7 +94,7 @@ def aim(tree: Taxonomies, concepts: NDArray[np.int64], row: NDArray[np.float64])
             meeting += 1
 
 
-@njit(cache=True)
+@kernel
 def gap(
     tree: Taxonomies,
     numbers: tuple[NDArray[np.float64], NDArray[np.float64]],
@@ -114,7 +115,7 @@ def gap(
     return distance
 
 
-@njit(cache=True)
+@kernel
 def measure(tree: Taxonomies, work: Work, begin: int, alive: int) -> None:
     """Write the squared distance (9.7) of the records at some positions from ``target`` and ``row``."""
     out = work.distances[begin:alive]
@@ -136,7 +137,7 @@ def measure(tree: Taxonomies, work: Work, begin: int, alive: int) -> None:
             out[place] += row[leaves[place]]
 
 
-@njit(cache=True)
+@kernel
 def record(tree: Taxonomies, work: Work, place: int) -> None:
     """Aim at the record at a position."""
     for column in range(len(work.target)):
@@ -146,7 +147,7 @@ def record(tree: Taxonomies, work: Work, place: int) -> None:
     aim(tree, work.concepts, work.row)
 
 
-@njit(cache=True)
+@kernel
 def _marginality(tree: Taxonomies, counts: NDArray[np.int64], column: int, node: int) -> float:
     """Sum of the semantic distances (9.6) of a column's records from a node, level by level upwards."""
     level, below, total, above = tree.levels[node], 0, 0.0, node
@@ -159,7 +160,7 @@ def _marginality(tree: Taxonomies, counts: NDArray[np.int64], column: int, node:
     return total
 
 
-@njit(cache=True)
+@kernel
 def best_concept(
     tree: Taxonomies, counts: NDArray[np.int64], column: int, leaves: NDArray[np.int64], records: int
 ) -> int:
@@ -191,7 +192,7 @@ def best_concept(
     return best
 
 
-@njit(cache=True)
+@kernel
 def center(tree: Taxonomies, work: Work, alive: int) -> None:
     """Aim at the average of the records that are left: means, missing where most are, and concepts."""
     for column in range(len(work.target)):
@@ -203,7 +204,7 @@ def center(tree: Taxonomies, work: Work, alive: int) -> None:
     aim(tree, work.concepts, work.row)
 
 
-@njit(cache=True)
+@kernel
 def forget(tree: Taxonomies, work: Work, place: int, alive: int) -> int:
     """Take the record at a position out, the last one moves there; return how many are left."""
     last = alive - 1

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, forget, measure, record
 from anon_pipeline.recode.microaggregation.nearest import farthest, nearest, take
 
 __all__ = ["Growth", "mdav_rounds", "vmdav_rounds"]
 
 
-@njit(cache=True)
+@kernel
 def _around(
     tree: Taxonomies, work: Work, labels: NDArray[np.int64], state: NDArray[np.int64], k: int
 ) -> None:
@@ -28,7 +28,7 @@ def _around(
     state[1] += 1
 
 
-@njit(cache=True)
+@kernel
 def _from_center(tree: Taxonomies, work: Work, alive: int) -> None:
     """Measure from the record that is farthest from the average."""
     center(tree, work, alive)
@@ -37,7 +37,7 @@ def _from_center(tree: Taxonomies, work: Work, alive: int) -> None:
     measure(tree, work, 0, alive)
 
 
-@njit(cache=True)
+@kernel
 def mdav_rounds(
     tree: Taxonomies, work: Work, labels: NDArray[np.int64], state: NDArray[np.int64], k: int, rounds: int
 ) -> None:
@@ -85,7 +85,7 @@ class Growth(NamedTuple):
     at: NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def _join(work: Work, growth: Growth, place: int, last: int) -> None:
     """Put the record at a position into the cluster, and in exchange for the last one that is left."""
     growth.labels[work.ids[place]] = growth.state[1]
@@ -100,7 +100,7 @@ def _join(work: Work, growth: Growth, place: int, last: int) -> None:
     growth.at[work.ids[place]], growth.at[work.ids[last]] = place, last
 
 
-@njit(cache=True)
+@kernel
 def _approach(tree: Taxonomies, work: Work, growth: Growth, place: int, left: int) -> None:
     """Lower the distances to the cluster by those to its new member."""
     record(tree, work, place)
@@ -109,7 +109,7 @@ def _approach(tree: Taxonomies, work: Work, growth: Growth, place: int, left: in
         growth.near[other] = min(growth.near[other], work.distances[other])
 
 
-@njit(cache=True)
+@kernel
 def _seed(tree: Taxonomies, work: Work, growth: Growth, k: int) -> int:
     """Begin a cluster with the k records nearest to the farthest one; return how many are left."""
     state = growth.state
@@ -128,7 +128,7 @@ def _seed(tree: Taxonomies, work: Work, growth: Growth, k: int) -> int:
     return left
 
 
-@njit(cache=True)
+@kernel
 def _candidate(near: NDArray[np.float64], ids: NDArray[np.int64]) -> int:
     """Position of the least distance to the cluster, of equal ones that of the least id."""
     found = 0
@@ -138,7 +138,7 @@ def _candidate(near: NDArray[np.float64], ids: NDArray[np.int64]) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def _lonely(tree: Taxonomies, work: Work, place: int, left: int) -> float:
     """Squared distance of a record to the nearest other one that is left; infinite without one."""
     record(tree, work, place)
@@ -147,7 +147,7 @@ def _lonely(tree: Taxonomies, work: Work, place: int, left: int) -> float:
     return work.distances[:left].min()
 
 
-@njit(cache=True)
+@kernel
 def vmdav_rounds(tree: Taxonomies, work: Work, growth: Growth, k: int, gamma: float, rounds: int) -> None:
     """Form clusters of k to 2·k − 1 records until fewer than k are left.
 

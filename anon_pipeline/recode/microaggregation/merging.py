@@ -6,9 +6,9 @@ Belongs here: which clusters merge. Does not belong here: forming the first ones
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.clusters import Clusters, centroid, make_clusters, members_of
 from anon_pipeline.recode.microaggregation.excess import KEPT, Limits, Tallies, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, gap
@@ -21,7 +21,7 @@ _STEP = 20_000_000
 """Work of one kernel call, in cells: some tenths of a second at most."""
 
 
-@njit(cache=True)
+@kernel
 def _judge_some(limits: Limits, clusters: Clusters, begin: int, end: int) -> None:
     """Write by how much some clusters miss their limits."""
     for cluster in range(begin, end):
@@ -29,7 +29,7 @@ def _judge_some(limits: Limits, clusters: Clusters, begin: int, end: int) -> Non
         clusters.excess[cluster] = KEPT if kept else found
 
 
-@njit(cache=True)
+@kernel
 def join_nearest(tree: Taxonomies, clusters: Clusters, place: int) -> int:
     """Merge the cluster at a place of ``alive`` with its nearest; the lesser number stays and is returned."""
     worst, best, least = clusters.alive[place], -1, np.inf
@@ -59,7 +59,7 @@ def join_nearest(tree: Taxonomies, clusters: Clusters, place: int) -> int:
     return kept
 
 
-@njit(cache=True)
+@kernel
 def _worst(clusters: Clusters) -> int:
     """Place of the cluster with the greatest excess, of equal ones the least number; −1 if all keep."""
     found = -1
@@ -77,7 +77,7 @@ def _worst(clusters: Clusters) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def _merge_some(
     tree: Taxonomies, categories: NDArray[np.int64], limits: Limits, clusters: Clusters, step: int
 ) -> bool:

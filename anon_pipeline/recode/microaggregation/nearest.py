@@ -8,15 +8,15 @@ here: distances (`geometry`).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, forget
 
 __all__ = ["beyond", "farthest", "nearest", "sift", "take"]
 
 
-@njit(cache=True)
+@kernel
 def farthest(distances: NDArray[np.float64], ids: NDArray[np.int64]) -> int:
     """Position of the greatest distance, of equal ones that of the greatest id; −1 if there is none."""
     best, found = -1.0, -1
@@ -26,13 +26,13 @@ def farthest(distances: NDArray[np.float64], ids: NDArray[np.int64]) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel
 def beyond(one: float, first: int, other: float, second: int) -> bool:
     """Whether (distance, id) comes after (distance, id)."""
     return one > other or (one == other and first > second)
 
 
-@njit(cache=True)
+@kernel
 def sift(
     heap: NDArray[np.float64], places: NDArray[np.int64], ids: NDArray[np.int64], at: int, size: int
 ) -> None:
@@ -51,7 +51,7 @@ def sift(
     heap[at], places[at] = distance, place
 
 
-@njit(cache=True)
+@kernel
 def nearest(work: Work, begin: int, alive: int, k: int) -> None:
     """Write the k nearest of the records from ``begin`` to ``alive`` into ``heap`` and ``places``.
 
@@ -70,7 +70,7 @@ def nearest(work: Work, begin: int, alive: int, k: int) -> None:
             most = heap[0]
 
 
-@njit(cache=True)
+@kernel
 def take(
     tree: Taxonomies, work: Work, labels: NDArray[np.int64], chosen: NDArray[np.int64], alive: int, label: int
 ) -> int:

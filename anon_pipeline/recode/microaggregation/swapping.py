@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import group_rows
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.excess import Limits, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, measure, record
 from anon_pipeline.recode.microaggregation.merging import make_limits
@@ -45,7 +45,7 @@ class Refined(NamedTuple):
     refused: NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
     """Take the k records nearest to the target; tell whether they miss a limit, and queue the others."""
     alive, k = made.state[1], len(made.places)
@@ -71,7 +71,7 @@ def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel
 def _pop(made: Refined) -> int:
     """Take the nearest record out of the queue."""
     place = made.queue[0]
@@ -82,7 +82,7 @@ def _pop(made: Refined) -> int:
     return place
 
 
-@njit(cache=True)
+@kernel
 def _same(sensitive: NDArray[np.int64], one: int, other: int) -> bool:
     """Whether two records have the same sensitive values."""
     differ = 0
@@ -91,7 +91,7 @@ def _same(sensitive: NDArray[np.int64], one: int, other: int) -> bool:
     return differ == 0
 
 
-@njit(cache=True)
+@kernel
 def _best_exchange(limits: Limits, members: NDArray[np.int64], newcomer: int) -> tuple[int, float]:
     """Slot of the member that the newcomer should replace, of equal ones the least, and the excess then."""
     best, least = -1, np.inf
@@ -110,7 +110,7 @@ def _best_exchange(limits: Limits, members: NDArray[np.int64], newcomer: int) ->
     return best, least
 
 
-@njit(cache=True)
+@kernel
 def _refine(work: Work, limits: Limits, made: Refined, step: int) -> bool:
     """Offer the nearest records to the cluster one after the other; tell whether there is more to do.
 
@@ -140,7 +140,7 @@ def _refine(work: Work, limits: Limits, made: Refined, step: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@kernel
 def _aim_first(tree: Taxonomies, work: Work, alive: int) -> None:
     """Aim at the record that is farthest from the average."""
     center(tree, work, alive)
@@ -148,7 +148,7 @@ def _aim_first(tree: Taxonomies, work: Work, alive: int) -> None:
     record(tree, work, farthest(work.distances[:alive], work.ids))
 
 
-@njit(cache=True)
+@kernel
 def _aim_second(tree: Taxonomies, work: Work, alive: int) -> None:
     """Aim at the record that is farthest from the one aimed at."""
     measure(tree, work, 0, alive)

@@ -6,15 +6,16 @@ Belongs here: Hansen and Mukherjee's algorithm. Does not belong here: several co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from anon_pipeline.compiled import kernel
 
 __all__ = ["univariate"]
 
 _STEP = 100_000_000
 
 
-@njit(cache=True)
+@kernel
 def _paths(
     values: NDArray[np.float64],
     k: int,

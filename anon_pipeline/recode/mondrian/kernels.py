@@ -7,9 +7,9 @@ keep t-closeness and l-diversity (`tries`), what positions mean and what a class
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.mondrian.state import Axes, State
 from anon_pipeline.recode.mondrian.tries import allowable_cut, tallied
 from anon_pipeline.recode.rules import Rules
@@ -17,7 +17,7 @@ from anon_pipeline.recode.rules import Rules
 __all__ = ["advance"]
 
 
-@njit(cache=True)
+@kernel
 def _width(axes: Axes, axis: int, low: int, high: int) -> float:
     """Normalized width of a range; −1 if there is nothing to cut, 1 if it mixes missing and numbers."""
     if low == high:
@@ -28,7 +28,7 @@ def _width(axes: Axes, axis: int, low: int, high: int) -> float:
     return (greatest - least) / axes.spans[axis] if axes.spans[axis] > 0 else 0.0
 
 
-@njit(cache=True)
+@kernel
 def _extent(values: NDArray[np.int32]) -> tuple[int, int]:
     """Least and greatest of some values."""
     low, high = values[0], values[0]
@@ -37,7 +37,7 @@ def _extent(values: NDArray[np.int32]) -> tuple[int, int]:
     return low, high
 
 
-@njit(cache=True)
+@kernel
 def _records_upto(values: NDArray[np.int32], weights: NDArray[np.int64], bound: int) -> int:
     """Records whose value is at most a bound."""
     records = 0
@@ -47,7 +47,7 @@ def _records_upto(values: NDArray[np.int32], weights: NDArray[np.int64], bound: 
     return records
 
 
-@njit(cache=True)
+@kernel
 def _median(
     values: NDArray[np.int32],
     weights: NDArray[np.int64],
@@ -80,7 +80,7 @@ def _median(
     return low, _records_upto(values, weights, low - 1), _records_upto(values, weights, low)
 
 
-@njit(cache=True)
+@kernel
 def _quota(below: int, upto: int, records: int, k: int, relaxed: bool) -> int:
     """How many records with the median value go left, where k is all that a class must keep.
 
@@ -105,7 +105,7 @@ def _quota(below: int, upto: int, records: int, k: int, relaxed: bool) -> int:
     return (records + 1) // 2 - below if relaxed else -1
 
 
-@njit(cache=True)
+@kernel
 def _cut_by_size(
     state: State, axis: int, place: tuple[int, int, int], extent: tuple[int, int], rule: tuple[int, bool]
 ) -> bool:
@@ -129,7 +129,7 @@ def _cut_by_size(
     return True
 
 
-@njit(cache=True)
+@kernel
 def _part(values, goes_left, spare):  # type: ignore[no-untyped-def]
     """Move those that go left to the front, both halves in their old order; no branch to mispredict."""
     left, right = 0, 0
@@ -144,7 +144,7 @@ def _part(values, goes_left, spare):  # type: ignore[no-untyped-def]
     return left
 
 
-@njit(cache=True)
+@kernel
 def _divide(state: State, begin: int, end: int) -> int:
     """Move the marked entries of a class to its front; return how many they are."""
     goes_left, spare = state.goes_left[begin:end], state.spare
@@ -154,7 +154,7 @@ def _divide(state: State, begin: int, end: int) -> int:
     return _part(state.entries[begin:end], goes_left, spare)
 
 
-@njit(cache=True)
+@kernel
 def _cut(
     state: State, axes: Axes, rules: Rules, place: tuple[int, int, int], relaxed: bool
 ) -> tuple[int, int]:
@@ -203,7 +203,7 @@ def _cut(
     return 0, work
 
 
-@njit(cache=True)
+@kernel
 def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) -> bool:
     """Go on dividing entries into classes, for a while.
 

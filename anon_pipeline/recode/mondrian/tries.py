@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.rules import Rules, keeps
 
 __all__ = ["EVERY", "FEWEST_TRIES", "MOST_WORK", "Tallies", "allowable_cut", "tallied"]
@@ -45,7 +45,7 @@ class Tallies(NamedTuple):
     records: int
 
 
-@njit(cache=True)
+@kernel
 def _distinct(
     codes: NDArray[np.int32], places: NDArray[np.int64], values: NDArray[np.int64], seen: NDArray[np.int64]
 ) -> int:
@@ -73,7 +73,7 @@ def _distinct(
     return found
 
 
-@njit(cache=True)
+@kernel
 def tallied(cells: NDArray[np.int32], weights: NDArray[np.int64], seen: NDArray[np.int64]) -> Tallies:
     """Count the sensitive values of a class.
 
@@ -96,7 +96,7 @@ def tallied(cells: NDArray[np.int32], weights: NDArray[np.int64], seen: NDArray[
     return Tallies(places, weights, values[: starts[a]], counts, starts, weights.sum())
 
 
-@njit(cache=True)
+@kernel
 def _half_keeps(rules: Rules, tallies: Tallies, counts: NDArray[np.int64], size: int) -> bool:
     """Whether a half with these records of each of the class's values keeps the rules."""
     if size < rules.k:
@@ -116,7 +116,7 @@ def _half_keeps(rules: Rules, tallies: Tallies, counts: NDArray[np.int64], size:
     return keeps(rules, values[:found], own[:found], ends, size)
 
 
-@njit(cache=True)
+@kernel
 def _allowable(rules: Rules, tallies: Tallies, left: NDArray[np.int64], size: int) -> bool:
     """Whether both halves keep the rules, the left one given by its counts."""
     return _half_keeps(rules, tallies, left, size) and _half_keeps(
@@ -124,7 +124,7 @@ def _allowable(rules: Rules, tallies: Tallies, left: NDArray[np.int64], size: in
     )
 
 
-@njit(cache=True)
+@kernel
 def _move(tallies: Tallies, entries: NDArray[np.int64], left: NDArray[np.int64], sign: int) -> None:
     """Move entries into the left half (1) or out of it (−1)."""
     for column in range(len(tallies.starts) - 1):
@@ -132,7 +132,7 @@ def _move(tallies: Tallies, entries: NDArray[np.int64], left: NDArray[np.int64],
             left[tallies.places[column, entry]] += sign * tallies.weights[entry]
 
 
-@njit(cache=True)
+@kernel
 def _nearest(
     rules: Rules, tallies: Tallies, order: NDArray[np.int64], cuts: tuple, most: int
 ) -> tuple[int, int]:
@@ -176,7 +176,7 @@ def _nearest(
     return 0, tried
 
 
-@njit(cache=True)
+@kernel
 def _in_order(values: NDArray[np.int32], extent: tuple[int, int]) -> NDArray[np.int64]:
     """Sort entries by value, equal ones in their old order, (m,)."""
     low, high = extent
@@ -193,7 +193,7 @@ def _in_order(values: NDArray[np.int32], extent: tuple[int, int]) -> NDArray[np.
     return order
 
 
-@njit(cache=True)
+@kernel
 def _between_values(
     rules: Rules, tallies: Tallies, values: NDArray[np.int32], order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
@@ -215,7 +215,7 @@ def _between_values(
     return at[:found], upto[:found], start if start >= 0 else found - 1
 
 
-@njit(cache=True)
+@kernel
 def allowable_cut(
     rules: Rules, tallies: Tallies, axis: tuple, relaxed: bool, goes_left: NDArray[np.bool_]
 ) -> tuple[bool, int]:

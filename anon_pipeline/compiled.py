@@ -1,0 +1,101 @@
+"""Loops compiled to machine code by numba, and kept on disk so that nothing stale or foreign is ever run.
+
+numba's own cache has two gaps. Processes that compile at once may save the code of two signatures under one
+name; so may one that is killed between two writes, after another version of its module has run. And the code
+of a kernel holds that of the kernels that it calls, but passes for fresh when only their files have changed.
+Belongs here: the one way to make a kernel. Does not belong here: kernels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numba import njit, vectorize
+from numba.core.caching import IndexDataCacheFile
+
+__all__ = ["elementwise", "kernel"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class _CacheFile(IndexDataCacheFile):
+    """The code of one kernel on disk: a file for each signature, of a name that was never used before."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save code first and then its name: the index never names what is not there, or another's.
+
+        Where two processes save at once, one entry may be lost; its signature is compiled again.
+        """
+        name = self._data_name(secrets.randbits(60))
+        self._save_data(name, data)
+        names = self._load_index()
+        names[key] = name
+        self._save_index(names)
+        kept = set(names.values())
+        for path in Path(self._cache_path).glob(f"{self._index_name.removesuffix('.nbi')}.*.nbc"):
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
+
+
+@cache
+def _digest(module: str) -> str:
+    """Return the digest of a module's source; nothing where it has none."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or not Path(file).is_file():
+        return ""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _sources(function: Callable[..., Any]) -> frozenset[str]:
+    """Say which state of the sources a kernel is made of.
+
+    That is its own module, those of its package that it imports from, those that their kernels are made of,
+    and numbers that it knows by name.
+    """
+    names = function.__globals__
+    package, found = function.__module__.partition(".")[0], {_digest(function.__module__)}
+    for value in names.values():
+        found |= getattr(value, "made_of", frozenset())
+        module = getattr(value, "__module__", None) or ""
+        if module.partition(".")[0] == package:
+            found.add(_digest(module))
+    constants = {name: names[name] for name in function.__code__.co_names if name in names}
+    found |= {
+        f"{name} {value!r}"
+        for name, value in constants.items()
+        if isinstance(value, int | float | np.generic)
+    }
+    return frozenset(found)
+
+
+def _kept(compiled: Any, holder: Any, attribute: str) -> Any:
+    """Let a compiled function keep its code by `_CacheFile`."""
+    compiled.made_of = _sources(holder.py_func)
+    own = getattr(holder, attribute)
+    own._cache_file = _CacheFile(
+        cache_path=own.cache_path, filename_base=own._impl.filename_base, source_stamp=compiled.made_of
+    )
+    return compiled
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile a function of plain loops when it is first called, once on a machine for each signature.
+
+    Args:
+        function: of a module; the kernels that it calls are made before, or are of the same module.
+    """
+    compiled: Any = njit(cache=True)(function)
+    return compiled if compiled is function else _kept(compiled, compiled, "_cache")
+
+
+def elementwise(function: _Function) -> _Function:
+    """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays."""
+    compiled: Any = vectorize(cache=True)(function)
+    return _kept(compiled, compiled._dispatcher, "cache")
