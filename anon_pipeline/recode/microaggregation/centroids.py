@@ -5,6 +5,7 @@ Belongs here: released values and the squared error of releasing them. Does not 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -19,7 +20,7 @@ from anon_pipeline.recode.microaggregation.clusters import Clusters, make_cluste
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies
 from anon_pipeline.recode.microaggregation.space import Space
 
-__all__ = ["Centroids", "decimals", "release_centroids"]
+__all__ = ["Centroids", "decimals", "error_of", "release_centroids"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,6 +178,17 @@ def _errors(
             own = tree.levels[clusters.concepts[label, column]]
             errors[record] += tree.squares[column, own, 0, level]
     return errors
+
+
+def error_of(space: Space, labels: NDArray[np.int64]) -> float:
+    """Sum of the squared distances (9.7) of n records from the centroids of their clusters.
+
+    Args:
+        space: the records.
+        labels: (n,) cluster of each, 0 … m−1.
+    """
+    cells = space.numbers, space.categories
+    return math.fsum(_errors(cells, space.taxonomies, make_clusters(space, labels), labels))
 
 
 def release_centroids(

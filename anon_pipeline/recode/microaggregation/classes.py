@@ -1,7 +1,7 @@
 """Microaggregation: clusters of similar records release what they have in common on average.
 
 Belongs here: from a task to clusters to a recoding that keeps every limit. Does not belong here: how one
-algorithm forms its clusters (`mdav`, `univariate`, `closefirst`, `swapping`, `merging`).
+algorithm forms its clusters (`mdav`, `univariate`, `narrowing`, `swapping`, `merging`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from anon_pipeline.classes import equivalence_classes
 from anon_pipeline.recode.constraints import broken, infeasible, rules_of
 from anon_pipeline.recode.loss import CELL_LOSSES, measured_loss
 from anon_pipeline.recode.microaggregation.centroids import Centroids, release_centroids
-from anon_pipeline.recode.microaggregation.closefirst import tclose_first
 from anon_pipeline.recode.microaggregation.clusters import assign, make_clusters
 from anon_pipeline.recode.microaggregation.geometry import center, measure
 from anon_pipeline.recode.microaggregation.mdav import Growth, mdav_rounds, vmdav_rounds
 from anon_pipeline.recode.microaggregation.merging import merged
+from anon_pipeline.recode.microaggregation.narrowing import narrowed
 from anon_pipeline.recode.microaggregation.space import Space, make_space, make_work
 from anon_pipeline.recode.microaggregation.swapping import kanon_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
@@ -133,8 +133,7 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
         return merged(space, rules, kanon_first(space, rules, k=k))
     if task.recoder == "tclose_first":
         row = _ordered_limit(limits)
-        first = tclose_first(space, limit=row, k=k, t=limits[row].t or 0.0)
-        return merged(space, rules, first)
+        return narrowed(space, rules, limit=row, t=limits[row].t or 0.0)
     labels = _mdav(space, k)
     return labels if task.recoder == "mdav" else merged(space, rules, labels)
 

@@ -1,7 +1,7 @@
 """t-closeness first: every cluster takes one record from each slice of the sensitive column.
 
-Belongs here: Algorithm 6, its cluster size, its bounds. Does not belong here: merging what ties among
-sensitive values leave beyond t (`merging`).
+Belongs here: Algorithm 6, its cluster size, its bounds. Does not belong here: more clusters than it makes,
+less error (`narrowing`), merging what ties among sensitive values leave beyond t (`merging`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, forget, measure, record
 from anon_pipeline.recode.microaggregation.space import Space, make_work
 
-__all__ = ["cluster_size", "emd_bounds", "slice_sizes", "tclose_first", "tclose_size"]
+__all__ = ["cluster_size", "emd_bounds", "slice_sizes", "sliced", "tclose_first", "tclose_size"]
 
 _STEP = 50_000_000
 
@@ -146,7 +146,7 @@ def _tclose_rounds(
         state[1] += 1
 
 
-def _sliced(space: Space, codes: NDArray[np.int64], sizes: NDArray[np.int64]) -> Work:
+def _in_slices(space: Space, codes: NDArray[np.int64]) -> Work:
     """Put the records in the order of their sensitive values, so that slices are neighbours."""
     work = make_work(space, 1)
     ids = np.argsort(codes, kind="stable")
@@ -157,8 +157,33 @@ def _sliced(space: Space, codes: NDArray[np.int64], sizes: NDArray[np.int64]) ->
     )
 
 
+def sliced(space: Space, *, limit: int, clusters: int) -> NDArray[np.int64]:
+    """Form so many clusters with one record, some with two, from each slice of an ordered sensitive column.
+
+    Args:
+        space: n records.
+        limit: row of ``space.sensitive``.
+        clusters: m, 1 … n; there are ⌊n/m⌋ slices.
+    Returns:
+        (n,) cluster of each record, 0 … m−1.
+    Source:
+        [DB Alg. 6], after its cluster size.
+    """
+    n = space.records
+    sizes = slice_sizes(n, n // clusters)
+    work = _in_slices(space, space.sensitive[limit])
+    ends = np.cumsum(sizes)
+    parts = (ends - sizes, ends, sizes - clusters)
+    labels, state = np.empty(n, np.int64), np.array([n, 0], np.int64)
+    while state[0]:
+        cost = int(state[0]) * 3 * max(1, len(space.numbers) + len(space.categories))
+        _tclose_rounds(space.taxonomies, work, labels, parts, state, max(1, _STEP // cost))
+        space.told(n - int(state[0]))
+    return labels
+
+
 def tclose_first(space: Space, *, limit: int, k: int, t: float) -> NDArray[np.int64]:
-    """Form clusters with one record, some with two, from each slice of an ordered sensitive column.
+    """Form the clusters of the book's algorithm.
 
     Args:
         space: n ≥ k records.
@@ -172,14 +197,4 @@ def tclose_first(space: Space, *, limit: int, k: int, t: float) -> NDArray[np.in
         [DB Alg. 6].
     """
     n = space.records
-    size = cluster_size(n, k=k, t=t)
-    sizes = slice_sizes(n, size)
-    work = _sliced(space, space.sensitive[limit], sizes)
-    ends = np.cumsum(sizes)
-    parts = (ends - sizes, ends, sizes - n // size)
-    labels, state = np.empty(n, np.int64), np.array([n, 0], np.int64)
-    while state[0]:
-        cost = int(state[0]) * 3 * max(1, len(space.numbers) + len(space.categories))
-        _tclose_rounds(space.taxonomies, work, labels, parts, state, max(1, _STEP // cost))
-        space.told(n - int(state[0]))
-    return labels
+    return sliced(space, limit=limit, clusters=n // cluster_size(n, k=k, t=t))
