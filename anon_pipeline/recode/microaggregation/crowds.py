@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
 from anon_pipeline.recode.microaggregation.slots import Scale, distance_with
 from anon_pipeline.recode.microaggregation.space import Space, make_work
@@ -48,7 +48,7 @@ class Crowds(NamedTuple):
     changes: NDArray[np.float64]
 
 
-@njit(cache=True)
+@kernel
 def leaf_square(tree: Taxonomies, column: int, one: int, other: int) -> float:
     """Squared distance of two leaves of a column."""
     one, other, level = tree.nodes[column] + one, tree.nodes[column] + other, 0
@@ -57,7 +57,7 @@ def leaf_square(tree: Taxonomies, column: int, one: int, other: int) -> float:
     return tree.squares[column, 0, 0, level]
 
 
-@njit(cache=True)
+@kernel
 def spread(tree: Taxonomies, crowds: Crowds, place: int, cluster: int) -> float:
     """Sum of the squared distances of the record at a position from the members of a cluster."""
     begin, end, total = crowds.starts[cluster], crowds.starts[cluster + 1], 0.0
@@ -75,7 +75,7 @@ def spread(tree: Taxonomies, crowds: Crowds, place: int, cluster: int) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def _sum_up(tree: Taxonomies, crowds: Crowds, scale: Scale, cluster: int) -> None:
     """Write everything that is kept of a cluster, from its members."""
     begin, end = crowds.starts[cluster], crowds.starts[cluster + 1]
@@ -94,14 +94,14 @@ def _sum_up(tree: Taxonomies, crowds: Crowds, scale: Scale, cluster: int) -> Non
         crowds.own[place] = spread(tree, crowds, place, cluster)
 
 
-@njit(cache=True)
+@kernel
 def _sum_all(tree: Taxonomies, crowds: Crowds, scale: Scale, begin: int, end: int) -> None:
     """Write what is kept of some clusters."""
     for cluster in range(begin, end):
         _sum_up(tree, crowds, scale, cluster)
 
 
-@njit(cache=True)
+@kernel
 def swap(tree: Taxonomies, crowds: Crowds, scale: Scale, one: int, other: int) -> None:
     """Let the records at two positions change places."""
     work = crowds.work

@@ -7,9 +7,9 @@ distance with another member (`slots`), how often exchanges are offered (`narrow
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.microaggregation.crowds import Crowds, leaf_square, spread, swap
 from anon_pipeline.recode.microaggregation.excess import Limits, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, aim, measure
@@ -23,7 +23,7 @@ _LEAST = 1e-10
 """What an exchange must gain at least: the rounding of sums must not send records round in circles."""
 
 
-@njit(cache=True)
+@kernel
 def _aim_mean(tree: Taxonomies, crowds: Crowds, cluster: int) -> None:
     """Aim at the mean of a cluster: of its numbers, and of its members' squared distances from each leaf."""
     work, begin, end = crowds.work, crowds.starts[cluster], crowds.starts[cluster + 1]
@@ -39,14 +39,14 @@ def _aim_mean(tree: Taxonomies, crowds: Crowds, cluster: int) -> None:
     work.row[:] = total / (end - begin)
 
 
-@njit(cache=True)
+@kernel
 def _approach(tree: Taxonomies, crowds: Crowds, cluster: int, pool: NDArray[np.int64]) -> None:
     """Sum the squared distances of the records of the pool from the members of a cluster."""
     for slot in range(len(pool)):
         crowds.toward[slot] = spread(tree, crowds, pool[slot], cluster)
 
 
-@njit(cache=True)
+@kernel
 def _gather(tree: Taxonomies, crowds: Crowds, cluster: int, reach: int) -> NDArray[np.int64]:
     """Positions of the records of other clusters that are nearest to the mean of a cluster, (p,)."""
     work, n = crowds.work, len(crowds.labels)
@@ -61,7 +61,7 @@ def _gather(tree: Taxonomies, crowds: Crowds, cluster: int, reach: int) -> NDArr
     return pool
 
 
-@njit(cache=True)
+@kernel
 def _weigh(tree: Taxonomies, crowds: Crowds, one: int, pool: NDArray[np.int64]) -> None:
     """Write by how much the error grows when a record changes places with each of the pool."""
     labels, starts, own = crowds.labels, crowds.starts, crowds.own
@@ -88,7 +88,7 @@ def _weigh(tree: Taxonomies, crowds: Crowds, one: int, pool: NDArray[np.int64]) 
         changes[slot] = (toward[slot] - apart - own[one]) / here + (far - apart - own[other]) / size
 
 
-@njit(cache=True)
+@kernel
 def _keeps(limits: Limits, crowds: Crowds, gone: int, come: int) -> bool:
     """Whether a cluster keeps all limits with the record at ``come`` for its own at ``gone``."""
     cluster = crowds.labels[gone]
@@ -98,7 +98,7 @@ def _keeps(limits: Limits, crowds: Crowds, gone: int, come: int) -> bool:
     return judge(limits, members)[0]
 
 
-@njit(cache=True)
+@kernel
 def _best(limits: Limits, crowds: Crowds, scale: Scale, one: int, pool: NDArray[np.int64]) -> int:
     """Position to exchange with: the error falls most, both clusters keep all limits; −1: none."""
     labels, starts, ranks, ranked, changes = (
@@ -121,7 +121,7 @@ def _best(limits: Limits, crowds: Crowds, scale: Scale, one: int, pool: NDArray[
     return best
 
 
-@njit(cache=True)
+@kernel
 def exchange_some(
     tree: Taxonomies, limits: Limits, crowds: Crowds, scale: Scale, span: tuple[int, int, int]
 ) -> int:
@@ -145,7 +145,7 @@ def exchange_some(
     return changed
 
 
-@njit(cache=True)
+@kernel
 def _mender(
     crowds: Crowds, scale: Scale, one: int, pool: NDArray[np.int64], least: tuple[float, float]
 ) -> tuple[int, float, float]:
@@ -173,7 +173,7 @@ def _mender(
     return best, excess, change
 
 
-@njit(cache=True)
+@kernel
 def mend_some(tree: Taxonomies, crowds: Crowds, scale: Scale, span: tuple[int, int, int]) -> int:
     """Let clusters beyond t exchange members, those exchanges first that lower the excess of both most.
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from anon_pipeline.compiled import kernel
 from anon_pipeline.recode.rules import Rules
 
 __all__ = ["Scale", "distance_with", "make_scale"]
@@ -36,7 +36,7 @@ class Scale(NamedTuple):
     t: float
 
 
-@njit(cache=True)
+@kernel
 def distance_with(scale: Scale, ranked: NDArray[np.int64], old: int, new: int) -> float:
     """Distance of a cluster from the whole table with another value in the place of one of its own.
 
