@@ -28,7 +28,7 @@ _STEP = 3_000_000
 class Refined(NamedTuple):
     """The cluster in the making.
 
-    places: (k,) positions of its members.
+    places: (k,) positions of its members: by ascending id, until one is exchanged.
     heap, queue: (n,) the other records, nearest on top, as negative distance and position.
     mirror: (n,) negative id at each position, which breaks ties for the least id.
     state: records in the queue, records that are in no finished cluster, exchanges so far plus 1, different
@@ -63,6 +63,7 @@ def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
         made.heap[queued], made.queue[queued] = -work.distances[place], place
         made.mirror[place] = -work.ids[place]
         queued += 1
+    made.places[:] = made.places[np.argsort(work.ids[made.places])]
     for slot in range(queued // 2 - 1, -1, -1):
         sift(made.heap, made.queue, made.mirror, slot, queued)
     made.state[0] = queued
@@ -93,7 +94,7 @@ def _same(sensitive: NDArray[np.int64], one: int, other: int) -> bool:
 
 @kernel
 def _best_exchange(limits: Limits, members: NDArray[np.int64], newcomer: int) -> tuple[int, float]:
-    """Slot of the member that the newcomer should replace, of equal ones the least, and the excess then."""
+    """Slot of the member that the newcomer should replace, of equal ones the first, and the excess then."""
     best, least = -1, np.inf
     for slot in range(len(members)):
         old = members[slot]

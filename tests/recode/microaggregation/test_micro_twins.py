@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.classes import clusters_of
 from anon_pipeline.recode.microaggregation.closefirst import cluster_size, slice_sizes, tclose_first
@@ -20,7 +21,7 @@ from anon_pipeline.recode.microaggregation.merging import make_limits, merged
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.microaggregation.swapping import kanon_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
-from anon_pipeline.recode.model import Task
+from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit, Task
 from anon_pipeline.recode.table import distinct_tuples
 
 Clusters = list[list[int]]
@@ -189,6 +190,23 @@ def test_kanon_first(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleN
     task, space, slow = setting(data, drawn, micro, "kanon_first")
     found = kanon_first(space, rules_of(task.constraints), k=task.constraints.k)
     assert same(found, slow_kanon(slow, space, task))
+
+
+def test_of_members_with_equal_values_the_first_record_is_exchanged(micro: SimpleNamespace) -> None:
+    """Wherever it lies in memory, after others were taken out."""
+    leaves = np.arange(3)
+    flat = (leaves, np.zeros(3, np.int64))
+    values = (np.array(["a", "b", "c"], object), np.array(["*"], object))
+    hierarchies = (Hierarchy("x", flat, values),)
+    codes = np.array([0] * 7 + [1, 2])[:, None]
+    limit = SensitiveLimit(
+        "s", np.array([0] * 6 + [1, 0, 1]), np.array([7, 2]), "equal", None, None, Diversity("distinct", 2)
+    )
+    task = Task(codes, hierarchies, Constraints(2, 0, (limit,)), "kanon_first")
+    space = make_space(task, distinct_tuples(codes, hierarchies))
+    found = kanon_first(space, rules_of(task.constraints), k=2)
+    assert same(found, [[0, 8], [6, 7], [1, 2], [3, 4, 5]])
+    assert same(found, slow_kanon(micro.slow(space.codes, hierarchies), space, task))
 
 
 @settings(deadline=None, max_examples=150)
