@@ -35,7 +35,7 @@ class Sweep:
     """A lattice laid out for walking over it.
 
     nodes: the lattice.
-    cells: (N,) combinations of values of each node.
+    cells: (N,) combinations of values of each node; infinite beyond 3·10^38.
     places, shape: of `sweep_kernels.walk`.
     most: cells of a node that is swept, and of a cube that a walk begins from.
     arena, rows: space that every walk uses again.
@@ -67,7 +67,8 @@ def sweep(nodes: Lattice, layout: CubeLayout, *, classes: int) -> Sweep:
     for attribute, own in enumerate(nodes.shape):
         widths[attribute, :own] = layout.widths[attribute]
         begins[attribute, :own, :own] = layout.begins[attribute]
-        cells *= along(nodes, attribute, widths[attribute, :own].astype(np.float32))
+        with np.errstate(over="ignore"):  # too many to tell is too many to sweep
+            cells *= along(nodes, attribute, widths[attribute, :own].astype(np.float32))
     most = min(layout.cells, _CELLS, _ROOT * classes)
     folds = 2 * (
         sum(nodes.shape) - q

@@ -65,9 +65,9 @@ def test_every_node_is_counted_once_and_the_most_general_first(
         rows = rows_of(search, own, stands, task.codes.shape[0])
     nodes = [row[0] for row in rows]
     assert sorted(nodes) == wanted.tolist()
-    assert [search.tables.cubes.size(search.nodes.levels(node)) <= cells for node in range(len(stands))] == [
-        node in set(nodes) for node in range(len(stands))
-    ]
+    cubes, most = search.tables.cubes, min(cells, search.tables.cubes.cells)
+    sizes = [cubes.size(search.nodes.levels(node)) for node in range(len(stands))]
+    assert [size <= most for size in sizes] == [node in set(nodes) for node in range(len(stands))]
     for place, (node, *got) in enumerate(rows):
         assert tuple(got) == counted(replace(search, counts={}, seen={}), node)
         assert not any(is_below(search, before, node) for before in nodes[:place])
@@ -160,6 +160,24 @@ def test_a_walk_stays_within_its_arena() -> None:
     assert (guard[root * (1 + folds) :] == 7).all()
     own = laid_out(search)
     assert len(own.arena) >= own.most * (1 + folds)
+
+
+@pytest.mark.filterwarnings("error")
+def test_more_combinations_than_a_float_can_hold_are_too_many_without_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten columns of twenty thousand values have 10^43 combinations."""
+    monkeypatch.setattr(sweeping, "_WORTH", np.inf)
+    leaves = 20_000
+    lookups = (np.arange(leaves), np.zeros(leaves, np.int64))
+    values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+    hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(10))
+    codes = np.random.default_rng(3).permuted(np.tile(np.arange(leaves), (10, 1)), axis=1).T.copy()
+    search = searched(Task(codes, hierarchies, Constraints(5, 0), "optimal", loss="discernibility"))
+    own = laid_out(search)
+    assert own.cells[0] == np.inf
+    assert standing(own, np.ones(search.nodes.size, np.bool_))[0] == 1
+    assert optimal(search).node == search.nodes.size - 1
 
 
 def test_only_losses_of_classes_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
