@@ -25,7 +25,8 @@ __all__ = ["Sweep", "is_worthwhile", "standing", "sweep", "swept"]
 _ROOT: Final = 8  # cells of a cube that a walk begins from, for a class of the whole table
 _CELLS: Final = 2**20  # of such a cube, at most
 _WORK: Final = 2.0**28  # cells of all nodes of a walk, at most: less than half a second
-_WORTH: Final = 2.0**20  # cells of a node, times what it promises to close
+_NODE: Final = 2**8  # cells that are added up in the time that the walk to a node takes
+_WORTH: Final = 2.0**24  # cells of a node, times what it promises to close
 
 _Levels = NDArray[np.int64]
 
@@ -80,7 +81,7 @@ def sweep(nodes: Lattice, layout: CubeLayout, *, classes: int) -> Sweep:
         shape=(np.array(nodes.shape, np.int64), np.array(nodes.steps, np.int64)),
         most=most,
         arena=np.empty(most * (1 + folds), np.uint16),
-        rows=np.empty((nodes.size, 4), np.int64),
+        rows=np.empty((min(nodes.size, max(1, int(_WORK) // _NODE)), 4), np.int64),
     )
 
 
@@ -112,8 +113,9 @@ def _is_root(sweep: Sweep, stands: NDArray[np.uint8], low: _Levels, high: _Level
         return False
     part = tuple(slice(first, last + 1) for first, last in zip(low, high, strict=True))
     shape = sweep.nodes.shape
-    work = sweep.cells.reshape(shape)[part].sum(where=stands.reshape(shape)[part] == 2, dtype=np.float64)
-    return bool(work <= _WORK)
+    wanted = stands.reshape(shape)[part] == 2
+    work = sweep.cells.reshape(shape)[part].sum(where=wanted, dtype=np.float64)
+    return bool(work + _NODE * np.count_nonzero(wanted) <= _WORK)
 
 
 def _roots(

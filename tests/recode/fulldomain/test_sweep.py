@@ -180,6 +180,50 @@ def test_more_combinations_than_a_float_can_hold_are_too_many_without_a_word(
     assert optimal(search).node == search.nodes.size - 1
 
 
+def level_lattice(columns: int, records: int = 50, height: int = 4) -> Task:
+    """A lattice of which no node says more than another: each column has one value, on every level."""
+    lookups = (np.arange(3), *(np.zeros(3, np.int64),) * (height - 1))
+    values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+    hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(columns))
+    codes = np.ones((records, columns), np.int64)
+    return Task(codes, hierarchies, Constraints(5, 2), "optimal", loss="average_class_size")
+
+
+def test_a_node_that_is_swept_and_loses_a_tie_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "_WORTH", np.inf)
+    search = searched(level_lattice(5))
+    assert optimal(search).node == 0
+    assert search.told.swept > 900
+    assert len(search.seen) < 50
+
+
+def test_a_walk_ends_before_long_however_few_cells_its_nodes_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python hears of an interrupt between two walks; and rows of a walk are space."""
+    monkeypatch.setattr(sweeping, "_WORK", float(40 * sweeping._NODE))
+    search = searched(level_lattice(5))
+    own = laid_out(search)
+    stands = standing(own, np.ones(search.nodes.size, np.bool_))
+    walks = [len(rows) for rows in swept(own, search.tables, stands, lambda: 50)]
+    assert sum(walks) == search.nodes.size == 1024
+    assert max(walks) <= len(own.rows) == 40
+    assert max(walks) > 4
+
+
+def test_a_border_of_large_nodes_is_swept_soon() -> None:
+    """Choosing between nodes of ten thousands of cells takes longer than walking over those that are left."""
+    rng = np.random.default_rng(1)
+    lookups = (*(np.arange(64) >> step for step in range(6)), np.zeros(64, np.int64))
+    values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+    hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(5))
+    where = rng.random((2, 20_000))
+    spread = [where[column % 2] + rng.normal(0, 0.05, 20_000) for column in range(5)]
+    codes = np.stack([(np.clip(own, 0, 0.999) * 64).astype(np.int64) for own in spread], axis=1)
+    search = searched(Task(codes, hierarchies, Constraints(5, 1000), "optimal", loss="average_class_size"))
+    optimal(search)
+    assert search.told.swept > 1000
+    assert len(search.seen) < 80
+
+
 def test_only_losses_of_classes_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeping, "_WORTH", np.inf)
     for loss in ("precision", "granularity", "entropy"):
