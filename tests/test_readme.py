@@ -81,3 +81,10 @@ def test_releases_that_follow_each_other(
             assert code == 0, err
             assert (events[-1].event, events[-1].epsilon) == ("published", booked)
     assert len(states(events)) == 4
+
+
+def test_the_demo_prints_numbers_as_the_readme_shows_them() -> None:
+    table = README[README.index("┏") : README.index("└")]
+    numbers = re.findall(r"│ (\d[\d.]*)", table)
+    assert len(numbers) == 6
+    assert numbers == [f"{float(number):.6g}" for number in numbers]

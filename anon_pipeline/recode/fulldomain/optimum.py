@@ -120,7 +120,7 @@ def _probe(scan: _Scan, known: Cover) -> None:
 
 
 def _sweep(scan: _Scan, own: Sweep, stands: NDArray[np.uint8]) -> None:
-    """Count the nodes that stand to be swept, and look at those that may win."""
+    """Count the nodes that stand to be swept, and look at those that are better than the best so far."""
     search, bounds = scan.search, scan.search.bounds
     before = stands > 0
     search.told.left = int(np.count_nonzero(before))
@@ -130,7 +130,8 @@ def _sweep(scan: _Scan, own: Sweep, stands: NDArray[np.uint8]) -> None:
         search.told.swept += len(rows)
         search.told.left -= len(rows)
         for node, small, kept, squares in rows[rows[:, 1] <= search.limit].tolist():
-            if bounds.of(search.units.score(Kept(small, kept, squares))) <= scan.ceiling:
+            score, total = search.units.score(Kept(small, kept, squares)), sum(search.nodes.levels(node))
+            if scan.best is None or NodeScore(score, small, total, node) < scan.best:
                 scan.look(node)
         tell(search)
     scan.flat[before & (stands == 0)] = NOTHING

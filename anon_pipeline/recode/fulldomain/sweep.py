@@ -25,7 +25,8 @@ __all__ = ["Sweep", "is_worthwhile", "standing", "sweep", "swept"]
 _ROOT: Final = 8  # cells of a cube that a walk begins from, for a class of the whole table
 _CELLS: Final = 2**20  # of such a cube, at most
 _WORK: Final = 2.0**28  # cells of all nodes of a walk, at most: less than half a second
-_WORTH: Final = 2.0**20  # cells of a node, times what it promises to close
+_NODE: Final = 2**8  # cells that are added up in the time that the walk to a node takes
+_WORTH: Final = 2.0**24  # cells of a node, times what it promises to close
 
 _Levels = NDArray[np.int64]
 
@@ -35,7 +36,7 @@ class Sweep:
     """A lattice laid out for walking over it.
 
     nodes: the lattice.
-    cells: (N,) combinations of values of each node.
+    cells: (N,) combinations of values of each node; infinite beyond 3·10^38.
     places, shape: of `sweep_kernels.walk`.
     most: cells of a node that is swept, and of a cube that a walk begins from.
     arena, rows: space that every walk uses again.
@@ -67,7 +68,8 @@ def sweep(nodes: Lattice, layout: CubeLayout, *, classes: int) -> Sweep:
     for attribute, own in enumerate(nodes.shape):
         widths[attribute, :own] = layout.widths[attribute]
         begins[attribute, :own, :own] = layout.begins[attribute]
-        cells *= along(nodes, attribute, widths[attribute, :own].astype(np.float32))
+        with np.errstate(over="ignore"):  # too many to tell is too many to sweep
+            cells *= along(nodes, attribute, widths[attribute, :own].astype(np.float32))
     most = min(layout.cells, _CELLS, _ROOT * classes)
     folds = 2 * (
         sum(nodes.shape) - q
@@ -79,7 +81,7 @@ def sweep(nodes: Lattice, layout: CubeLayout, *, classes: int) -> Sweep:
         shape=(np.array(nodes.shape, np.int64), np.array(nodes.steps, np.int64)),
         most=most,
         arena=np.empty(most * (1 + folds), np.uint16),
-        rows=np.empty((nodes.size, 4), np.int64),
+        rows=np.empty((min(nodes.size, max(1, int(_WORK) // _NODE)), 4), np.int64),
     )
 
 
@@ -111,8 +113,9 @@ def _is_root(sweep: Sweep, stands: NDArray[np.uint8], low: _Levels, high: _Level
         return False
     part = tuple(slice(first, last + 1) for first, last in zip(low, high, strict=True))
     shape = sweep.nodes.shape
-    work = sweep.cells.reshape(shape)[part].sum(where=stands.reshape(shape)[part] == 2, dtype=np.float64)
-    return bool(work <= _WORK)
+    wanted = stands.reshape(shape)[part] == 2
+    work = sweep.cells.reshape(shape)[part].sum(where=wanted, dtype=np.float64)
+    return bool(work + _NODE * np.count_nonzero(wanted) <= _WORK)
 
 
 def _roots(

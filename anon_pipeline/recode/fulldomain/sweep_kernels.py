@@ -183,7 +183,7 @@ def walk(
     corner that the nodes of a sublattice have in common is made before they part.
 
     Args:
-        space: an arena that begins with the cube; (N, 4) out, of each node counted: which, records in classes
+        space: an arena that begins with the cube; (r, 4) out, of each node counted: which, records in classes
             below k, number of the others, Σ of their squared sizes.
         start: how many attributes are fixed; (q,) levels of the cube; (q,) levels of the nodes, at most.
         places: (q,) axes; (q, h) codes that occur on a level; (q, h, h) where first ranks begin, and these,

@@ -65,9 +65,9 @@ def test_every_node_is_counted_once_and_the_most_general_first(
         rows = rows_of(search, own, stands, task.codes.shape[0])
     nodes = [row[0] for row in rows]
     assert sorted(nodes) == wanted.tolist()
-    assert [search.tables.cubes.size(search.nodes.levels(node)) <= cells for node in range(len(stands))] == [
-        node in set(nodes) for node in range(len(stands))
-    ]
+    cubes, most = search.tables.cubes, min(cells, search.tables.cubes.cells)
+    sizes = [cubes.size(search.nodes.levels(node)) for node in range(len(stands))]
+    assert [size <= most for size in sizes] == [node in set(nodes) for node in range(len(stands))]
     for place, (node, *got) in enumerate(rows):
         assert tuple(got) == counted(replace(search, counts={}, seen={}), node)
         assert not any(is_below(search, before, node) for before in nodes[:place])
@@ -160,6 +160,68 @@ def test_a_walk_stays_within_its_arena() -> None:
     assert (guard[root * (1 + folds) :] == 7).all()
     own = laid_out(search)
     assert len(own.arena) >= own.most * (1 + folds)
+
+
+@pytest.mark.filterwarnings("error")
+def test_more_combinations_than_a_float_can_hold_are_too_many_without_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten columns of twenty thousand values have 10^43 combinations."""
+    monkeypatch.setattr(sweeping, "_WORTH", np.inf)
+    leaves = 20_000
+    lookups = (np.arange(leaves), np.zeros(leaves, np.int64))
+    values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+    hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(10))
+    codes = np.random.default_rng(3).permuted(np.tile(np.arange(leaves), (10, 1)), axis=1).T.copy()
+    search = searched(Task(codes, hierarchies, Constraints(5, 0), "optimal", loss="discernibility"))
+    own = laid_out(search)
+    assert own.cells[0] == np.inf
+    assert standing(own, np.ones(search.nodes.size, np.bool_))[0] == 1
+    assert optimal(search).node == search.nodes.size - 1
+
+
+def level_lattice(columns: int, records: int = 50, height: int = 4) -> Task:
+    """A lattice of which no node says more than another: each column has one value, on every level."""
+    lookups = (np.arange(3), *(np.zeros(3, np.int64),) * (height - 1))
+    values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+    hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(columns))
+    codes = np.ones((records, columns), np.int64)
+    return Task(codes, hierarchies, Constraints(5, 2), "optimal", loss="average_class_size")
+
+
+def test_a_node_that_is_swept_and_loses_a_tie_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "_WORTH", np.inf)
+    search = searched(level_lattice(5))
+    assert optimal(search).node == 0
+    assert search.told.swept > 900
+    assert len(search.seen) < 50
+
+
+def test_a_walk_ends_before_long_however_few_cells_its_nodes_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python hears of an interrupt between two walks; and rows of a walk are space."""
+    monkeypatch.setattr(sweeping, "_WORK", float(40 * sweeping._NODE))
+    search = searched(level_lattice(5))
+    own = laid_out(search)
+    stands = standing(own, np.ones(search.nodes.size, np.bool_))
+    walks = [len(rows) for rows in swept(own, search.tables, stands, lambda: 50)]
+    assert sum(walks) == search.nodes.size == 1024
+    assert max(walks) <= len(own.rows) == 40
+    assert max(walks) > 4
+
+
+def test_a_border_of_large_nodes_is_swept_soon() -> None:
+    """Choosing between nodes of ten thousands of cells takes longer than walking over those that are left."""
+    rng = np.random.default_rng(1)
+    lookups = (*(np.arange(64) >> step for step in range(6)), np.zeros(64, np.int64))
+    values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+    hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(5))
+    where = rng.random((2, 20_000))
+    spread = [where[column % 2] + rng.normal(0, 0.05, 20_000) for column in range(5)]
+    codes = np.stack([(np.clip(own, 0, 0.999) * 64).astype(np.int64) for own in spread], axis=1)
+    search = searched(Task(codes, hierarchies, Constraints(5, 1000), "optimal", loss="average_class_size"))
+    optimal(search)
+    assert search.told.swept > 1000
+    assert len(search.seen) < 80
 
 
 def test_only_losses_of_classes_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
