@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let workers that test side by side (`pytest -n`) share the work of compiling."""
     if hasattr(config, "workerinput"):
         _compile_once(pytest.MonkeyPatch())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector what is imported: it stays, and each full collection would walk over it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def _compile_once(patch: pytest.MonkeyPatch) -> None:
