@@ -10,6 +10,7 @@ import os
 import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,8 @@ def _compile_once(patch: pytest.MonkeyPatch) -> None:
     from numba.core.dispatcher import Dispatcher
 
     compile_or_load = Dispatcher.compile
+    if hasattr(compile_or_load, "__wrapped__"):
+        return  # it does so already; two locks of one process would wait for each other
     mine: set[str] = set()  # of this process; a kernel compiles those that it calls
 
     @contextmanager
@@ -68,6 +71,7 @@ def _compile_once(patch: pytest.MonkeyPatch) -> None:
             finally:
                 mine.discard(source)
 
+    @wraps(compile_or_load)
     def compiled(self: Dispatcher, sig: Any) -> Any:
         source = self.py_func.__code__.co_filename
         with global_compiler_lock:  # first, so that threads of one process never wait for each other's files
