@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import multiprocessing
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,10 @@ def test_processes_side_by_side_compile_each_kernel_once(
 ) -> None:
     file = tmp_path / "kernels_of_a_test.py"
     file.write_text(KERNELS)
-    context = multiprocessing.get_context("fork")
-    with context.Pool(3, context.Barrier(3).wait) as three:  # begin together
-        found = three.map_async(partial(_use, share=compile_once), [file] * 3, chunksize=1).get(timeout=300)
+    forked = get_context("fork")
+    together = forked.Barrier(3).wait
+    with ProcessPoolExecutor(3, mp_context=forked, initializer=together, initargs=(300,)) as three:
+        found = list(three.map(partial(_use, share=compile_once), [file] * 3, timeout=300))
     results, inner, outer = zip(*found, strict=True)
     assert set(results) == {sum(i**0.5 for i in range(1, 5))}
     assert (sorted(inner), sorted(outer)) == ([0, 0, 1], [0, 0, 1])
