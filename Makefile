@@ -11,8 +11,8 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 demo: .venv/.runtime  ## make the release `patients` through Dagster
 	$(BIN)/anon-pipeline demo
 
-test: .venv/.dev  ## run all tests
-	$(BIN)/python -m pytest
+test: .venv/.dev  ## run all tests, a process for each processor
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: .venv/.dev  ## style and types
 	$(BIN)/ruff check .

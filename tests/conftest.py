@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import json
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,65 @@ settings.register_profile(
 settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let workers that test side by side (`pytest -n`) share the work of compiling."""
+    if hasattr(config, "workerinput"):
+        _compile_once(pytest.MonkeyPatch())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector what is imported: it stays, and each full collection would walk over it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+def _compile_once(patch: pytest.MonkeyPatch) -> None:
+    """Let one process at a time compile a module's kernels; whoever waited loads what is compiled by then.
+
+    numba's cache on disk does not do so: two processes compile the same kernel twice, and where they save
+    two signatures of one kernel at once, the index may name the other's code.
+    """
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.dispatcher import Dispatcher
+
+    compile_or_load = Dispatcher.compile
+    if hasattr(compile_or_load, "__wrapped__"):
+        return  # it does so already; two locks of one process would wait for each other
+    mine: set[str] = set()  # of this process; a kernel compiles those that it calls
+
+    @contextmanager
+    def alone(source: str) -> Iterator[None]:
+        with Path(source).open("rb") as file:  # closing it opens the lock
+            fcntl.flock(file, fcntl.LOCK_EX)
+            mine.add(source)
+            try:
+                yield
+            finally:
+                mine.discard(source)
+
+    @wraps(compile_or_load)
+    def compiled(self: Dispatcher, sig: Any) -> Any:
+        source = self.py_func.__code__.co_filename
+        with global_compiler_lock:  # first, so that threads of one process never wait for each other's files
+            if self.stats.cache_path is None or source in mine:
+                return compile_or_load(self, sig)
+            with alone(source):
+                return compile_or_load(self, sig)
+
+    patch.setattr(Dispatcher, "compile", compiled)
+
+
+@pytest.fixture
+def compile_once() -> Callable[[pytest.MonkeyPatch], None]:
+    """What workers do so that each kernel is compiled once."""
+    return _compile_once
 
 
 def _existing(path: Path) -> Path:
