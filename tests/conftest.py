@@ -50,8 +50,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def _compile_once(patch: pytest.MonkeyPatch) -> None:
     """Let one process at a time compile a module's kernels; whoever waited loads what is compiled by then.
 
-    numba's cache on disk does not do so: two processes compile the same kernel twice, and where they save
-    two signatures of one kernel at once, the index may name the other's code.
+    The cache on disk does not do so: two processes that need a kernel at the same time both compile it.
     """
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.dispatcher import Dispatcher
