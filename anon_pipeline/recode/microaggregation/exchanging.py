@@ -100,15 +100,21 @@ def _keeps(limits: Limits, crowds: Crowds, gone: int, come: int) -> bool:
 
 @kernel
 def _best(limits: Limits, crowds: Crowds, scale: Scale, one: int, pool: NDArray[np.int64]) -> int:
-    """Position to exchange with: the error falls most, both clusters keep all limits; −1: none."""
+    """Position to exchange with: the error falls most, both clusters keep all limits; −1: none.
+
+    Overwrites ``changes``.
+    """
     labels, starts, ranks, ranked, changes = (
         crowds.labels, crowds.starts, crowds.ranks, crowds.ranked, crowds.changes,
     )  # fmt: skip
     most, here = scale.t + CLOSE, ranked[starts[labels[one]] : starts[labels[one] + 1]]
-    best, least = -1, -_LEAST
-    for slot in range(len(pool)):
-        if changes[slot] >= least:
-            continue
+    while True:
+        slot, least = -1, -_LEAST
+        for candidate in range(len(pool)):
+            if changes[candidate] < least:
+                slot, least = candidate, changes[candidate]
+        if slot < 0:
+            return -1
         other = pool[slot]
         there = ranked[starts[labels[other]] : starts[labels[other] + 1]]
         if (
@@ -117,8 +123,8 @@ def _best(limits: Limits, crowds: Crowds, scale: Scale, one: int, pool: NDArray[
             and _keeps(limits, crowds, one, other)
             and _keeps(limits, crowds, other, one)
         ):
-            best, least = other, changes[slot]
-    return best
+            return other
+        changes[slot] = 0.0
 
 
 @kernel
