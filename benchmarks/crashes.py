@@ -22,6 +22,7 @@ from fractions import Fraction
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -51,6 +52,7 @@ from benchmarks.faults import (
 )
 
 __all__ = [
+    "Point",
     "Way",
     "World",
     "at_each_point",
@@ -181,7 +183,15 @@ class World:
         assert not debris(self.out), "files are left at the destination"
 
 
-_Fault = Callable[[Callable[[], None], int], None]
+class Point(NamedTuple):
+    """An operation of some work: its place among all, its name, its place among those of that name."""
+
+    place: int
+    name: str
+    nth: int
+
+
+_Fault = Callable[[Callable[[], None], Point], None]
 """Does some work with a fault at a point."""
 
 
@@ -195,13 +205,15 @@ class Way:
     fault: _Fault
 
 
-def kill(work: Callable[[], None], point: int) -> None:
-    assert killed_at(work, point), "the process did not die there"
+def kill(work: Callable[[], None], point: Point) -> None:
+    """Kill the work at a point; noise makes files longer or shorter, so a piece of one may not come."""
+    died = killed_at(work, point.nth, point.name)
+    assert died or " write " in point.name, "the process did not die there"
 
 
-def _fill(work: Callable[[], None], point: int) -> None:
+def _fill(work: Callable[[], None], point: Point) -> None:
     """Let the disk be full from a point on; the work must say so in words of its own."""
-    with using(full_disk(point)), suppress(InputError, PublishError):
+    with using(full_disk(point.place)), suppress(InputError, PublishError):
         work()
 
 
@@ -214,7 +226,7 @@ def make_next(world: World) -> None:
     assert len(world.ever) == before + 1, "the next run did not publish"
 
 
-def _wrong_after(world: World, way: Way, point: int) -> str | None:
+def _wrong_after(world: World, way: Way, point: Point) -> str | None:
     """Put a fault at a point; say what it broke, None if nothing."""
     before = dict(world.ever)
     try:
@@ -245,10 +257,11 @@ def at_each_point(way: Way, found: World, every: int) -> FaultResult:
     names = points_of(partial(way.made, restored()))
     lost = []
     chosen = range(0, len(names), every)
-    for point in chosen:
+    for place in chosen:
+        point = Point(place, names[place], names[:place].count(names[place]))
         wrong = _wrong_after(restored(), way, point)
         if wrong:
-            lost.append(f"{way.name}, {point} {names[point]}: {wrong}")
+            lost.append(f"{way.name}, {place} {names[place]}: {wrong}")
     return FaultResult(len(chosen), len(chosen) - len(lost), tuple(lost))
 
 

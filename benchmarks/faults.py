@@ -104,11 +104,11 @@ def points_of(work: Callable[[], None]) -> list[str]:
     return passed
 
 
-def killed_at(work: Callable[[], None], point: int) -> bool:
-    """Run in a child process that dies by SIGKILL at a point; tell whether it did."""
+def killed_at(work: Callable[[], None], point: int, name: str | None = None) -> bool:
+    """Run in a child process that dies by SIGKILL at a point, of those of a name; tell whether it did."""
     child = os.fork()
     if child == 0:
-        with contextlib.suppress(BaseException), using(Disk(_Dying(point), _CHUNK)):
+        with contextlib.suppress(BaseException), using(Disk(_Dying(point, name), _CHUNK)):
             work()
         os._exit(0)
     status = os.waitpid(child, 0)[1]
@@ -116,12 +116,14 @@ def killed_at(work: Callable[[], None], point: int) -> bool:
 
 
 class _Dying:
-    """Kills its process at a point, by number."""
+    """Kills its process at a point, by number, of those of a name if one is given."""
 
-    def __init__(self, point: int) -> None:
-        self._left = point
+    def __init__(self, point: int, name: str | None) -> None:
+        self._left, self._name = point, name
 
     def __call__(self, name: str) -> None:
+        if self._name not in {None, name}:
+            return
         if not self._left:
             os.kill(os.getpid(), signal.SIGKILL)
         self._left -= 1
