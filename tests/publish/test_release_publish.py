@@ -80,11 +80,11 @@ def test_the_manifest_says_everything_and_no_value(
     frame = small_people()
     frame["illness"] = frame["illness"].replace({"gout": "CANARY-7f3a"})
     frame.loc[0, "person"] = "CANARY-7f3a"
-    frame["income"] += 0.125
+    frame["income"] += 0.3984375
     written = send(policy, chain(policy, frame), tmp_path)
     text = written.manifest_path.read_text()
     assert "CANARY" not in text
-    assert ".125" not in text
+    assert ".3984375" not in text
     document = json.loads(text)
     assert document == json.loads(json.dumps(written.manifest))
     assert set(document) == {
