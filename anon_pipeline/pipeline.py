@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.canonical import canonical
 from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.compose.memory import Memory
 from anon_pipeline.compose.sticky import composition, recalled, spending
@@ -40,9 +41,10 @@ from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.measure.recoding import recoding_task
 from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.grid import from_grid
+from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import Progress, recode
+from anon_pipeline.recode import BY_ORDER, Progress, recode
 from anon_pipeline.recode.model import untold
 from anon_pipeline.shuffle import permutation
 from anon_pipeline.staged import Chain, Means, Opens, Staged, unopened
@@ -89,6 +91,7 @@ def k_anonymized(
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
     All n records stay, those that are suppressed with class −1: what comes later is measured against them.
+    Their classes do not depend on the order of the source.
 
     Args:
         policy: its section ``anonymize``.
@@ -100,6 +103,9 @@ def k_anonymized(
         InfeasibleError: no recoding within the suppression limit.
     """
     wanted, frame = policy.anonymize, before.frame
+    if wanted.recoder in BY_ORDER:
+        places = canonical(frame.drop(columns=[RECORD])).places
+        frame = frame.take(np.argsort(places)).reset_index(drop=True)
     n, gone = len(frame), incomplete(frame, policy)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
     allowed = policy.suppressible(n)
@@ -160,21 +166,23 @@ def perturbed(
         memory: what was published before; needed with ``record_key``.
         opens: the ledger's part.
     """
-    kept = before.frame[before.frame[CLASS] >= 0].reset_index(drop=True)
+    whole, in_class = canonical(_content(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
+    kept = before.frame[in_class].reset_index(drop=True)
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals, numbers = noisy_units(kept, policy), len(policy.perturbed)
     stays = recalled(policy, kept, originals, memory=memory)
     release_id = opens(spending(policy, stays))
+    words = Words(fresh_key(entropy), whole.places[in_class])
     noisy = add_noise(
         originals[:, :numbers],
         classes,
         noises=noises(policy),
-        entropy=entropy,
+        entropy=words,
         bounds=output_bounds(policy),
         names=list(policy.perturbed),
     )
-    categories = drawn_categories(policy, originals[:, numbers:], entropy=entropy)
+    categories = drawn_categories(policy, originals[:, numbers:], words=words)
     values = np.where(stays.known, stays.noisy, np.hstack((noisy.values, categories)))
     released = {
         name: from_grid(values[:, j], column.resolution)
@@ -192,6 +200,11 @@ def perturbed(
         release_id=release_id,
     )
     return Staged(kept.assign(**released), with_facts(before.facts, facts, made_by=policy.making))
+
+
+def _content(recoded: pd.DataFrame) -> pd.DataFrame:
+    """Return what a recoded table says whatever the order of its records: no random ids, no class numbers."""
+    return recoded.drop(columns=[RECORD]).assign(**{CLASS: recoded[CLASS] >= 0})
 
 
 @private_stage("shuffled")
