@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.places import LOCAL, is_local, is_url
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.hierarchies import Table
 from anon_pipeline.policy.model import Policy
@@ -44,6 +45,20 @@ class Locations:
     outside: bool = False
     ledger: str = OFF
 
+    def __post_init__(self) -> None:
+        """Refuse URLs: as folders they would be made, or looked for, on this machine.
+
+        Raises:
+            InputError: every folder that is one.
+        """
+        problems = [
+            f"the folder of {kind} (ANON_PIPELINE_{kind.upper()}) {LOCAL}"
+            for kind in ("sources", "hierarchies", "releases", "vault")
+            if not is_local(getattr(self, kind))
+        ]
+        if problems:
+            raise InputError(problems)
+
     @classmethod
     def of(
         cls, project: Path, environ: Mapping[str, str] | None = None, *, outside: bool = False
@@ -57,7 +72,7 @@ class Locations:
                 lets paths leave; default: the process's environment.
             outside: whether paths may leave, whatever the environment says.
         Raises:
-            InputError: the ledger's URL holds a password.
+            InputError: the ledger's URL holds a password; a folder that must be local is a URL.
         """
         given = os.environ if environ is None else environ
 
@@ -146,11 +161,6 @@ def _within(folder: Path, path: Path) -> bool:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
         return False
-
-
-def is_url(place: str) -> bool:
-    """Return whether a place is a URL, as fsspec writes them, and not a path."""
-    return "://" in place or "::" in place
 
 
 def plain_ledger(url: str) -> str:

@@ -11,6 +11,7 @@ import click
 
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
+from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
@@ -48,7 +49,7 @@ def cli() -> None:
 
 
 for command in (run, check, tune, utility, verify, report, keygen, schema, ledger, vault, demo):
-    cli.add_command(command)
+    cli.add_command(with_local_paths(command))
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.places import LOCAL, is_local
 from anon_pipeline.vault.crypto import VaultKey, vault_key
 
 __all__ = ["PREFIX", "Keys", "keys_from", "keys_in_file"]
@@ -97,6 +98,8 @@ def _found(environ: Mapping[str, str], name: str) -> tuple[VaultKey, ...]:
 
 
 def _contents(path: Path, what: str) -> str:
+    if not is_local(path):
+        raise InputError(f"{what}: the key's file {LOCAL}")
     try:
         with path.open("rb") as file:
             return file.read(_LARGEST).decode("ascii", "replace")
