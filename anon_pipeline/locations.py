@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.places import LOCAL, is_local, is_url, names_a_secret, tells_credentials
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.hierarchies import Table
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "project_root"]
+__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault", "project_root"]
 
 OFF = "off"
 """Stands for the ledger's URL in a deployment that keeps none."""
@@ -44,6 +45,22 @@ class Locations:
     outside: bool = False
     ledger: str = OFF
 
+    def __post_init__(self) -> None:
+        """Refuse URLs: as folders they would be made, or looked for, on this machine.
+
+        Raises:
+            InputError: every folder that is one; a vault's URL that holds credentials.
+        """
+        problems = [
+            f"the folder of {kind} (ANON_PIPELINE_{kind.upper()}) {LOCAL}"
+            for kind in ("sources", "hierarchies", "releases", "vault")
+            if not is_local(getattr(self, kind))
+        ]
+        if problems:
+            raise InputError(problems)
+        if self.remote_vault is not None:
+            plain_vault(self.remote_vault)
+
     @classmethod
     def of(
         cls, project: Path, environ: Mapping[str, str] | None = None, *, outside: bool = False
@@ -57,7 +74,7 @@ class Locations:
                 lets paths leave; default: the process's environment.
             outside: whether paths may leave, whatever the environment says.
         Raises:
-            InputError: the ledger's URL holds a password.
+            InputError: the ledger's URL holds a password; a folder that must be local is a URL.
         """
         given = os.environ if environ is None else environ
 
@@ -148,11 +165,6 @@ def _within(folder: Path, path: Path) -> bool:
         return False
 
 
-def is_url(place: str) -> bool:
-    """Return whether a place is a URL, as fsspec writes them, and not a path."""
-    return "://" in place or "::" in place
-
-
 def plain_ledger(url: str) -> str:
     """Return a ledger's URL if it may be shown: Dagster shows what a resource is configured with.
 
@@ -161,11 +173,28 @@ def plain_ledger(url: str) -> str:
     """
     place, _, query = url.partition("?")
     login = place.partition("://")[2].rpartition("@")[0]
-    if ":" in login or "password" in query.lower():
+    if ":" in login or names_a_secret(query):
         raise InputError(
             "the ledger's URL must not hold a password. Use PGPASSWORD, or a password file (PGPASSFILE)."
         )
     return url
+
+
+def plain_vault(place: str) -> str:
+    """Return a vault's place, a folder or a URL, if it may be shown: Dagster shows its configuration.
+
+    Raises:
+        InputError: it holds credentials, or is neither; without it.
+    """
+    if is_url(place):
+        if tells_credentials(place):
+            raise InputError(
+                "the vault's URL (ANON_PIPELINE_VAULT) must not hold credentials: a login, query or token. "
+                "Put them where the package of its kind looks for them (S3: AWS_ACCESS_KEY_ID, a profile)."
+            )
+    elif not is_local(place):
+        raise InputError(f"the vault (ANON_PIPELINE_VAULT) {LOCAL}")
+    return place
 
 
 def plain_partition(partition: str) -> str:

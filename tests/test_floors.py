@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "anon_pipeline"
 
 FLOORS: list[set[str]] = [
-    {"quiet", "compiled"},
+    {"quiet", "compiled", "places"},
     {"errors"},
     {"values", "classes", "disk", "facts", "limits", "templates"},
     {"policy", "digest"},

@@ -11,10 +11,12 @@ import click
 
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
+from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.tuning import tune
+from anon_pipeline.cli.undumped import keep_out_of_dumps
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
 
@@ -48,16 +50,18 @@ def cli() -> None:
 
 
 for command in (run, check, tune, utility, verify, report, keygen, schema, ledger, vault, demo):
-    cli.add_command(command)
+    cli.add_command(with_local_paths(command))
 
 
 def main() -> None:
     """Run the command line; named errors become one message and their exit code.
 
-    A bug anywhere, also outside of the stages, is told by its type and place.
+    A bug anywhere, also outside of the stages, is told by its type and place. No core dump is written of the
+    process, which holds private tables.
     """
     from anon_pipeline.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
 
+    keep_out_of_dumps()
     try:
         with private_stage("command"):
             cli()

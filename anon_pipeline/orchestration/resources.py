@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from pydantic import field_validator
 
-from anon_pipeline.locations import Locations
+from anon_pipeline.errors import InputError
+from anon_pipeline.locations import Locations, plain_ledger, plain_vault
 from anon_pipeline.orchestration.vault import VaultIOManager
+from anon_pipeline.places import LOCAL, is_local
 
 __all__ = ["FOLDERS", "VAULT", "Folders", "default_resources", "with_resources"]
 
@@ -29,6 +32,25 @@ class Folders(dg.ConfigurableResource):
     ledger: str
     remote_vault: str | None = None
     outside: bool = False
+
+    @field_validator("sources", "hierarchies", "releases", "vault")
+    @classmethod
+    def _local(cls, folder: str) -> str:
+        if not is_local(folder):
+            raise InputError(
+                f"a folder of Folders {LOCAL}"
+            )  # no ValueError, which pydantic shows with the value
+        return folder
+
+    @field_validator("remote_vault")
+    @classmethod
+    def _plain_vault(cls, remote_vault: str | None) -> str | None:
+        return remote_vault if remote_vault is None else plain_vault(remote_vault)
+
+    @field_validator("ledger")
+    @classmethod
+    def _plain_ledger(cls, ledger: str) -> str:
+        return plain_ledger(ledger)
 
     @classmethod
     def of(cls, locations: Locations) -> "Folders":

@@ -16,13 +16,15 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import field_validator
 
 from anon_pipeline.errors import InputError, in_words, private_stage
+from anon_pipeline.locations import plain_vault
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
-from anon_pipeline.vault.keys import PREFIX, keys_from
+from anon_pipeline.vault.keys import PREFIX, keys_from, plain_prefix
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, retain, table_name
 from anon_pipeline.vault.store import store_at
@@ -50,6 +52,16 @@ class VaultIOManager(dg.ConfigurableIOManager):
 
     folder: str
     key_names: str = PREFIX
+
+    @field_validator("folder")
+    @classmethod
+    def _plain_folder(cls, folder: str) -> str:
+        return plain_vault(folder)
+
+    @field_validator("key_names")
+    @classmethod
+    def _plain_names(cls, key_names: str) -> str:
+        return plain_prefix(key_names)
 
     def handle_output(self, context: dg.OutputContext, obj: Staged) -> None:
         """Store a table; Dagster learns how many records and columns it has."""

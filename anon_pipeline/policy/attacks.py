@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.policy.fields import Plain, Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 
@@ -53,7 +53,7 @@ class Linkage(Strict):
 class PopulationLimits(Strict):
     """What attackers may get right who know the population that the released records are a sample of."""
 
-    path: Plain = Field(
+    path: LocalPath = Field(
         description="File with a record for each person, relative to the folder of sources; of its columns "
         "those with the role generalize are read."
     )

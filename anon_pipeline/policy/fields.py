@@ -9,9 +9,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from anon_pipeline.places import LOCAL, is_local
 from anon_pipeline.policy.names import escaped, plain
 
-__all__ = ["CategoryMechanism", "Mechanism", "Plain", "Real", "Separator", "Share", "Strict", "Whole"]
+__all__ = [
+    "CategoryMechanism",
+    "LocalPath",
+    "Mechanism",
+    "Plain",
+    "Real",
+    "Separator",
+    "Share",
+    "Strict",
+    "Whole",
+]
 
 
 def _no_switch(value: Any) -> Any:
@@ -28,7 +39,15 @@ def _plain(value: str) -> str:
     return value
 
 
+def _local(value: str) -> str:
+    """Refuse a URL where a path is expected."""
+    if not is_local(value):
+        raise ValueError(LOCAL)
+    return value
+
+
 Plain = Annotated[str, AfterValidator(_plain)]
+LocalPath = Annotated[Plain, AfterValidator(_local)]
 Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from anon_pipeline.policy.fields import Plain, Real, Separator, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Plain, Real, Separator, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenTree
 
 __all__ = [
@@ -35,7 +35,7 @@ _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer c
 class Table(Strict):
     """A table file without header: leaf, level 1, …, top; a line per leaf, also those not in the data."""
 
-    table: Plain = Field(description="Path of the CSV file, relative to the folder of hierarchies.")
+    table: LocalPath = Field(description="Path of the CSV file, relative to the folder of hierarchies.")
     separator: Separator = Field(";", description="Between two fields.")
 
 

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from anon_pipeline.errors import PolicyError, in_words
 from anon_pipeline.limits import POLICY_BYTES, read_small
+from anon_pipeline.places import LOCAL, is_local
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.rules import broken_rules
@@ -89,6 +90,8 @@ def check_policy_file(path: Path) -> None:
 
 def _text(path: Path) -> str:
     """Read a policy file, no more than it may be large."""
+    if not is_local(path):
+        raise PolicyError(f"the policy {LOCAL}")
     try:
         data = read_small(path, POLICY_BYTES)
         text = "" if data is None else data.decode("utf-8")

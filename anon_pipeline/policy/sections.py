@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.policy.attacks import Attacks
-from anon_pipeline.policy.fields import Mechanism, Plain, Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Mechanism, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.recoding import LDiversity
@@ -36,7 +36,7 @@ __all__ = [
 class Source(Strict):
     """Where the personal data comes from: a file, or the generator."""
 
-    path: Plain | None = Field(
+    path: LocalPath | None = Field(
         None, description="File, relative to the folder of sources; may hold {partition}."
     )
     format: Literal["csv", "parquet"] = Field("csv", description="Of the file.")
@@ -59,7 +59,9 @@ class Deidentify(Strict):
     key_env: str | None = Field(
         None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="Name of an environment variable."
     )
-    key_file: Plain | None = Field(None, description="Path of a file; its bytes, without trailing newlines.")
+    key_file: LocalPath | None = Field(
+        None, description="Path of a file; its bytes, without trailing newlines."
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Deidentify:
@@ -152,7 +154,9 @@ class Sign(Strict):
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Name of an environment variable that holds an Ed25519 private key in PEM.",
     )
-    key_file: Plain | None = Field(None, description="Path of a PEM file; anon-pipeline keygen writes one.")
+    key_file: LocalPath | None = Field(
+        None, description="Path of a PEM file; anon-pipeline keygen writes one."
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Sign:
@@ -164,7 +168,7 @@ class Sign(Strict):
 class Publish(Strict):
     """Where the release goes."""
 
-    to: Plain | None = Field(
+    to: LocalPath | None = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
     format: Literal["parquet", "csv"] = Field("parquet", description="Of the data file.")

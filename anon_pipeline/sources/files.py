@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -71,12 +72,12 @@ def read_csv(
         if lines > limits.rows + 1:  # unless they are lines within quotes
             _count_rows(path, how, limits)
         table, torn = _parsed(path, how, limits)
+        if table is None:
+            raise InputError(
+                f"{path.name}: every line must have {len(names)} fields, got {torn} lines with others"
+            )
         refuse_long_texts(path, table, limits)
         frame: pd.DataFrame = table.to_pandas()
-    if torn:
-        raise InputError(
-            f"{path.name}: every line must have {len(names)} fields, got {torn} lines with others"
-        )
     if list(frame.columns) != names:  # then their types were guessed
         raise InputError(f"{path.name}: must have a plain header line, got one that can be read in two ways")
     if options.decimal == ",":
@@ -88,8 +89,9 @@ def read_csv(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _How:
-    """Arrow's options for one CSV file."""
+    """The encoding of one CSV file, and Arrow's options for it."""
 
+    encoding: str
     read: pa_csv.ReadOptions
     parse: Mapping[str, Any]
     convert: pa_csv.ConvertOptions
@@ -98,7 +100,8 @@ class _How:
 def _how(names: Sequence[str], options: SourceOptions, limits: Limits, *, quoted_missing: bool) -> _How:
     return _How(
         # a record must fit into a block, and Arrow counts blocks in 32 bits
-        pa_csv.ReadOptions(encoding=options.encoding, block_size=max(_BLOCK, limits.line_bytes)),
+        options.encoding,
+        pa_csv.ReadOptions(block_size=max(_BLOCK, limits.line_bytes)),
         {
             "delimiter": options.sep,
             "newlines_in_values": True,
@@ -113,42 +116,94 @@ def _how(names: Sequence[str], options: SourceOptions, limits: Limits, *, quoted
     )
 
 
-def _parsed(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table, int]:
-    """Return a CSV file's table, and the number of lines with too many or too few fields."""
+def _parsed(path: Path | Held, how: _How, limits: Limits) -> tuple[pa.Table | None, int]:
+    """Return a CSV file's table, or none and the number of lines with too many or too few fields.
+
+    Arrow's threads never call Python: what is left of such a call when the process ends would abort it. So
+    the lines are counted in a second reading, in this thread alone.
+    """
+    try:
+        with _within_a_block(path, limits), _as_utf8(path, how.encoding) as file:
+            table = pa_csv.read_csv(
+                file,
+                read_options=how.read,
+                parse_options=pa_csv.ParseOptions(**how.parse),
+                convert_options=how.convert,
+            )
+    except pa.ArrowInvalid as error:
+        if not _is_torn(error):
+            raise
+    else:
+        return table, 0
+    return None, _torn_lines(path, how, limits)
+
+
+def _is_torn(error: pa.ArrowInvalid) -> bool:
+    """Tell whether Arrow met a line with too many or too few fields."""
+    return re.search(r"Expected \d+ columns, got \d+", str(error)) is not None
+
+
+def _torn_lines(path: Path | Held, how: _How, limits: Limits) -> int:
+    """Count the lines with too many or too few fields; with one thread Arrow calls Python in this one."""
     torn: list[int] = []
 
     def count(row: pa_csv.InvalidRow) -> str:
         torn.append(row.actual_columns)
         return "skip"
 
-    with _within_a_block(path, limits), _as_it_is(path) as file:
-        table = pa_csv.read_csv(
+    alone = pa_csv.ReadOptions(block_size=how.read.block_size, use_threads=False)
+    with _within_a_block(path, limits), _as_utf8(path, how.encoding) as file:
+        pa_csv.read_csv(
             file,
-            read_options=how.read,
+            read_options=alone,
             parse_options=pa_csv.ParseOptions(**how.parse, invalid_row_handler=count),
             convert_options=how.convert,
         )
-    return table, len(torn)
+    return len(torn)
 
 
 def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
-    """Read a file block by block, and keep nothing but the number of its records."""
+    """Read a file block by block, and keep nothing but the number of its records, up to a torn line."""
     rows = 0
-    parse = pa_csv.ParseOptions(**how.parse, invalid_row_handler=lambda row: "skip")
-    with (
-        _within_a_block(path, limits),
-        _as_it_is(path) as file,
-        pa_csv.open_csv(file, how.read, parse, how.convert) as blocks,
-    ):
-        for block in blocks:
-            rows += len(block)
-            if rows > limits.rows:
-                raise exceeded(path.name, "rows", limits.rows)
+    try:
+        with (
+            _within_a_block(path, limits),
+            _as_utf8(path, how.encoding) as file,
+            pa_csv.open_csv(file, how.read, pa_csv.ParseOptions(**how.parse), how.convert) as blocks,
+        ):
+            for block in blocks:
+                rows += len(block)
+                if rows > limits.rows:
+                    raise exceeded(path.name, "rows", limits.rows)
+    except pa.ArrowInvalid as error:
+        if not _is_torn(error):
+            raise
+    else:
+        return
+    raise InputError(f"{path.name}: every line must have as many fields as the header, got others")
 
 
 def _as_it_is(path: Path | Held) -> pa.NativeFile:
-    """Open a file for Arrow, which would unpack a path that ends in ``.gz``, within no limit."""
-    return pa.BufferReader(path.data) if isinstance(path, Held) else pa.OSFile(str(path))
+    """Open a file for Arrow, which would unpack a path that ends in ``.gz``, within no limit.
+
+    Bytes are copied into Arrow's own memory: its threads must not free any of Python's when the process ends.
+    """
+    if not isinstance(path, Held):
+        return pa.OSFile(str(path))
+    own = pa.BufferOutputStream()
+    own.write(path.data)
+    return pa.BufferReader(own.getvalue())
+
+
+def _as_utf8(path: Path | Held, encoding: str) -> pa.NativeFile:
+    """Open a file of any encoding for Arrow, which would call Python's decoder from its threads."""
+    if codecs.lookup(encoding).name == "utf-8":
+        return _as_it_is(path)
+    own = pa.BufferOutputStream()
+    with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
+        while piece := text.read(_BLOCK):
+            own.write(piece.encode())
+    return pa.BufferReader(own.getvalue())
 
 
 @contextmanager

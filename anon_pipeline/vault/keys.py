@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.places import LOCAL, is_local
 from anon_pipeline.vault.crypto import VaultKey, vault_key
 
-__all__ = ["PREFIX", "Keys", "keys_from", "keys_in_file"]
+__all__ = ["PREFIX", "Keys", "keys_from", "keys_in_file", "plain_prefix"]
 
 PREFIX = "ANON_PIPELINE_VAULT"
 _SECONDS = 30  # for a command
@@ -53,11 +54,7 @@ def keys_from(environ: Mapping[str, str] | None = None, *, prefix: str = PREFIX)
     Raises:
         InputError: more than one is set; it is empty; it does not give 32 bytes; the prefix is none.
     """
-    if not re.fullmatch(r"[A-Z][A-Z0-9_]{0,39}", prefix):
-        raise InputError(
-            "the vault's key_names must be the beginning of names of environment variables, such as "
-            f"{PREFIX}; got something else (not shown). A key itself does not belong there."
-        )
+    plain_prefix(prefix)
     given = os.environ if environ is None else environ
     current = _found(given, f"{prefix}_KEY")
     old = _found(given, f"{prefix}_OLD_KEYS")
@@ -66,6 +63,20 @@ def keys_from(environ: Mapping[str, str] | None = None, *, prefix: str = PREFIX)
     if old and not current:
         raise InputError(f"{prefix}_OLD_KEYS must come with {prefix}_KEY, which is not set.")
     return Keys(current[0] if current else None, old)
+
+
+def plain_prefix(prefix: str) -> str:
+    """Return the beginning of names of environment variables, if it is one.
+
+    Raises:
+        InputError: it is something else, perhaps a key; without it.
+    """
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]{0,39}", prefix):
+        raise InputError(
+            "the vault's key_names must be the beginning of names of environment variables, such as "
+            f"{PREFIX}; got something else (not shown). A key itself does not belong there."
+        )
+    return prefix
 
 
 def keys_in_file(path: Path) -> tuple[VaultKey, ...]:
@@ -97,6 +108,8 @@ def _found(environ: Mapping[str, str], name: str) -> tuple[VaultKey, ...]:
 
 
 def _contents(path: Path, what: str) -> str:
+    if not is_local(path):
+        raise InputError(f"{what}: the key's file {LOCAL}")
     try:
         with path.open("rb") as file:
             return file.read(_LARGEST).decode("ascii", "replace")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from anon_pipeline.errors import InputError
-from anon_pipeline.locations import is_url
+from anon_pipeline.locations import is_url, plain_vault
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.remote import RemoteStore
 
@@ -45,8 +45,9 @@ def store_at(place: str) -> Store:
     """Return the store of a local folder or of a URL such as ``s3://bucket/vault``.
 
     Raises:
-        InputError: a URL of a kind that is not installed.
+        InputError: a URL of a kind that is not installed, or with credentials.
     """
+    plain_vault(place)
     if place.startswith("file://") or not is_url(place):
         return LocalStore(Path(place.removeprefix("file://")).absolute())
     import fsspec  # noqa: PLC0415 - only a remote vault needs it

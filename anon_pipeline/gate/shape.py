@@ -1,0 +1,99 @@
+"""What a table must look like, as rules of our own, and the plain judge of them.
+
+Belongs here: rules, what they must refuse, judging a table by them. Does not belong here: which rules a
+policy asks for (`contracts`), a second opinion (`witness`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+__all__ = ["Contract", "Rule", "Shape", "broken_rules"]
+
+TABLE = "DataFrameSchema"
+"""Stands for the table where a rule is not about one column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """One demand on the values of a column, answered once for the column, so that no row is reported.
+
+    name: the rule in words.
+    holds: tells of a column whether it keeps the rule.
+    bad: columns that break the rule; whoever judges must refuse each of them.
+    """
+
+    name: str
+    holds: Callable[[pd.Series], bool]
+    bad: tuple[pd.Series, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that names nothing it refuses: nobody could tell whether it is being judged."""
+        if not self.bad:
+            raise ValueError(f"a rule must name a column that breaks it, got none: {self.name}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """What one column must be.
+
+    dtype: name of its type; None for any.
+    rules: on its values.
+    nullable: whether values may be missing.
+    """
+
+    dtype: str | None
+    rules: tuple[Rule, ...]
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contract:
+    """The columns that a table must have, and no other."""
+
+    columns: Mapping[str, Shape]
+
+
+def broken_rules(frame: pd.DataFrame, contract: Contract) -> set[str]:
+    """Judge a table, with nothing but comparisons of our own: no library can switch them off.
+
+    Args:
+        frame: (n, columns).
+        contract: the rules.
+    Returns:
+        One line per broken rule, in the words that Pandera has for them; empty if the contract is kept.
+    """
+    got = list(frame.columns)
+    lines = set()
+    if len(set(got)) < len(got):
+        lines.add(f"{TABLE}: dataframe_column_labels_unique")
+    if any(name not in contract.columns for name in got):
+        lines.add(f"{TABLE}: column_in_schema")
+    if any(name not in got for name in contract.columns):
+        lines.add(f"{TABLE}: column_in_dataframe")
+    for name, shape in contract.columns.items():
+        for place in [place for place, other in enumerate(got) if other == name]:
+            lines |= {f"{name}: {line}" for line in _broken(frame.iloc[:, place], shape)}
+    return lines
+
+
+def _broken(column: pd.Series, shape: Shape) -> Iterable[str]:
+    """Yield what a column breaks."""
+    if shape.dtype is not None and str(column.dtype) != shape.dtype:
+        yield "dtype"
+    if not shape.nullable and bool(column.isna().any()):
+        yield "not_nullable"
+    for rule in shape.rules:
+        if not _kept(rule, column):
+            yield rule.name
+
+
+def _kept(rule: Rule, column: pd.Series) -> bool:
+    """Tell whether a column keeps a rule; one that cannot be judged does not."""
+    try:
+        return rule.holds(column) is True
+    except Exception:  # noqa: BLE001 - fail closed: a rule that raises is broken
+        return False

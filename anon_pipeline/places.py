@@ -1,0 +1,84 @@
+"""Paths and URLs: which of them a text is, and that a URL is refused where a path is expected.
+
+Belongs here: looking at texts. Does not belong here: which folders a deployment has
+(`locations`), opening anything.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from urllib.parse import unquote
+
+__all__ = ["LOCAL", "is_local", "is_url", "names_a_secret", "tells_credentials"]
+
+LOCAL = (
+    "must be a local path, got a URL (not shown, it may hold credentials). Only the vault and the ledger "
+    "can be at a URL (scheme://…)."
+)
+"""What is said where a path is expected; it never repeats the URL."""
+
+_SCHEME = re.compile(
+    r"(?:^|[/\\])\s*[A-Za-z][A-Za-z0-9+.-]+:[/\\]"
+)  # also s3:/bucket, as pathlib leaves s3://
+_LOGIN = re.compile(r"(?:ssh|sftp|ftp|smb|hdfs|webhdfs)://[a-z0-9._-]{1,32}@[^@:]*(?::\d+)?(?:/[^@]*)?")
+_SECRET = re.compile(r"(?:pass|pwd|secret|token|credential|key|sig|sas)[a-z0-9_.-]*=")
+_DECODED = 4  # times that an escape may be escaped
+
+
+def is_url(place: str) -> bool:
+    """Return whether a place is a URL, as fsspec writes them, and not a path."""
+    return "://" in place or "::" in place
+
+
+def is_local(place: str | PurePath) -> bool:
+    """Return whether a place is a path, and neither a URL nor what is left of one in a path.
+
+    A drive's letter (``C:/``) is none.
+
+    Args:
+        place: as somebody wrote it, or made a path of it.
+
+    >>> [is_local(place) for place in ("out/a:b", "s3://b/out", "S3:/b", "/home/s3:/b", "zip::a.zip")]
+    [True, False, False, False, False]
+    """
+    text = str(place)
+    return not is_url(text) and _SCHEME.search(text) is None
+
+
+def tells_credentials(url: str) -> bool:
+    """Return whether a URL of a folder holds, or may hold, what only a deployment should know.
+
+    That is a login (a user's name alone may stay where one logs in by name: ssh, sftp, ftp, smb, hdfs), a
+    query or fragment (a folder has none; tokens, signatures and options of fsspec are in it), and what looks
+    like ``secret=…`` anywhere; in each part of a chain, also where it is percent-encoded.
+
+    >>> [tells_credentials(f"s3://{rest}") for rest in ("b/v", "K:S@b/v", "K@b", "b/v?token=t", "K%3AS%40b")]
+    [False, True, True, True, True]
+    """
+    return any(_tells(part) for text in _readings(url) for part in text.split("::"))
+
+
+def names_a_secret(query: str) -> bool:
+    """Return whether the options of a URL have one that looks like a secret, also percent-encoded."""
+    return any(_SECRET.search(text.replace("sslkey=", "")) is not None for text in _readings(query))
+
+
+def _readings(text: str) -> list[str]:
+    """Return a text as it is, and with its percent-encoding undone, in small letters."""
+    found = [text.lower()]
+    while len(found) < _DECODED and (plain := unquote(found[-1])) != found[-1]:
+        found.append(plain.lower())
+    return found
+
+
+def _tells(url: str) -> bool:
+    scheme, _, rest = url.rpartition("://")
+    host, _, path = rest.partition("/")
+    login = "@" in host or ("@" in path and ":" in rest.rpartition("@")[0])
+    return (
+        (login and _LOGIN.fullmatch(url) is None)
+        or "://" in scheme
+        or any(mark in url for mark in "?#")
+        or _SECRET.search(url) is not None
+    )
