@@ -238,7 +238,8 @@ def by_note(release: Any, name: str) -> pd.Series:
 @pytest.fixture
 def sticky(small_policy: Small, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Policy]:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    return lambda **columns: small_policy(**STICKY, columns={**BOTH, **columns})
+    declared = {"height": {"sensitivity": "declared", "input_bounds": [145, 195]}}
+    return lambda **columns: small_policy(**STICKY, columns={**BOTH, **declared, **columns})
 
 
 def test_published_categories_stay_while_the_original_does(
