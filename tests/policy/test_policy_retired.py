@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.cli import cli
+from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.policy import TYPE, Policy, load_policy, policy_from
 
 Small = Callable[..., Policy]
@@ -94,3 +96,22 @@ def test_a_policy_that_was_allowed_is_read_to_verify_and_has_the_digest_of_then(
     policy = load_policy(file, retired=True)
     assert policy.digest == "60a0bea563238a5e93a05f679308d9ac7ebdb7b56a87869321184a43a57e6b60"
     assert policy.lasting == ()
+
+
+def test_the_command_line_reads_it_to_verify_and_to_report_and_makes_no_release(
+    small_policy: Small, tmp_path: Path
+) -> None:
+    file, gone = tmp_path / "policy.yaml", str(tmp_path / "release")
+    attributes = small_policy().model_dump(mode="json", exclude_none=True)
+    attributes |= {"record_key": "person", "deidentify": {"key_env": "KEY"}}
+    attributes["perturb"]["republish"] = "sticky"
+    file.write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+    run = CliRunner()
+    for command in (["verify", gone, "--policy", str(file)], ["report", gone, "--policy", str(file)]):
+        said = run.invoke(cli, command)
+        assert isinstance(said.exception, InputError), said.output  # there is no release
+        assert "sticky" not in str(said.exception)
+    for command in (["run", str(file)], ["check", gone, "--policy", str(file)], ["tune", str(file)]):
+        said = run.invoke(cli, command)
+        assert isinstance(said.exception, PolicyError), said.output
+        assert "sticky" in str(said.exception)
