@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,61 @@ def test_exchanged_rows_tell_exactly_twice_epsilon(
     known = the_class(values, [noise_of(mechanism, Fraction(8))], k=3, confidence=confidence)
     assert exchanged_rows(known) == pytest.approx(16)
     assert exchanged_rows(known, given=True) == pytest.approx(16)  # also where both are known to stay
+
+
+def every_release(known: OneClass, behind: list[tuple[int, ...]]) -> dict[tuple[Any, ...], float]:
+    """Return the probability of every table that can be released: a value or a gap per row.
+
+    Args:
+        known: the class, with its rule of suppression.
+        behind: the member whose row each row is.
+    """
+    rows = []
+    for member in behind:
+        shown: dict[Any, float] = {}
+        for row in known.shown():
+            seen = row if known.stays(row) else None
+            shown[seen] = shown.get(seen, 0.0) + math.exp(known.mass(row, member))
+        rows.append(shown)
+    found: dict[tuple[Any, ...], float] = {}
+    for table in itertools.product(*rows):
+        gone = sum(row is not None for row in table) < known.k
+        mass = math.prod(row[seen] for row, seen in zip(rows, table, strict=True))
+        key = (None,) * len(table) if gone else table
+        found[key] = found.get(key, 0.0) + mass
+    return found
+
+
+@pytest.mark.parametrize("mechanism", ["discrete_laplace", "staircase"])
+@pytest.mark.parametrize(("values", "k"), [([0, 2, 2], 2), ([0, 1, 2], 2), ([0, 2, 2], 3), ([0, 0, 2], 2)])
+@pytest.mark.parametrize("confidence", [0.6, 0.9])
+def test_it_is_the_same_when_every_table_that_can_be_released_is_listed(
+    mechanism: str, values: list[int], k: int, confidence: float
+) -> None:
+    """Whole tables, gaps and suppressed classes included: what becomes of the other rows cancels."""
+    noise = noise_of(mechanism, Fraction(6))
+    known = replace(the_class(values, [noise], k=k, confidence=confidence), further=8)
+    first, last = known.members[0], known.members[-1]
+    one = every_release(known, [first, *known.members[1:]])
+    other = every_release(known, [last, *known.members[1:-1], first])
+    assert sum(one.values()) == pytest.approx(1, abs=1e-6)
+    assert one.keys() == other.keys()
+    worst = max(math.log(one[table] / other[table]) for table in one)
+    assert worst <= 12 + 1e-6
+    assert exchanged_rows(known) == pytest.approx(12)
+    laws = []
+    for world in (one, other):  # the first row, given that it is released
+        shown: dict[Any, float] = {}
+        for table, mass in world.items():
+            if table[0] is not None:
+                shown[table[0]] = shown.get(table[0], 0.0) + mass
+        laws.append({row: mass / sum(shown.values()) for row, mass in shown.items()})
+    if laws[0]:
+        ratios = [math.log(laws[0][row] / laws[1][row]) for row in laws[0]]
+        assert max(map(abs, ratios)) <= 12 + 1e-6
+        pair = [math.log1p(-known.leaving(member)) for member in (first, last)]
+        told = [known.mass(row, first) - known.mass(row, last) + pair[1] - pair[0] for row in laws[0]]
+        assert ratios == pytest.approx(told, abs=1e-5)
 
 
 # What is not promised: another value of a record. The diameter changes, and the scale of every row with it.
