@@ -106,13 +106,13 @@ def _again(policy: Policy, *, declared: bool) -> str:
         alike = "" if declared else ", for two people who share a class in both"
         return f"Two releases of the same person add up: their {both}{alike}."
     limited = policy.gate.cross_release_k is not None
+    stays = promises.sticky(epsilon, delta)
+    followed = "" if limited else ", and nothing limits what is learned from all classes of a record together"
     return (
-        f"A noisy value that was published stays as long as the original value does, whatever its class: "
-        f"{promises.sticky(epsilon, delta)} "
-        f"A value that changes, or that suppression had left out, is drawn anew, and its ε adds up. That a "
-        f"value has stayed can be seen: by it records can be followed from release to release and from class "
-        f"to class"
-        + ("." if limited else ", and nothing limits what is learned from all classes of a record together.")
+        "A noisy value that was published stays as long as the original value does, whatever its class: "
+        f"{stays} A value that changes, that suppression had left out, or whose ε, grid or bounds the policy "
+        "changes, is drawn anew, and its ε adds up. That a value has stayed can be seen: by it records can "
+        f"be followed from release to release and from class to class{followed}."
     )
 
 

@@ -79,8 +79,8 @@ NOT_ALL_LOCAL = (
 )
 
 _STICKY = (
-    "all releases together are at most {} as likely for one value as for any other, class and suppression "
-    "aside."
+    "all releases of this name together are at most {} as likely for one value as for any other, class and "
+    "suppression aside."
 )
 
 EPSILON = "e^ε times"
