@@ -48,7 +48,7 @@ def verify(
     key = None if public_key is None else read_public_key(public_key)
     against = Against(key=key)
     if policy_file is not None:
-        policy = load_policy(policy_file)
+        policy = load_policy(policy_file, retired=True)
         locations = locations_of(policy_file, project, outside=allow_outside)
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
