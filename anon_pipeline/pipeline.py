@@ -151,7 +151,7 @@ def perturbed(
     """Add noise to the ε-quasi-identifiers, by default scaled to each class (Algorithm 1, lines 6 to 9).
 
     Suppressed records end here. Without perturb columns the table passes through. With ``republish: sticky``
-    a value that was published under equal class, original value and terms keeps its noise, and spends no ε.
+    a value that was published under equal original value and terms keeps its noise, and spends no ε.
 
     Args:
         policy: ε, its split, the grids.

@@ -79,7 +79,12 @@ def _policy() -> Policy:
             "columns": {
                 "person": {"role": "identifier", "action": "drop"},
                 "city": {"role": "generalize", "hierarchy": {"suppress": True}},
-                "height": {"role": "perturb", "resolution": 1},
+                "height": {
+                    "role": "perturb",
+                    "resolution": 1,
+                    "sensitivity": "declared",
+                    "input_bounds": [100, 250],
+                },
             },
             "deidentify": {"key_env": _KEY},
             "record_key": "person",

@@ -238,7 +238,8 @@ def by_note(release: Any, name: str) -> pd.Series:
 @pytest.fixture
 def sticky(small_policy: Small, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Policy]:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    return lambda **columns: small_policy(**STICKY, columns={**BOTH, **columns})
+    declared = {"height": {"sensitivity": "declared", "input_bounds": [145, 195]}}
+    return lambda **columns: small_policy(**STICKY, columns={**BOTH, **declared, **columns})
 
 
 def test_published_categories_stay_while_the_original_does(
@@ -339,12 +340,12 @@ def test_tuning_counts_the_share_of_categories_and_no_more(small_policy: Small, 
 def test_the_guarantee_says_what_is_promised_of_categories(small_policy: Small) -> None:
     lines = guarantee(small_policy(columns=BOTH))
     (chosen,) = (line for line in lines if "exponential mechanism" in line)
-    assert "job. Whatever the class, any two persons are ε-indistinguishable" in chosen
-    assert "(ε-local differential privacy of these columns), with ε = 0.5:" in chosen
+    assert "job. Whatever the class, what is drawn for one row is at most e^0.5 (1.6) times" in chosen
+    assert "(ε-local differential privacy of this column, ε = 0.5)" in chosen
     (response,) = (line for line in lines if "randomized response" in line)
     assert "smokes" in response
-    assert "with ε = 1: what is released is at most e^1 times" in response
-    assert "Together these columns spend ε = 2." in lines
+    assert "at most e^1 (2.7) times as likely for one value as for any other" in response
+    assert "Together these columns spend ε = 2: in one row the factors multiply." in lines
     assert (
         "What is measured of linking does not use job, smokes: who knows such a value of a person may link "
         "more." in lines

@@ -184,7 +184,7 @@ def _refuse_if_there(found: State, policy_file: Path | None, project: Path | Non
         )
     if is_running(last.owner):
         raise InputError(f"the process that writes {last.release_id} must have ended: {last.owner} runs")
-    policy = load_policy(policy_file)
+    policy = load_policy(policy_file, retired=True)
     if policy.name != last.release:
         raise InputError(f"--policy must be that of {last.release}, got that of {policy.name}")
     if holds(locations_of(policy_file, project).release(policy, last.partition), last.release_id):

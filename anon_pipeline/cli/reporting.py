@@ -55,7 +55,7 @@ def report(
     from anon_pipeline.publish.verify import Against, verified_table  # noqa: PLC0415
     from anon_pipeline.report import public_report  # noqa: PLC0415
 
-    policy = load_policy(policy_file)
+    policy = load_policy(policy_file, retired=True)
     locations = locations_of(policy_file, project, outside=allow_outside)
     locations.confine(policy)
     with private_stage("report"):

@@ -58,7 +58,7 @@ def verify(
     key = None if public_key is None else read_public_key(public_key)
     against = Against(key=key)
     if policy_file is not None:
-        policy = load_policy(policy_file)
+        policy = load_policy(policy_file, retired=True)
         locations = locations_of(policy_file, project, outside=allow_outside)
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
@@ -89,7 +89,7 @@ def _as_json(found: Verification) -> dict[str, Any]:
 
     return {
         "verified": not found.report.having(Status.REFUSED),
-        "verdicts": [asdict(verdict) for verdict in found.report.verdicts],
+        "verdicts": found.report.to_json()["verdicts"],
         "unverified": [asdict(leaf) for leaf in found.unverified],
         "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],
     }

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
@@ -21,9 +22,10 @@ from anon_pipeline.measure.categories import category_noises, noisy_units
 from anon_pipeline.measure.evidence import noises, value_classes
 from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.measure.noise import output_bounds
+from anon_pipeline.perturb.mechanisms import clamped
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["Memory", "Past", "class_texts", "from_table", "remember", "terms", "to_table"]
+__all__ = ["Memory", "Past", "class_texts", "from_table", "protected", "remember", "terms", "to_table"]
 
 _VERSION = 3
 _READABLE = (1, 2, _VERSION)
@@ -37,7 +39,8 @@ _VALUES = {
     "noisy": "int64",
     "release": "int64",
 }
-_KEY = ["person", "column", "class", "original", "terms"]
+_KEY = ["person", "column", "original", "terms"]
+"""By what a published value is looked up. Not by the class: its noise does not depend on it (ADR 32)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,9 @@ class Memory:
     releases: in the order of their publication.
     members: a row per release and person: ``release`` (position in ``releases``), ``person`` (keyed hash),
         ``class`` (the generalized tuple, as text).
-    values: a row per noisy value that was published: ``person``, ``column``, ``class``, ``original`` (grid
-        units, or code), ``terms`` (what the noise was drawn under), ``noisy`` (likewise), ``release``
+    values: a row per noisy value that was published and may stay: ``person``, ``column``, ``class`` (that it
+        was last published in; nothing is looked up by it), ``original`` (grid units within the public bounds,
+        or code), ``terms`` (what the noise was drawn under), ``noisy`` (grid units or code), ``release``
         (position in ``releases`` of the one that published it last; −1 where no ledger is known to have
         booked it).
     key: under which column and key the persons are hashed, see `deidentify.memory_key`; None if nobody is.
@@ -144,7 +148,8 @@ def terms(policy: Policy) -> dict[str, str]:
     """Say for each perturb column what its noise is drawn under: ε share, resolution, bounds, mechanism.
 
     A noisy value is re-used only under the terms that it was drawn under. Where there are a δ or public input
-    bounds, these are added. For categories: ε share, mechanism, the domain by digest.
+    bounds, these are added: terms of noise that is scaled to a class are never those of noise with a public
+    scale. For categories: ε share, mechanism, the domain by digest.
     """
     bounds, found = output_bounds(policy), dict[str, str]()
     for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
@@ -155,6 +160,19 @@ def terms(policy: Policy) -> dict[str, str]:
     for name, categories in category_noises(policy).items():
         said = [str(categories.epsilon), categories.mechanism, categories.domain.digest]
         found[name] = json.dumps(said)
+    return found
+
+
+def protected(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the values that the noise protects: numbers moved to their public input bounds, codes.
+
+    Args:
+        policy: names the columns.
+        units: (n, p) grid units, then codes, see `noisy_units`.
+    """
+    found = units.copy()
+    for j, noise in enumerate(noises(policy)):
+        found[:, j] = clamped(noise, units[:, j])
     return found
 
 
@@ -171,19 +189,21 @@ def remember(
         past: the release.
     Returns:
         The new memory; the same one if the release is in it: table, persons, classes and noise, not the
-        table alone. Of equal keys the value published last stays.
+        table alone. Values whose noise may not stay are left out. Of equal keys the last one stays.
     """
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
     persons, classes = behind[PERSON], class_texts(behind, policy)
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
     current = np.int64(len(memory.releases))
     members = joined.assign(release=current)[list(_MEMBERS)]
-    before, after, under = noisy_units(behind, policy), noisy_units(released, policy), terms(policy)
+    before, after = protected(policy, noisy_units(behind, policy)), noisy_units(released, policy)
+    under, lasting = terms(policy), policy.lasting
     added = [
         joined.assign(
             column=name, original=before[:, j], terms=under[name], noisy=after[:, j], release=current
         )
         for j, name in enumerate(policy.noisy)
+        if name in lasting
     ]
     if _has(memory, past, members, added):
         return memory
@@ -231,7 +251,7 @@ def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
 
 
 def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> Memory:
-    """Read a memory back.
+    """Read a memory back; of values that were told apart by their class, the last one.
 
     Raises:
         InputError: it is none, or of a version that this program does not know.
@@ -244,7 +264,10 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
     return Memory(
         tuple(Past(*past) for past in document["releases"]),
         frame.loc[member, list(_MEMBERS)].astype(_MEMBERS).reset_index(drop=True),
-        values.assign(release=-2 - values["release"]).astype(_VALUES).reset_index(drop=True),
+        values.assign(release=-2 - values["release"])
+        .drop_duplicates(_KEY, keep="last")
+        .astype(_VALUES)
+        .reset_index(drop=True),
         document["key"],
     )
 

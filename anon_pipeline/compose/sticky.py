@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.compose.memory import Memory, class_texts, terms
+from anon_pipeline.compose.memory import Memory, protected, terms
 from anon_pipeline.encode import PERSON, RECORD
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.measure.categories import noisy_units
 from anon_pipeline.measure.evidence import epsilon_shares
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.retired import broken_since
 
 __all__ = [
     "Recalled",
@@ -40,7 +41,7 @@ class Recalled:
     """Noisy values that were published before, in the order of `Policy.noisy`.
 
     noisy: (n, p) grid units, or codes of a domain; without meaning where ``known`` is False.
-    known: (n, p) whether the record's value was published under equal class, original value and terms.
+    known: (n, p) whether the record's value was published under equal original value and terms.
     booked: (n, p) whether the ε of that is booked, too; only where it is known.
     """
 
@@ -50,22 +51,28 @@ class Recalled:
 
 
 def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64]) -> Recalled:
-    """Look up what was published of each record's value, in the class that it has now.
+    """Look up what was published of each record's value, whatever class it is in.
+
+    The scale of noise that stays is public. So one draw hides the value in every class, and another class is
+    no reason for another draw, which would cost ε anew. Noise that is scaled to a class is never found.
 
     Args:
         memory: what was published.
         policy: names the columns; its ε shares, resolutions and bounds must be those of then.
-        frame: (n, columns) generalized, with the persons.
+        frame: (n, columns) with the persons.
         originals: (n, p) original values in grid units or codes, see `noisy_units`.
     """
     noisy, release = np.zeros(originals.shape, np.int64), np.full(originals.shape, -1, np.int64)
     known = np.zeros(originals.shape, np.bool_)
-    wanted = pd.DataFrame({"person": frame[PERSON], "class": class_texts(frame, policy)})
+    wanted, hidden = pd.DataFrame({"person": frame[PERSON]}), protected(policy, originals)
+    lasting = policy.lasting
     for j, (name, under) in enumerate(terms(policy).items()):
+        if name not in lasting:
+            continue
         rows = (memory.values["column"] == name) & (memory.values["terms"] == under)
         stored = memory.values.loc[rows, [*wanted.columns, "original", "noisy", "release"]]
         stored = stored.reset_index(drop=True)
-        place = wanted.assign(original=originals[:, j]).merge(
+        place = wanted.assign(original=hidden[:, j]).merge(
             stored.drop(columns=["noisy", "release"]).assign(place=np.arange(len(stored))),
             how="left",
             validate="1:1",
@@ -101,12 +108,15 @@ def recalled(
         memory: what was published; None without ``record_key``.
     Raises:
         InputError: ``record_key`` without a memory, or a memory without it.
+        PolicyError: noise that may not stay, in a policy that was read to verify what it has made.
     """
     if (policy.record_key is None) != (memory is None):
         raise InputError("the memory of what was published must be given with record_key, and only with it")
     if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
         none = np.zeros(originals.shape, np.bool_)
         return Recalled(np.zeros_like(originals), none, none)
+    if broken := broken_since({"columns": policy.columns, "perturb": policy.perturb}):
+        raise PolicyError(broken)
     return recall(memory, policy, frame, originals)
 
 

@@ -17,6 +17,7 @@ from anon_pipeline.errors import PolicyError, in_words
 from anon_pipeline.limits import POLICY_BYTES, read_small
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.model import TYPE, Policy
+from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
@@ -52,15 +53,16 @@ def _malformed(node: yaml.Node) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, "malformed", node.start_mark)
 
 
-def load_policy(path: str | Path) -> Policy:
+def load_policy(path: str | Path, *, retired: bool = False) -> Policy:
     """Read a policy file.
 
     Args:
         path: YAML file with ``type`` and ``attributes``.
+        retired: whether it may break rules that came after its releases were made; for verifying them.
     Raises:
         PolicyError: unreadable, not YAML, or mistakes in the policy (all of them listed).
     """
-    return parse_policy(_text(Path(path)))
+    return parse_policy(_text(Path(path)), retired=retired)
 
 
 def check_policy_file(path: Path) -> None:
@@ -105,7 +107,7 @@ def _not_yaml(error: Exception, rule: str) -> PolicyError:
     return PolicyError(f"the policy {rule}{where}")
 
 
-def parse_policy(text: str) -> Policy:
+def parse_policy(text: str, *, retired: bool = False) -> Policy:
     """Read a policy from YAML text; see `load_policy`."""
     if len(text) > POLICY_BYTES:
         raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
@@ -121,7 +123,7 @@ def parse_policy(text: str) -> Policy:
     extra = sorted(str(key) for key in document if key not in ("type", "attributes"))
     if extra:
         problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}")
-    return policy_from(document.get("attributes"), problems)
+    return policy_from(document.get("attributes"), problems, retired=retired)
 
 
 def _document(text: str) -> Any:
@@ -137,12 +139,13 @@ def _document(text: str) -> Any:
         loader.dispose()
 
 
-def policy_from(attributes: Any, problems: list[str] | None = None) -> Policy:
+def policy_from(attributes: Any, problems: list[str] | None = None, *, retired: bool = False) -> Policy:
     """Build a policy from its attributes.
 
     Args:
         attributes: the mapping below ``attributes:``.
         problems: mistakes found before, to be listed with the others.
+        retired: see `load_policy`.
     Raises:
         PolicyError: every mistake, a line each.
     """
@@ -150,11 +153,13 @@ def policy_from(attributes: Any, problems: list[str] | None = None) -> Policy:
     if not isinstance(attributes, (dict, Policy)):
         raise PolicyError([*found, "attributes: must be a mapping"])
     try:
-        policy = Policy.model_validate(attributes)
+        policy = Policy.model_validate(attributes, context={RETIRED: retired})
     except ValidationError as error:
         found += _lines(error)
         if isinstance(attributes, dict):
-            found += [line for line in broken_rules(_parts(attributes)) if line not in found]
+            parts = _parts(attributes)
+            broken = [*broken_rules(parts), *([] if retired else broken_since(parts))]
+            found += [line for line in broken if line not in found]
         raise PolicyError(found) from None
     if found:
         raise PolicyError(found)

@@ -11,7 +11,13 @@ from typing import Any, get_args
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.fields import Mechanism
 
-__all__ = ["CATEGORY_EPSILON", "SMALLEST_DELTA", "STAIRCASE_EPSILON", "broken_mechanisms"]
+__all__ = [
+    "CATEGORY_EPSILON",
+    "SMALLEST_DELTA",
+    "STAIRCASE_EPSILON",
+    "broken_mechanisms",
+    "without_public_scale",
+]
 
 STAIRCASE_EPSILON = 10
 """Largest ε of a column with staircase noise: its sampler tries again about exp(ε/2)/2 times."""
@@ -59,6 +65,29 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
             "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or "
             f"staircase, got others in {', '.join(name for name in kinds if name in {*gaussian, *uniform})}"
         )
+
+
+def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, str]:
+    """Return why the noise of a perturb column cannot stay over releases, by the names of such columns.
+
+    The scale of noise is public where it comes from the policy alone: numbers with ``sensitivity: declared``,
+    and categories, whose domain is listed. Uniform noise has no ε that could have been paid.
+
+    Args:
+        columns: parsed columns by name; one that did not parse is None.
+        section: ``perturb``; None without noise.
+    Returns:
+        ``class`` or ``uniform`` by name, in the order of the columns.
+    """
+    found = {}
+    for name, column in columns.items():
+        if not isinstance(column, Perturb):
+            continue
+        if column.sensitivity == "class":
+            found[name] = "class"
+        elif (column.mechanism or getattr(section, "mechanism", None)) == "uniform":
+            found[name] = "uniform"
+    return found
 
 
 def _shares(columns: Mapping[str, Any], section: Any, by_kind: Mapping[str, list[str]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from anon_pipeline.policy.columns import (
     Column,
@@ -25,7 +25,9 @@ from anon_pipeline.policy.columns import (
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import Intervals, Numbers
+from anon_pipeline.policy.mechanisms import without_public_scale
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
+from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Budget,
@@ -86,8 +88,11 @@ class Policy(Strict):
         return value
 
     @model_validator(mode="after")
-    def _together(self) -> Policy:
-        found = broken_rules({section: getattr(self, section) for section in type(self).model_fields})
+    def _together(self, info: ValidationInfo) -> Policy:
+        sections = {section: getattr(self, section) for section in type(self).model_fields}
+        found = broken_rules(sections)
+        if not (info.context or {}).get(RETIRED):
+            found += broken_since(sections)
         if found:
             raise ValueError("\n".join(found))
         return self
@@ -157,6 +162,12 @@ class Policy(Strict):
     def noisy(self) -> dict[str, Perturb | PerturbCategories]:
         """Columns with the role perturb: first those with numbers, then those with categories."""
         return {**self.perturbed, **self.categorical}
+
+    @property
+    def lasting(self) -> tuple[str, ...]:
+        """Perturb columns whose published noise may stay: it promises ε, and its scale is public."""
+        without = without_public_scale(self.columns, self.perturb)
+        return tuple(name for name in self.noisy if name not in without)
 
     @property
     def sensitive(self) -> dict[str, Sensitive]:

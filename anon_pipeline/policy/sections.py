@@ -87,7 +87,8 @@ class PerturbSection(Strict):
     republish: Literal["fresh", "sticky"] = Field(
         "fresh",
         description="fresh: new noise in each release; sticky: a published noisy value stays while its "
-        "original value and class do. Needs record_key.",
+        "original value does, whatever its class. Needs record_key, and noise of a public scale: "
+        "sensitivity: declared, or categories.",
     )
 
 

@@ -1,12 +1,13 @@
 """What a release promises and what it does not, in plain words, from its policy alone.
 
-Belongs here: sentences for people. Does not belong here: what was measured (the gate's report).
+Belongs here: which sentences a policy's release carries. Does not belong here: the sentences on ε
+(`promises`), what was measured (the gate's report).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
@@ -16,6 +17,7 @@ from anon_pipeline.perturb.categories import CATEGORY_MECHANISMS, CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish import promises
 
 __all__ = ["guarantee"]
 
@@ -53,43 +55,65 @@ def _noisy(policy: Policy) -> Iterator[str]:
         return
     kinds, chosen = _by_kind(policy), _by_choice(policy)
     for (mechanism, sensitivity), columns in kinds.items():
-        yield _indistinguishable(mechanism, sensitivity, columns)
+        yield _row(mechanism, sensitivity, columns)
+    if any(mechanism != "uniform" and sensitivity == "class" for mechanism, sensitivity in kinds):
+        yield f"{promises.FIXED} {promises.EQUAL}"
     for mechanism, choices in chosen.items():
         yield _chosen(mechanism, choices)
     if sum(mechanism != "uniform" for mechanism, _ in kinds) + len(chosen) > 1:
-        groups: list[Mapping[str, Noise | CategoryNoise]] = [*kinds.values(), *chosen.values()]
-        yield f"Together these columns spend {_spent(n for group in groups for n in group.values())}."
-    if all(sensitivity == "declared" for _, sensitivity in kinds):
-        yield (
-            "Classes and suppression look at the original values: the release as a whole is not "
-            "differentially private."
-        )
-    else:
-        yield (
-            "The scale of the noise comes from the values in the class, and suppression looks at the "
-            "original values: this is not end-to-end differential privacy."
-        )
+        yield f"Together these columns spend {_said(_spent(_all(policy)))}: in one row the factors multiply."
+    yield from _whole(policy)
+    declared = all(sensitivity == "declared" for _, sensitivity in kinds)
+    yield promises.NOT_ALL_LOCAL if declared else promises.NOT_ALL
     if chosen:
         yield (
             f"What is measured of linking does not use {', '.join(sorted(policy.categorical))}: who knows "
             f"such a value of a person may link more."
         )
-    names = ", ".join(sorted(policy.perturbed))
-    if policy.perturb.republish == "sticky":
-        yield (
-            "A noisy value that was published stays as long as the original value and the class do; what "
-            "changes is drawn anew, and its ε adds up. That a value has stayed can be seen, and by it "
-            "records can be followed from release to release."
-        )
-    else:
-        both = "ε and δ are the sums" if policy.perturb.delta is not None else "ε is the sum"
-        yield f"Two releases of the same person add up: their {both}."
+    yield _again(policy, declared=declared)
     if policy.suppress.confidence is not None:
         yield (
             f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
             f"its {100 * policy.suppress.confidence:.6g} % confidence interval of "
-            f"{names}."
+            f"{', '.join(sorted(policy.perturbed))}."
         )
+
+
+def _all(policy: Policy) -> list[Noise | CategoryNoise]:
+    """Return what the noise of every perturb column is drawn under."""
+    return [*noises(policy), *category_noises(policy).values()]
+
+
+def _whole(policy: Policy) -> Iterator[str]:
+    """Say what holds of two rows, of a row that was released, and of a release that passed."""
+    epsilon, delta = _spent(_all(policy))
+    if not epsilon:
+        return
+    unpromised = "uniform" in policy.mechanisms.values()
+    if not unpromised:
+        yield promises.exchanged(epsilon, delta)
+    if policy.suppress.confidence is not None:
+        numbers, _ = _spent(noises(policy))
+        yield promises.UNPROMISED_ROW if unpromised else promises.given_released(epsilon, numbers, delta)
+    yield promises.PASSED
+
+
+def _again(policy: Policy, *, declared: bool) -> str:
+    """Say what several releases of the same people add up to."""
+    epsilon, delta = _spent(_all(policy))
+    if policy.perturb is None or policy.perturb.republish == "fresh":
+        both = "ε and δ are the sums" if delta else "ε is the sum"
+        alike = "" if declared else ", for two people who share a class in both"
+        return f"Two releases of the same person add up: their {both}{alike}."
+    limited = policy.gate.cross_release_k is not None
+    return (
+        f"A noisy value that was published stays as long as the original value does, whatever its class: "
+        f"{promises.sticky(epsilon, delta)} "
+        f"A value that changes, or that suppression had left out, is drawn anew, and its ε adds up. That a "
+        f"value has stayed can be seen: by it records can be followed from release to release and from class "
+        f"to class"
+        + ("." if limited else ", and nothing limits what is learned from all classes of a record together.")
+    )
 
 
 def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
@@ -119,46 +143,47 @@ def _by_choice(policy: Policy) -> dict[str, dict[str, CategoryNoise]]:
 
 def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
     """Say what one mechanism for categories promises of its columns."""
-    together = " for all of these columns together" if len(columns) > 1 else ""
-    epsilon = f"{float(sum((noise.epsilon for noise in columns.values()), Fraction(0))):g}"
+    epsilon, _ = _spent(columns.values())
     return (
-        f"{_CHOSEN[mechanism]}: {', '.join(columns)}. Whatever the class, any two persons are "
-        f"ε-indistinguishable by them (ε-local differential privacy of these columns), with "
-        f"{_spent(columns.values())}{together}: what is released is at most e^{epsilon} times as likely for "
-        f"one as for the other."
+        f"{_CHOSEN[mechanism]}: {', '.join(columns)}. {promises.LOCAL.format(promises.times(epsilon))} "
+        f"({_local('ε', columns)}, {_said((epsilon, Fraction(0)))})."
     )
 
 
-def _spent(drawn: Iterable[Noise | CategoryNoise]) -> str:
-    """Say the ε, and the δ if there is one, of columns together."""
+def _spent(drawn: Iterable[Noise | CategoryNoise]) -> tuple[Fraction, Fraction]:
+    """Return the ε and the δ of columns together; noise without a promise has none."""
     promised = [noise for noise in drawn if noise.mechanism != "uniform"]
-    epsilon = sum((noise.epsilon for noise in promised), Fraction(0))
     deltas = [noise.delta for noise in promised if isinstance(noise, Noise) and noise.delta is not None]
-    delta = sum(deltas, Fraction(0))
+    return sum((noise.epsilon for noise in promised), Fraction(0)), sum(deltas, Fraction(0))
+
+
+def _said(spent: tuple[Fraction, Fraction]) -> str:
+    """Say an ε, and the δ if there is one."""
+    epsilon, delta = spent
     return f"ε = {float(epsilon):g}" + (f", δ = {float(delta):g}" if delta else "")
 
 
-def _indistinguishable(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
-    """Say what one kind of noise promises of its columns."""
+def _local(kind: str, columns: Collection[str]) -> str:
+    which = "these columns together" if len(columns) > 1 else "this column"
+    return f"{kind}-local differential privacy of {which}"
+
+
+def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
+    """Say what one kind of noise promises of its columns in one row."""
     names = ", ".join(columns)
     if mechanism == "uniform":
-        return (
-            f"Released with random noise that guarantees nothing (uniform): {names}. A released value can "
-            "rule original values out, or give one away."
-        )
-    kind = "(ε, δ)" if mechanism == "discrete_gaussian" else "ε"
-    together = " for all of these columns together" if len(columns) > 1 else ""
-    epsilon = f"{float(sum((noise.epsilon for noise in columns.values()), Fraction(0))):g}"
-    who = "Within a class of equal generalized values any two records are"
-    local = ""
+        return f"Released with random noise that guarantees nothing (uniform): {names}. {promises.UNPROMISED}"
+    epsilon, delta = _spent(columns.values())
+    kind, most = "(ε, δ)" if delta else "ε", promises.times(epsilon, delta)
     if sensitivity == "declared":
-        who = "Whatever the class, any two persons are"
-        local = f" ({kind}-local differential privacy of these columns)"
-    plus = ", plus δ" if mechanism == "discrete_gaussian" else ""
+        return (
+            f"Released with random noise of a public scale ({_NAMED[mechanism]}): {names}. "
+            f"{promises.LOCAL.format(most)} ({_local(kind, columns)}, {_said((epsilon, delta))})."
+        )
+    together = " for all of these columns together" if len(columns) > 1 else ""
     return (
-        f"Released with random noise ({_NAMED[mechanism]}): {names}. {who} {kind}-indistinguishable by "
-        f"them{local}, with {_spent(columns.values())}{together}: what is released is at most e^{epsilon} "
-        f"times as likely for one as for the other{plus}."
+        f"Released with random noise scaled to the class ({_NAMED[mechanism]}): {names}. "
+        f"{promises.ROW.format(most)} ({kind}-indistinguishable, {_said((epsilon, delta))}{together})."
     )
 
 

@@ -98,18 +98,32 @@ def test_a_change_in_a_class_leaves_the_noise_of_the_others(
     sticky: Policy, labelled: People, first: Release
 ) -> None:
     people = labelled()
-    people.loc[7, "height"] += 100  # the diameter, and so the scale, of its class
+    people.loc[7, "height"] += 100  # the diameter of its class
     second = again(sticky, people, first)
     others = heights(first).index != "person 7"
     pd.testing.assert_series_equal(heights(second)[others], heights(first)[others])
+    assert facts(second)["values_drawn"] == 1
 
 
-def test_another_class_is_drawn_anew(sticky: Policy, labelled: People, first: Release) -> None:
+def test_another_class_is_no_reason_to_draw_anew(sticky: Policy, labelled: People, first: Release) -> None:
     coarser = sticky.model_copy(update={"anonymize": sticky.anonymize.model_copy(update={"k": 100})})
-    gone = anonymize(coarser, labelled(), memory=first.memory)
-    assert gone.report.passed
-    assert gone.facts["k_anonymized"]["levels"] != first.facts["k_anonymized"]["levels"]
-    assert facts(gone)["values_reused"] == 0
+    moved = again(coarser, labelled(), first)
+    assert moved.facts["k_anonymized"]["levels"] != first.facts["k_anonymized"]["levels"]
+    pd.testing.assert_series_equal(heights(moved), heights(first))
+    assert (facts(moved)["values_drawn"], facts(moved)["epsilon_spent"]) == (0, "0")
+
+
+def test_a_change_beyond_the_public_bounds_is_none(keeping: Keeping, labelled: People) -> None:
+    """The noise hides the bound there: another draw would cost ε and tell that something has changed."""
+    policy, people = keeping(perturb=STICKY), labelled()
+    people.loc[7, "height"] = 250
+    first = anonymize(policy, people)
+    people.loc[7, "height"] = 251
+    second = again(policy, people, first)
+    pd.testing.assert_series_equal(heights(second), heights(first))
+    assert facts(second)["epsilon_spent"] == "0"
+    people.loc[7, "height"] = 194
+    assert facts(again(policy, people, second))["values_drawn"] == 1
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,10 @@ Path_ = tuple[Any, ...]
 @pytest.fixture
 def policy(small_policy: Small) -> Policy:
     return small_policy(
-        columns={"mail": {"role": "identifier", "action": "hash"}},
+        columns={
+            "mail": {"role": "identifier", "action": "hash"},
+            "height": {"sensitivity": "declared", "input_bounds": [145, 195]},
+        },
         record_key="person",
         deidentify={"key_env": "UNUSED"},
         perturb={"republish": "sticky"},

@@ -25,6 +25,7 @@ Make = Callable[..., Any]
 KEEPS: dict[str, Any] = {
     "deidentify": {"key_env": "ANON_TEST_KEY"},
     "record_key": "person",
+    "columns": {"height": {"sensitivity": "declared", "input_bounds": [100, 250]}},
     "perturb": {"republish": "sticky"},
     "suppress": None,
     "gate": {"suppression": None, "cross_release_k": 3},

@@ -71,7 +71,8 @@ def test_the_memory_is_where_the_manager_keeps_its_tables_under_its_key(
 ) -> None:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
     monkeypatch.setenv("OTHER_KEY", os.urandom(32).hex())
-    made = project(**KEEPS, perturb={"republish": "sticky"})
+    declared = {"height": {"sensitivity": "declared", "input_bounds": [145, 195]}}
+    made = project(**KEEPS, columns=declared, perturb={"republish": "sticky"})
     own = tmp_path / "own"
     manager = VaultIOManager(folder=str(own), key_names="OTHER")
     object.__setattr__(made, "definitions", with_resources(made.definitions, {VAULT: manager}))

@@ -30,14 +30,24 @@ from anon_pipeline.publish.booking import Opening, booking, epsilon_in
 from anon_pipeline.staged import STAGES, Chain, Means, Staged
 
 Make = Callable[..., Any]
+HEIGHT = {"sensitivity": "declared", "input_bounds": [145, 195]}
+INCOME = {
+    "role": "perturb",
+    "resolution": 1000,
+    "weight": 2,
+    "distance": None,
+    "sensitivity": "declared",
+    "input_bounds": [20_000, 90_000],
+}
 KEEPS: dict[str, Any] = {
     "deidentify": {"key_env": "ANON_TEST_KEY"},
     "record_key": "person",
+    "columns": {"height": HEIGHT},
     "perturb": {"republish": "sticky"},
     "suppress": None,
     "gate": {"suppression": None},
 }
-TWO = {"columns": {"income": {"role": "perturb", "resolution": 1000, "weight": 2, "distance": None}}}
+TWO = {"columns": {"height": HEIGHT, "income": INCOME}}
 """A second perturb column: of ε = 2, height has 2/3 and income 4/3."""
 
 
@@ -156,7 +166,7 @@ def test_nothing_changed_passes_a_budget_that_is_exhausted(
         ({"income": 90_000}, "4/3"),
         ({"height": 150, "income": 90_000}, "2"),
         ({"person": "a new one"}, "2"),
-        ({"age": 79, "city": "Galway"}, "2"),
+        ({"age": 79, "city": "Galway"}, "0"),  # another class
         ({"note": "changed", "illness": "flu"}, "0"),
     ],
 )

@@ -54,6 +54,7 @@ def weekly(
     keeps: dict[str, Any] = {
         "deidentify": {"key_env": "ANON_TEST_KEY"},
         "record_key": "person",
+        "columns": {"height": {"sensitivity": "declared", "input_bounds": [145, 195]}},
         "suppress": None,
         "gate": {"suppression": None},
     }

@@ -186,7 +186,13 @@ def test_a_budget_is_not_judged_where_the_noise_did_not_parse() -> None:
             {"record_key": "person"},
             "deidentify: must be given (key_env or key_file) for record_key",
         ),
-        ({"perturb": {"republish": "sticky"}}, "perturb.republish: sticky needs record_key"),
+        (
+            {
+                "perturb": {"republish": "sticky"},
+                "columns": {"height": {"sensitivity": "declared", "input_bounds": [100, 250]}},
+            },
+            "perturb.republish: sticky needs record_key",
+        ),
         ({"gate": {"cross_release_k": 3}}, "gate.cross_release_k: needs record_key"),
         (
             {

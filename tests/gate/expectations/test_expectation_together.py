@@ -46,6 +46,7 @@ def sticky(small_policy: Small) -> Callable[..., Policy]:
         return small_policy(
             record_key="person",
             deidentify={"key_env": "UNUSED"},
+            columns={"height": {"sensitivity": "declared", "input_bounds": [145, 195]}},
             perturb={"epsilon": 2, "republish": republish},
             suppress=None,
             gate={"k": 3, "suppression": 0.9, "cross_release_k": k},

@@ -1,0 +1,149 @@
+"""What ε promises, said once: the manifest, the report and the documents use these sentences alone.
+
+Each is proven by enumeration (tests/publish/test_promises.py).
+Belongs here: the sentences on noise and on suppression, with their numbers. Does not belong here: which of
+them a policy's release carries (`guarantee`).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+__all__ = [
+    "EPSILON",
+    "EQUAL",
+    "FIXED",
+    "LOCAL",
+    "NOT_ALL",
+    "NOT_ALL_LOCAL",
+    "PASSED",
+    "ROW",
+    "UNPROMISED",
+    "UNPROMISED_ROW",
+    "exchanged",
+    "given_released",
+    "in_general",
+    "sticky",
+    "times",
+]
+
+ROW = (
+    "Of two members of a class, what the noise makes of one row is at most {} as likely for one as for the "
+    "other"
+)
+"""One row, two members of a class that is fixed, before suppression; scaled to the class."""
+
+FIXED = (
+    "This is said of the class as it is: its members, its least and its greatest value. It is not said of a "
+    "record with another value, which would change the noise of the whole class."
+)
+"""With another value of a record the ratio has no bound: it grows with the distance of a released row."""
+
+EQUAL = "A class whose values are all equal gets no noise."
+
+LOCAL = (
+    "Whatever the class, what is drawn for one row is at most {} as likely for one value as for any other, "
+    "class and suppression aside"
+)
+"""One row, any two values; public scale, or categories. Class and suppression depend on values as ever."""
+
+_EXCHANGED = (
+    "If two members of a class exchange their rows, the whole released table is at most {} as likely one way "
+    "as the other: two rows, twice ε."
+)
+_RELEASED = (
+    "Given that a row was released, it is at most {} as likely for one member of its class as for another: "
+    "suppression looks at the noise that was drawn, so the ε of columns with numbers counts twice."
+)
+_RELEASED_DELTA = (
+    "Given that a row was released, it is at most {} as likely for one member of its class as for another: "
+    "suppression looks at the noise that was drawn, so the ε of columns with numbers counts twice, and what "
+    "is added is δ·(1 + e^ε) divided by the chance that the row is released."
+)
+UNPROMISED = "A released value can rule original values out, or give one away."
+UNPROMISED_ROW = (
+    "Given that a row was released, nothing is promised of columns with numbers: suppression looks at the "
+    "uniform noise, too."
+)
+
+PASSED = "That the gate let the release pass is not counted in: a limit on the drawn noise can tell more."
+
+NOT_ALL = (
+    "The scale of the noise comes from the values in the class, and suppression looks at the original "
+    "values: this is not end-to-end differential privacy."
+)
+NOT_ALL_LOCAL = (
+    "Classes and suppression look at the original values: the release as a whole is not differentially "
+    "private."
+)
+
+_STICKY = (
+    "all releases together are at most {} as likely for one value as for any other, class and suppression "
+    "aside."
+)
+
+EPSILON = "e^ε times"
+"""How many times as likely, where no policy says what ε is: in documents."""
+
+_SHOWN = 1e6
+
+
+def in_general() -> tuple[str, ...]:
+    """Return the sentences on a row, two rows and a released row for any ε, as the documents have them."""
+    twice = "e^(2ε) times"
+    return (
+        f"{ROW.format(EPSILON)}.",
+        FIXED,
+        EQUAL,
+        f"{LOCAL.format(EPSILON)}.",
+        _EXCHANGED.format(twice),
+        _RELEASED.format(twice),
+        PASSED,
+    )
+
+
+def times(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
+    """Say how many times as likely ε allows, with δ if there is one.
+
+    Args:
+        epsilon: > 0.
+        delta: ≥ 0.
+
+    >>> times(Fraction(2)), times(Fraction(100), Fraction(1, 1000))
+    ('e^2 (7.4) times', 'e^100 times (plus δ = 0.001)')
+    """
+    number = math.exp(min(float(epsilon), 700))
+    known = "" if number >= _SHOWN else f" ({number:,.0f})" if number >= 10 else f" ({number:.2g})"
+    return f"e^{float(epsilon):g}{known} times" + (f" (plus δ = {float(delta):g})" if delta else "")
+
+
+def exchanged(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
+    """Say what two exchanged rows cost.
+
+    Args:
+        epsilon: of a row, all of its columns that promise one.
+        delta: likewise.
+    """
+    return _EXCHANGED.format(times(2 * epsilon, 2 * delta))
+
+
+def sticky(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
+    """Say what all releases with noise that stays tell of a value.
+
+    Args:
+        epsilon: of a row, all of its columns.
+        delta: likewise.
+    """
+    return _STICKY.format(times(epsilon, delta))
+
+
+def given_released(epsilon: Fraction, numbers: Fraction, delta: Fraction = Fraction(0)) -> str:
+    """Say what holds of a row once it is known that it was released.
+
+    Args:
+        epsilon: of a row, all of its columns.
+        numbers: of its columns with numbers, which suppression by confidence looks at.
+        delta: of a row.
+    """
+    return (_RELEASED_DELTA if delta else _RELEASED).format(times(epsilon + numbers))
