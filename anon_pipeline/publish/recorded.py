@@ -197,6 +197,8 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
         wrong.append("guarantee is another than the policy's")
     if not _is_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
+    if ("signature" in document) != (policy.publish.sign is not None):
+        wrong.append("it must be signed where the policy signs, and only there")
     if document["files"][0].get("format", policy.publish.format) != policy.publish.format:
         wrong.append("the format is another than the policy's")
     return wrong

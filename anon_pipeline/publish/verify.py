@@ -47,6 +47,8 @@ from anon_pipeline.sources.population import read_population
 __all__ = ["Against", "Verification", "verification", "verified_table", "verify_release"]
 
 
+FOLDER = "folder"
+"""Names the verdict on what lies beside a manifest."""
 LATER = "kept by the rules of its version; later ones refuse"
 """Begins the reason of a contract that only rules of later versions break."""
 
@@ -149,7 +151,7 @@ def _asked(read: Read, against: Against, report: GateReport, anew: GateReport | 
 
 
 def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Return the manifest and the table of a release that is what its manifest says.
+    """Return the manifest and the table of a release that is what its manifest says, whatever lies beside it.
 
     Args:
         path: folder of the release, or its manifest.
@@ -157,7 +159,7 @@ def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.Dat
     Raises:
         InputError: there is no manifest, or a check of `verify_release` was refused: each is named.
     """
-    refused = verify_release(path, against).having(Status.REFUSED)
+    refused = [v for v in verify_release(path, against).having(Status.REFUSED) if v.limit != FOLDER]
     if refused:
         raise InputError([verdict.as_text() for verdict in refused])
     manifest = path / MANIFEST if path.is_dir() else path
@@ -255,12 +257,12 @@ def _beside(folder: Path, read: Read, against: Against) -> Verdict:
     try:
         found = lying_beside(folder, read.document, most=limits_of(against.policy).file_bytes)
     except OSError as error:
-        return _unsaid("folder", in_words(error))
+        return _unsaid(FOLDER, in_words(error))
     if found.strangers:
         said = f"files that the manifest does not name must not lie beside it, got {found.strangers}"
-        return _said("folder", said)
+        return _said(FOLDER, said)
     former = f"files of releases before, of which it says nothing: {found.former}" if found.former else None
-    return Verdict("folder", Status.PASSED, reason=former)
+    return Verdict(FOLDER, Status.PASSED, reason=former)
 
 
 def _misshapen(shape: list[str], *parts: str) -> list[str]:
