@@ -139,7 +139,7 @@ def _plausible(value: Any) -> Iterator[Any]:
             yield value - 1
     elif isinstance(value, float):
         yield value / 2 if value else 0.25
-        yield min(value * 1.01, 1.0) if value < 1 else value + 1
+        yield min(value * 1.01, 1.0) if 0 < value < 1 else value + 1
     elif isinstance(value, str):
         hexadecimal = len(value) in {16, 32, 64} and set(value) <= _HEX
         yield ("1" if value[0] == "0" else "0") + value[1:] if hexadecimal else value + "x"
