@@ -139,7 +139,7 @@ def _manifest_of(last: Event, policy_file: Path, project: Path | None) -> dict[s
     from anon_pipeline.publish.held import manifest_of  # noqa: PLC0415
     from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
 
-    policy = load_policy(policy_file)
+    policy = load_policy(policy_file, retired=True)
     if policy.name != last.release:
         raise InputError(f"--policy must be that of {last.release}, got that of {policy.name}")
     folder = locations_of(policy_file, project).release(policy, last.partition)
