@@ -177,9 +177,69 @@ def test_close_as_failed_where_the_destination_holds_nothing(
 def test_withdraw_keeps_the_epsilon_spent(call: Call, policy: Policy, book: Ledger) -> None:
     assert call("run", "policy.yaml")[0] == 0
     release_id = book.events()[0].release_id
-    assert call("ledger", "withdraw", release_id[:6])[:2] == (0, f"{release_id} is withdrawn\n")
+    code, said, _ = call("ledger", "withdraw", release_id[:6])
+    assert code == 0
+    assert said.startswith(f"{release_id} is withdrawn. What to tell those who have it:\n\nSubject: ")
     assert call("ledger", "list")[1].endswith("people: ε = 2 spent, releases: 1\n")
     assert call("run", "policy.yaml")[0] == 1
+
+
+def test_withdraw_says_what_to_tell_recipients(
+    call: Call, policy: Policy, book: Ledger, tmp_path: Path
+) -> None:
+    assert call("run", "policy.yaml")[0] == 0
+    document = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    published = book.events()[-1]
+    code, said, _ = call("ledger", "withdraw", published.release_id, "--policy", "policy.yaml")
+    assert code == 0
+    for item in (*document["files"], document["report"]):
+        assert item["name"] in said
+        assert item["sha256"] in said
+    for told in (
+        "Subject: please delete the release small",
+        f"published  {published.at[:19]} UTC",
+        f"withdrawn  {book.events()[-1].at[:19]} UTC",
+        document["data_digest"],
+        published.release_id,
+        "Why it may matter:",
+        "Delete its files and all copies",
+        "What cannot be undone:",
+    ):
+        assert told in said
+    assert max(map(len, said.splitlines())) <= 120
+    people = pd.read_csv(tmp_path / "people.csv")
+    assert not any(str(cell) in said for cell in people["person"])
+
+
+def test_withdraw_without_a_manifest_names_the_content(
+    call: Call, policy: Policy, book: Ledger, tmp_path: Path
+) -> None:
+    assert call("run", "policy.yaml")[0] == 0
+    first = book.events()[-1]
+    book.withdraw(first.release_id)
+    (tmp_path / "out" / "manifest.json").unlink()
+    other = tmp_path / "other.yaml"
+    other.write_text((tmp_path / "policy.yaml").read_text().replace("name: small", "name: other"))
+    assert call("ledger", "withdraw", first.release_id, "--policy", "policy.yaml")[0] == 2  # it is already
+    assert "only a published release" in call("ledger", "withdraw", first.release_id)[2]
+    assert "must be that of small" in call("ledger", "withdraw", first.release_id, "--policy", str(other))[2]
+
+
+def test_the_text_for_recipients_of_version_1_says_why() -> None:
+    from anon_pipeline.ledger.chain import Event
+    from anon_pipeline.publish.notice import withdrawal_notice
+    from anon_pipeline.publish.outdated import warned
+
+    old = Path(__file__).parent / "publish" / "version_1" / "sticky" / "out" / "manifest.json"
+    document = json.loads(old.read_text())
+    told = {"release": "sticky", "partition": "2026-11-20", "dataset": "people", "release_id": "ab" * 16}
+    fields = Event.__dataclass_fields__
+    event = Event(**{n: told.get(n, "2026-01-05T00:00:00.000000" if n == "at" else None) for n in fields})
+    said = " ".join(withdrawal_notice(event, event, document).split())
+    assert "sticky, partition 2026-11-20" in said
+    for warning in warned(document):
+        assert warning.text in said
+    assert "sticky-" not in " ".join(withdrawal_notice(event, event, None).split())
 
 
 @pytest.mark.parametrize("command", ["list", "verify", "export"])

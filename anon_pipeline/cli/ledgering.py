@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,7 @@ from anon_pipeline.cli.shared import locations_of, project_option
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
     from anon_pipeline.ledger.budget import State
+    from anon_pipeline.ledger.chain import Event
 
 __all__ = ["ledger"]
 
@@ -108,13 +109,43 @@ def close(release_id: str, state: str, policy_file: Path | None, project: Path |
 
 @ledger.command()
 @click.argument("release_id", metavar="ID")
+@click.option(
+    "--policy",
+    "policy_file",
+    type=click.Path(path_type=Path),
+    help="The release's policy, to find its manifest: the text then names files, digests and reasons.",
+)
 @project_option
-def withdraw(release_id: str, project: Path | None) -> None:
-    """Mark the published release ID as withdrawn. Its ε stays spent: it was seen. No file is touched."""
-    book = _opened(project)
-    full = _state(book, release_id).last.release_id
-    book.withdraw(full)
-    click.echo(f"{full} is withdrawn")
+def withdraw(release_id: str, policy_file: Path | None, project: Path | None) -> None:
+    """Mark the published release ID as withdrawn, and print what to tell its recipients.
+
+    Its ε stays spent: it was seen. No file is touched: take the files away yourself.
+    """
+    from anon_pipeline.publish.notice import withdrawal_notice  # noqa: PLC0415
+
+    book = _opened(project, policy_file)
+    found = _state(book, release_id).last
+    document = None if policy_file is None else _manifest_of(found, policy_file, project)
+    book.withdraw(found.release_id)
+    click.echo(f"{found.release_id} is withdrawn. What to tell those who have it:\n")
+    click.echo(withdrawal_notice(found, _state(book, found.release_id).last, document))
+
+
+def _manifest_of(last: Event, policy_file: Path, project: Path | None) -> dict[str, Any] | None:
+    """Return the manifest of a release if it is still the one at its destination."""
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.booking import holds  # noqa: PLC0415
+    from anon_pipeline.publish.held import manifest_of  # noqa: PLC0415
+    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+
+    policy = load_policy(policy_file, retired=True)
+    if policy.name != last.release:
+        raise InputError(f"--policy must be that of {last.release}, got that of {policy.name}")
+    folder = locations_of(policy_file, project).release(policy, last.partition)
+    if not holds(folder, last.release_id):
+        return None
+    return manifest_of(folder / MANIFEST)
 
 
 def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:

@@ -6,12 +6,20 @@ command runs.
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anon_pipeline.cli.shared import allow_outside_option, locations_of, print_report, project_option
+
+if TYPE_CHECKING:
+    from anon_pipeline.publish.unverified import Unverified
+    from anon_pipeline.publish.verify import Verification
 
 __all__ = ["keygen", "verify"]
 
@@ -24,26 +32,28 @@ __all__ = ["keygen", "verify"]
     type=click.Path(path_type=Path),
     help="Key that must have signed it; a missing or wrong signature is then refused.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @project_option
 @allow_outside_option
 def verify(
     release: Path,
     policy_file: Path | None,
     public_key: Path | None,
+    as_json: bool,
     project: Path | None,
     allow_outside: bool,
 ) -> None:
     """Verify that RELEASE (its folder, or its manifest) is what its manifest says.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
-    limits. What cannot be verified without --policy, --public-key or the originals is named; it does not
-    count as refused.
+    limits. What cannot be verified without --policy, --public-key or the originals is named, leaf by leaf of
+    the manifest; it does not count as refused. Of releases that tell too much, it warns.
     """
     from anon_pipeline.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.signing import read_public_key  # noqa: PLC0415
-    from anon_pipeline.publish.verify import Against, verify_release  # noqa: PLC0415
+    from anon_pipeline.publish.verify import Against, verification  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
     against = Against(key=key)
@@ -53,15 +63,54 @@ def verify(
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
     with private_stage("verify"):
-        report = verify_release(release, against)
-    print_report(report, f"{release.name}, verified")
-    unmeasured = ", ".join(verdict.limit for verdict in report.having(Status.UNMEASURED))
-    if unmeasured:
-        click.echo(f"Not verified: {unmeasured}.")
+        found = verification(release, against)
+    report = found.report
+    if as_json:
+        click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
+    else:
+        print_report(report, f"{release.name}, verified")
+        _print_unverified(found.unverified)
+        unmeasured = ", ".join(verdict.limit for verdict in report.having(Status.UNMEASURED))
+        if unmeasured:
+            click.echo(f"Not verified: {unmeasured}.")
+        for warning in found.warnings:
+            click.echo(f"warning: {warning.text}. See {warning.section}", err=True)
     refused = ", ".join(verdict.limit for verdict in report.having(Status.REFUSED))
     if refused:
         click.echo(f"refused by {refused}", err=True)
         sys.exit(1)
+
+
+_MANY = 40  # leaves for one reason, of which only the number is shown
+
+
+def _as_json(found: Verification) -> dict[str, Any]:
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+
+    return {
+        "verified": not found.report.having(Status.REFUSED),
+        "verdicts": found.report.to_json()["verdicts"],
+        "unverified": [asdict(leaf) for leaf in found.unverified],
+        "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],
+    }
+
+
+def _print_unverified(leaves: Iterable[Unverified]) -> None:
+    """Print the leaves of the manifest that nothing vouches for, by what it would take."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    by_reason: dict[str, list[str]] = {}
+    for leaf in leaves:
+        by_reason.setdefault(leaf.why, []).append(leaf.path)
+    if not by_reason:
+        return
+    table = Table(title="Of the manifest, not verifiable", title_justify="left")
+    for heading in ("because", "leaves"):
+        table.add_column(heading, overflow="fold")
+    for why, paths in by_reason.items():
+        table.add_row(why, ", ".join(paths) if len(paths) <= _MANY else f"{len(paths)} (--json lists them)")
+    Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
 
 
 @click.command()

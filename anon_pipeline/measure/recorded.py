@@ -31,7 +31,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import PerturbSection
 
-__all__ = ["checked_facts"]
+__all__ = ["FIELDS", "checked_facts", "decided"]
 
 _NOISE = must.exactly(
     {
@@ -107,6 +107,8 @@ _RULES: dict[type, dict[str, must.Rule]] = {
     },
 }
 _STAGES: Mapping[str, type] = {kind.stage: kind for kind in _RULES}  # type: ignore[attr-defined]
+FIELDS: Mapping[str, Mapping[str, must.Rule]] = {stage: _RULES[kind] for stage, kind in _STAGES.items()}
+"""The rule of every field of every stage's facts."""
 
 
 def checked_facts(policy: Policy, facts: Facts) -> Facts:
@@ -164,6 +166,20 @@ def _broken(kind: type, values: Mapping[str, Any], known: must.Known) -> Iterato
             yield "composition"
 
 
+def decided(policy: Policy) -> Iterator[tuple[str, ...]]:
+    """Yield the facts that the policy alone decides, so that they are compared with it: the keys to each.
+
+    A list among them is decided with all its items.
+    """
+    for stage, kind in _STAGES.items():
+        for name in _said(kind, policy):
+            yield from ((stage, name), (stage, name, "*"))
+    for column, said in _noise_said(policy).items():
+        yield from ((PerturbedFacts.stage, "columns", column, name) for name in said)
+    if not policy.noisy:
+        yield PerturbedFacts.stage, "columns"
+
+
 def _equal(value: Any, said: Any) -> bool:
     """Compare a fact with what the policy says, where a tuple may have become a list."""
     return bool(value == said or (isinstance(value, tuple) and list(value) == said))
@@ -195,9 +211,9 @@ def _with(policy: Policy, action: str) -> list[str]:
     return [name for name, column in policy.identifiers.items() if column.action == action]
 
 
-def _same_noise(columns: Any, policy: Policy) -> bool:
-    """Tell whether facts name the policy's perturb columns, each with its noise and resolution."""
-    said: dict[str, dict[str, Any]] = {
+def _noise_said(policy: Policy) -> dict[str, dict[str, Any]]:
+    """Return what the policy says of the noise of each perturb column."""
+    return {
         name: {
             "mechanism": noise.mechanism,
             "epsilon": float(noise.epsilon),
@@ -207,6 +223,11 @@ def _same_noise(columns: Any, policy: Policy) -> bool:
         }
         for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True)
     } | category_facts(policy)
+
+
+def _same_noise(columns: Any, policy: Policy) -> bool:
+    """Tell whether facts name the policy's perturb columns, each with its noise and resolution."""
+    said = _noise_said(policy)
     if not isinstance(columns, Mapping) or not all(isinstance(noise, Mapping) for noise in columns.values()):
         return False
     return set(said) == set(columns) and all(

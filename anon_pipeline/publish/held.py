@@ -24,8 +24,10 @@ from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.publish.tables import from_bytes, read_release, schema_of
 from anon_pipeline.sources.files import read_csv, read_parquet
 
-__all__ = ["Read", "bytes_of", "held_file", "is_page", "limits_of", "manifest_of", "readings"]
+__all__ = ["VERSIONS", "Read", "bytes_of", "held_file", "is_page", "limits_of", "manifest_of", "readings"]
 
+VERSIONS = (1, 2)
+"""Of manifests that can be read."""
 _TEXTS = ("release", "policy_digest", "data_digest")
 
 
@@ -64,9 +66,11 @@ def manifest_of(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: must be the manifest of a release: {in_words(error)}") from None
     try:
-        document = json.loads(text, object_pairs_hook=_unique)
+        document = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
+        version = document["manifest_version"]
         known = (
-            document["manifest_version"] == 1
+            type(version) is int
+            and version in VERSIONS
             and all(isinstance(document[name], str) for name in _TEXTS)
             and bool(document["files"])
             and all(_is_file(item) for item in document["files"])
@@ -75,7 +79,7 @@ def manifest_of(path: Path) -> dict[str, Any]:
     except (ValueError, LookupError, TypeError, RecursionError):
         known = False
     if not known:
-        raise InputError(f"{path.name}: must be a manifest of anon-pipeline, version 1")
+        raise InputError(f"{path.name}: must be a manifest of anon-pipeline, version 1 or 2")
     return dict(document)
 
 
@@ -84,6 +88,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
         raise ValueError("keys must be unique")
     return dict(pairs)
+
+
+def _no_number(text: str) -> None:
+    """Refuse NaN and Infinity, which are no JSON."""
+    raise ValueError("numbers must be finite")
 
 
 def _is_file(item: Any) -> bool:

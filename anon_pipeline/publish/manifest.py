@@ -19,9 +19,11 @@ from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.guarantee import guarantee
 
-__all__ = ["MANIFEST", "RECORDED", "ReleaseFile", "manifest"]
+__all__ = ["MANIFEST", "RECORDED", "VERSION", "ReleaseFile", "manifest"]
 
 MANIFEST = "manifest.json"
+VERSION = 2
+"""Of manifests that are written from now on; 0.1.0 wrote version 1, see `publish.version_1`."""
 _PACKAGES = (
     "anon-pipeline",
     "dagster",
@@ -40,7 +42,7 @@ RECORDED = ("python", *_PACKAGES)
 class ReleaseFile:
     """One file of a release: its name beside the manifest, its SHA-256, its size in bytes, its records.
 
-    types: of a CSV, which does not say them: Arrow's name of each column's type.
+    types: Arrow's name of each column's type; a CSV does not say them itself.
     """
 
     name: str
@@ -73,11 +75,11 @@ def manifest(
     """
     when, partition = made
     return {
-        "manifest_version": 1,
+        "manifest_version": VERSION,
         "release": policy.name,
         "partition": partition,
         "made_at": when.isoformat(timespec="seconds"),
-        "files": [{name: value for name, value in asdict(file).items() if value is not None}],
+        "files": [{**asdict(file), "format": policy.publish.format}],
         "policy_digest": policy.digest,
         "data_digest": report.data_digest,
         "hierarchies": hierarchy_digests(policy, hierarchies),

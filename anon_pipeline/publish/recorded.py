@@ -1,59 +1,68 @@
-"""What a manifest says beside its digests, held against the policy and against itself.
+"""What a manifest says beside its digests, held against policy, file and itself.
 
-Belongs here: the recorded gate, facts, ε, guarantee, partition, time. Does not belong here: reading files
-(`verify`), measuring (`gate`).
+All that is asked here has the shape of its version (`shape`); none of it can break these rules.
+Belongs here: the recorded gate, facts, ε, guarantee, partition, names of files. Does not belong here: reading
+files (`verify`), measuring (`gate`), what nothing here can tell (`unverified`).
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
-from importlib import metadata
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
 from typing import Any
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.facts import Facts, KAnonymizedFacts, PerturbedFacts, SuppressedFacts
-from anon_pipeline.gate import GateReport, Status, Verdict, limits_of
-from anon_pipeline.locations import plain_partition
-from anon_pipeline.measure.recorded import checked_facts
-from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.guarantee import guarantee
-from anon_pipeline.publish.manifest import RECORDED
+import pandas as pd
 
-__all__ = ["broken_facts", "broken_gate", "broken_statements", "of_this_version"]
+from anon_pipeline.errors import AnonPipelineError, InputError
+from anon_pipeline.facts import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
+from anon_pipeline.gate import GateReport, Status, Verdict
+from anon_pipeline.locations import plain_partition
+from anon_pipeline.measure.balance import broken_balance, broken_policy_facts, broken_seen, seen_in
+from anon_pipeline.measure.levels_seen import broken_levels
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.rules import Rules
+
+__all__ = [
+    "broken_facts",
+    "broken_gate",
+    "broken_names",
+    "broken_seen_facts",
+    "broken_share",
+    "broken_statements",
+]
 
 _ALWAYS = ("contract", "origin", "k")
-_VERSION = re.compile(r"[0-9][0-9A-Za-z.+!_-]{0,60}")
 _CLOSE = 1e-9  # sums of floats, in whatever order
 
 
-def broken_gate(document: Mapping[str, Any], policy: Policy | None, anew: GateReport | None) -> list[str]:
+def broken_gate(
+    document: Mapping[str, Any], policy: Policy | None, anew: GateReport | None, *, rules: Rules
+) -> list[str]:
     """List what speaks against the gate's report that a manifest records.
 
     Args:
         document: the manifest.
-        policy: whose limits must be in it, all of them and no others; None: at least those of every policy.
+        policy: whose limits must be in it, all of them in their order; None: at least those of every policy.
         anew: the gate's report on the file alone; what it says of a limit must be recorded alike.
+        rules: of the manifest's version.
     """
-    try:
-        gate = GateReport.from_json(document["gate"])
-        names = [verdict.limit for verdict in gate.verdicts]
-        problems = [problem for verdict in gate.verdicts if (problem := _broken(verdict))]
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return ["its verdicts cannot be read"]
+    gate = GateReport.from_json(document["gate"])
+    names = [verdict.limit for verdict in gate.verdicts]
+    problems = [problem for verdict in gate.verdicts if (problem := _broken(verdict))]
     digests = ("data_digest", "policy_digest")
     others = [name for name in digests if getattr(gate, name) != document[name]]
     if others:
         problems.append(f"it judged another release ({', '.join(others)})")
-    if not gate.passed or document["gate"].get("passed") is not True:
+    if not gate.passed:
         problems.append("it has not passed the release")
-    if len(set(names)) != len(names) or not set(_ALWAYS) <= set(names):
+    if len(set(names)) != len(names) or tuple(names[: len(_ALWAYS)]) != _ALWAYS:
         problems.append(f"it must judge each limit once, and always {', '.join(_ALWAYS)}")
-    elif policy is not None and set(names) != set(limits_of(policy)):
-        problems.append("it must judge the policy's limits, all of them and no others")
-    elif policy is not None and _is_digest(gate.population_digest) != _on_population(policy):
+    elif policy is not None and names != rules.limits(policy):
+        problems.append("it must judge the policy's limits, all of them and no others, in their order")
+    elif policy is not None and (gate.population_digest is not None) != _on_population(policy):
         problems.append("it must name the population by its digest where the policy does, and only there")
     elif anew is not None:
         problems += _others(gate, anew)
@@ -64,16 +73,17 @@ def _on_population(policy: Policy) -> bool:
     return policy.gate.attacks.population is not None
 
 
-def _is_digest(text: object) -> bool:
-    return isinstance(text, str) and re.fullmatch(r"[0-9a-f]{64}", text) is not None
-
-
 def _broken(verdict: Verdict) -> str | None:
-    """Say whether a verdict contradicts itself; a limit of l-diversity has none to be held against."""
+    """Say whether a verdict contradicts itself; recursive l-diversity may have no bound."""
+    if verdict.limit in ("contract", "origin"):
+        bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
+        return None if bare else "contract and origin have neither value nor bound"
+    if verdict.value is None or verdict.value < 0:
+        return "a limit must have a value, none below 0"
     if verdict.bound is None:
-        return None
-    if verdict.value is None or not math.isfinite(verdict.value) or not math.isfinite(verdict.bound):
-        return "a limit must have a value"
+        return None if verdict.limit.startswith("l_diversity.") else "a limit must have a bound"
+    if verdict.bound < 0:
+        return "a bound must not be below 0"
     slack = _CLOSE * max(1.0, abs(verdict.bound))
     kept = {
         "at least": verdict.value >= verdict.bound - slack,
@@ -89,9 +99,9 @@ def _others(gate: GateReport, anew: GateReport) -> Iterator[str]:
     if anew.population_digest not in (None, gate.population_digest):
         yield "it was measured on another population"
     for found in anew.verdicts:
-        recorded = by_name[found.limit]
-        if found.status is Status.REFUSED and found.bound is None:
-            continue  # nothing was measured, and that is refused already
+        recorded = by_name.get(found.limit)
+        if recorded is None or (found.status is Status.REFUSED and found.bound is None):
+            continue  # of another version; nothing was measured, and that is refused already
         if (recorded.bound, recorded.sense) != (found.bound, found.sense):
             yield f"{found.limit}: its bound must be the policy's"
         elif found.value is not None and not _alike(recorded.value, found.value):
@@ -102,79 +112,109 @@ def _alike(one: float | None, other: float) -> bool:
     return one is not None and math.isclose(one, other, rel_tol=_CLOSE, abs_tol=_CLOSE)
 
 
-def broken_facts(document: Mapping[str, Any], policy: Policy | None) -> list[str]:
-    """List where a manifest's facts do not fit the file and the policy; `origin` is not asked here.
+def broken_share(document: Mapping[str, Any]) -> list[str]:
+    """Say whether the recorded share of suppressed records is another than the facts'.
+
+    Args:
+        document: the manifest; gate and facts have the shape of its version.
+    """
+    facts = document["facts"]
+    share = facts["suppressed"]["suppressed_in_all"] / max(facts["raw"]["records"], 1)
+    told = [v["value"] for v in document["gate"]["verdicts"] if v["limit"] == "suppression"]
+    return (
+        [] if all(_alike(value, share) for value in told) else ["suppression: its value must be the facts'"]
+    )
+
+
+def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: Rules) -> list[str]:
+    """List where a manifest's facts do not fit the policy and themselves; origin and table are not asked.
 
     Args:
         document: the manifest, with facts of every stage.
         policy: that should have made it.
+        rules: of the manifest's version.
     """
     facts = document["facts"]
     wrong = []
     if facts[SuppressedFacts.stage].get("released") != document["files"][0]["records"]:
         wrong.append("the released records are others than the file's")
+    told = facts[KAnonymizedFacts.stage].get("hierarchies")
+    if told != document["hierarchies"]:
+        wrong.append("the hierarchies are others than the manifest's")
     if policy is not None:
         if facts[KAnonymizedFacts.stage].get("k") != policy.anonymize.k:
             wrong.append("k is another than the policy's")
         if facts[PerturbedFacts.stage].get("epsilon") != _epsilon(policy):
             wrong.append("ε is another than the policy's")
-        if of_this_version(document):
-            wrong += _unwritten(facts, policy)
+    if not rules.worded(document):
+        return wrong
+    unwritten = [] if policy is None else rules.facts(policy, facts)
+    if unwritten or policy is None:
+        return [*wrong, *unwritten, *broken_balance(facts)]
+    return [*wrong, *broken_balance(facts), *broken_policy_facts(facts, policy)]
+
+
+def broken_seen_facts(
+    document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame, *, rules: Rules, hierarchies: Path
+) -> list[str]:
+    """List where a manifest's facts contradict the released table: its classes, its levels.
+
+    Args:
+        document: the manifest, whose facts `broken_facts` does not refuse.
+        policy: that made it.
+        frame: (r, columns) the released table.
+        rules: of the manifest's version.
+        hierarchies: folder of the hierarchy tables.
+    """
+    facts = document["facts"]
+    if not rules.worded(document):
+        return []
+    wrong = broken_seen(facts, seen_in(frame, policy))
+    recoded = facts[KAnonymizedFacts.stage]
+    if recoded["levels"] is not None:
+        with suppress(AnonPipelineError):  # hierarchy tables that cannot be read are said there
+            wrong += broken_levels(
+                frame,
+                policy,
+                recoded["levels"],
+                cells=recoded["suppressed_cells"],
+                hierarchies=hierarchies,
+            )
     return wrong
-
-
-def _unwritten(facts: Facts, policy: Policy) -> list[str]:
-    """List the fields that no stage writes so: forged facts may hold any text."""
-    try:
-        checked_facts(policy, facts)
-    except InputError as error:
-        return list(error.problems)
-    return []
 
 
 def _epsilon(policy: Policy) -> float | None:
     return None if policy.perturb is None else policy.perturb.epsilon
 
 
-def broken_statements(document: Mapping[str, Any], policy: Policy) -> list[str]:
+def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rules) -> list[str]:
     """List which of a manifest's statements are not what this policy leads to."""
     wrong = []
     epsilon = document.get("epsilon")
     if isinstance(epsilon, bool) or epsilon != policy.promised_epsilon:
         wrong.append("epsilon is another than the policy's")
-    if of_this_version(document) and document.get("guarantee") != guarantee(policy):
+    if rules.worded(document) and document.get("guarantee") != rules.guarantee(policy):
         wrong.append("guarantee is another than the policy's")
     if not _is_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
-    if not _is_time(document.get("made_at")):
-        wrong.append("made_at must be a time with its zone")
-    if not _are_packages(document.get("packages"), this_version=of_this_version(document)):
-        wrong.append("packages must be names with their versions")
+    if ("signature" in document) != (policy.publish.sign is not None):
+        wrong.append("it must be signed where the policy signs, and only there")
+    if document["files"][0].get("format", policy.publish.format) != policy.publish.format:
+        wrong.append("the format is another than the policy's")
     return wrong
 
 
-def of_this_version(document: Mapping[str, Any]) -> bool:
-    """Tell whether a manifest says that this version made it: another may word the guarantee otherwise."""
-    packages = document.get("packages")
-    made_by = packages.get("anon-pipeline") if isinstance(packages, dict) else None
-    return bool(made_by == metadata.version("anon-pipeline"))
-
-
-def _are_packages(packages: object, *, this_version: bool) -> bool:
-    """Tell whether these are versions of packages; another version may have named others."""
-    return isinstance(packages, dict) and all(
-        (name in RECORDED or not this_version)
-        and isinstance(version, str)
-        and _VERSION.fullmatch(version) is not None
-        for name, version in packages.items()
-    )
-
-
-def _is_time(text: object) -> bool:
-    try:
-        return datetime.fromisoformat(str(text)).tzinfo is not None
-    except ValueError:
-        return False
+def broken_names(document: Mapping[str, Any]) -> list[str]:
+    """List the files that are not named as releases name them: release, digits of the SHA-256, format."""
+    release, wrong = document["release"], []
+    for item in document["files"]:
+        form = item.get("format") or item["name"].rpartition(".")[2]
+        if form not in ("parquet", "csv") or item["name"] != f"{release}-{item['sha256'][:16]}.{form}":
+            wrong.append("the data file must be named by release, digest and format")
+    report = document.get("report")
+    if report is not None and report["name"] != f"{release}-report-{report['sha256'][:16]}.html":
+        wrong.append("the report must be named by release and digest")
+    return wrong
 
 
 def _is_partition(key: object, policy: Policy) -> bool:

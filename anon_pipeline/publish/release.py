@@ -29,7 +29,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
-from anon_pipeline.publish.tables import column_types, from_bytes, to_bytes
+from anon_pipeline.publish.tables import column_types, file_types, from_bytes, to_bytes
 from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
 from anon_pipeline.report import public_report
 from anon_pipeline.sources.population import Population, read_population
@@ -106,7 +106,8 @@ def judge(
         population=population,
     )
     file = data_file(policy.name, policy.publish.format, data, len(back))
-    typed = replace(file, types=column_types(table)) if policy.publish.format == "csv" else file
+    types = column_types(back) if policy.publish.format == "csv" else file_types(data)
+    typed = replace(file, types=types)
     return Judged(back, data, typed, report)
 
 

@@ -25,7 +25,16 @@ from anon_pipeline.publish.formulas import neutralized, restored, runnable
 from anon_pipeline.sources.files import read_csv, read_parquet
 from anon_pipeline.values import finite_numbers, whole_numbers
 
-__all__ = ["Format", "column_types", "from_bytes", "read_release", "schema_of", "to_bytes"]
+__all__ = [
+    "Format",
+    "column_types",
+    "file_types",
+    "from_bytes",
+    "is_type",
+    "read_release",
+    "schema_of",
+    "to_bytes",
+]
 
 Format = Literal["parquet", "csv"]
 Formulas = Literal["neutralize", "keep"]
@@ -102,10 +111,24 @@ def column_types(frame: pd.DataFrame) -> dict[str, str]:
         frame: (r, columns) numbers, texts, dates.
     """
     schema = pa.Schema.from_pandas(frame, preserve_index=False)
-    return {
-        field.name: str(field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
-        for field in schema
-    }
+    return {field.name: _name(field.type) for field in schema}
+
+
+def file_types(data: bytes) -> dict[str, str]:
+    """Name the type of each column of a Parquet file, as it says itself."""
+    return {field.name: _name(field.type) for field in pq.read_schema(io.BytesIO(data))}
+
+
+def _name(kind: pa.DataType) -> str:
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def is_type(text: object) -> bool:
+    """Tell whether this names a type that a release can have, as `column_types` does."""
+    try:
+        return isinstance(text, str) and len(text) <= 100 and str(_type(text)) == text
+    except (ValueError, TypeError, KeyError):
+        return False
 
 
 def schema_of(types: Mapping[str, str]) -> pa.Schema:

@@ -144,7 +144,7 @@ def _point_to(folder: Path, document: Mapping[str, Any]) -> None:
         PublishError: the disk failed after the rename; says that the new release is in place.
         OSError: it failed before.
     """
-    data = json.dumps(document, indent=1, ensure_ascii=False).encode()
+    data = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
     try:
         replace_file(folder / MANIFEST, data, mode=0o644, what="manifest")
     except OSError as error:

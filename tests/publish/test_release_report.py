@@ -185,14 +185,17 @@ def test_a_manifest_that_names_another_thing_is_refused(
     )
 
 
-def test_a_release_made_before_there_were_reports_has_none(
+def test_a_manifest_without_a_report_is_refused(
     small_policy: Small, small_people: People, tmp_path: Path
 ) -> None:
     written = send(small_policy(), small_people(), tmp_path)
     document = json.loads(written.manifest_path.read_text())
     del document["report"]
     written.manifest_path.write_text(json.dumps(document))
-    assert _status(tmp_path / "out")["report"] == (Status.UNMEASURED, "the manifest names none")
+    assert _status(tmp_path / "out")["report"] == (
+        Status.REFUSED,
+        "the manifest must name it with digest and size",
+    )
     send(small_policy(), small_people(seed=1), tmp_path)
     assert _status(tmp_path / "out")["report"] == (Status.PASSED, None)
 

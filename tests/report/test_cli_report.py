@@ -125,7 +125,7 @@ def test_without_private_tables_it_says_so(
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda d: d["facts"].pop("perturbed"), "facts are missing of perturbed"),
+        (lambda d: d["facts"].pop("perturbed"), "facts.perturbed"),
         (lambda d: d["facts"]["suppressed"].update(released=1), "released records are others"),
         (lambda d: d.update(data_digest="0" * 64), "data_digest"),
         (lambda d: d.update(policy_digest="0" * 64), "policy_digest"),

@@ -1,0 +1,140 @@
+"""What releases that are already out tell too much, or claim too much: one warning for each that applies.
+
+`docs/releases-already-out.md` explains every warning, in a section of its name, and says what to do.
+Belongs here: which warning applies to a manifest. Does not belong here: whether it verifies (`verify`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["DOCUMENT", "LOOKED_FOR", "WARNINGS", "Warned", "warned"]
+
+DOCUMENT = "docs/releases-already-out.md"
+_DRAWN = ("linking_risk", "confidence_k", "attacker_success", "assignment_risk", "linkage", "suppression")
+_LINKED = ("linking_risk", "attacker_success", "assignment_risk", "linkage")
+_EXACT = ("t_closeness", "skewness", "similarity", "expected_linking_risk", "averaging")
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning about a release.
+
+    name: of the section of `DOCUMENT` that explains it.
+    text: what the release tells or claims too much, in one sentence.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def section(self) -> str:
+        """Where it is explained."""
+        return f"{DOCUMENT}#{self.name}"
+
+
+class _Told:
+    """A manifest that may say anything: what cannot be read is not there."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        gate, facts = _mapping(document.get("gate")), _mapping(document.get("facts"))
+        verdicts = gate.get("verdicts")
+        self.signed = "signature" in document
+        self.recoded, self.noise = _mapping(facts.get("k_anonymized")), _mapping(facts.get("perturbed"))
+        self.suppressed = _mapping(facts.get("suppressed")).get("suppressed_in_all")
+        self.columns = [_mapping(column) for column in _mapping(self.noise.get("columns")).values()]
+        self.limits = {
+            str(verdict.get("limit")).split(".")[0]: verdict.get("value")
+            for verdict in (verdicts if isinstance(verdicts, list) else [])
+            if isinstance(verdict, Mapping)
+        }
+
+    def judges(self, *kinds: str) -> bool:
+        """Tell whether the gate has judged a limit of one of some kinds."""
+        return any(kind in self.limits for kind in kinds)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether there is noise that promises an ε."""
+        return any(column.get("mechanism") != "uniform" for column in self.columns)
+
+    @property
+    def class_scaled(self) -> bool:
+        """Whether the scale of a column's noise comes from its class."""
+        return any(column.get("sensitivity") == "class" for column in self.columns)
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _exact(told: _Told) -> bool:
+    scaled = any(column.get("mean_scale") is not None for column in told.columns)
+    return told.judges(*_EXACT) or scaled or told.recoded.get("loss") in ("entropy", "classification")
+
+
+def _first(told: _Told) -> bool:
+    before = _mapping(told.noise.get("composition")).get("releases_before")
+    return told.judges("cross_release_k", "sticky") and before == 0
+
+
+WARNINGS: dict[str, tuple[str, Callable[[_Told], bool]]] = {
+    "the-sentence-about-epsilon": (
+        "its guarantee claims too much of ε: it holds for one noisy row of a fixed class, before "
+        "anybody sees whether the row was released",
+        lambda told: told.noisy,
+    ),
+    "exact-measures-of-the-input": (
+        "it tells measures over the whole input with all their digits; with few suppressed records they can "
+        "leave one candidate for what a suppressed record held",
+        _exact,
+    ),
+    "sticky-noise-of-a-growing-class": (
+        "its noise stays over releases while its scale comes from the class: a class that grew gave its "
+        "newcomers other noise than its old members, and ε does not hold over the releases together",
+        lambda told: told.noise.get("republish") == "sticky" and told.class_scaled,
+    ),
+    "noise-that-could-be-drawn-again": (
+        "its gate judged the drawn noise, and a refused run cost no ε: if runs were refused before it, "
+        "the noise is what passed the gate, and tells more than its ε",
+        lambda told: bool(told.columns) and told.judges(*_DRAWN),
+    ),
+    "linking-judged-on-the-drawn-noise": (
+        "its linking risk is that of the drawn noise: the value and the release together tell more than the "
+        "noise alone",
+        lambda told: bool(told.columns) and told.judges(*_LINKED),
+    ),
+    "together-without-a-memory": (
+        "its limits on all releases together were judged with a memory of no release before it: if "
+        "there were any, they do not count",
+        _first,
+    ),
+    "manifests-that-could-be-edited": (
+        "it is not signed, and 0.1.0 noticed few edits of a manifest: what was verified before tells "
+        "less than what this version verifies",
+        lambda told: not told.signed,
+    ),
+}
+"""Text and condition of each warning about manifests of version 1, by the name of its section."""
+
+LOOKED_FOR = Warned(
+    "identifiers-that-were-not-looked-for",
+    "it holds texts or numbers that look like identifiers of persons, of kinds that 0.1.0 did not look for",
+)
+"""Of a release whose contract only later rules break; `verify` finds it in the file, not in the manifest."""
+
+
+def warned(document: Mapping[str, Any]) -> Iterator[Warned]:
+    """Yield the warnings that apply to a manifest: of those of version 1; later ones have none.
+
+    Args:
+        document: the manifest, whatever it says.
+    """
+    if document.get("manifest_version") != 1:
+        return
+    told = _Told(document)
+    for name, (text, applies) in WARNINGS.items():
+        if applies(told):
+            yield Warned(name, text)

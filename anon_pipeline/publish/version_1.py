@@ -1,0 +1,141 @@
+"""The rules of manifest version 1, by which the releases of 0.1.0 verify: kept as they were.
+
+Its keys, its facts, its words for the guarantee and its digests of a policy do not follow what is written
+today. Of its manifests everything is demanded that 0.1.0 always wrote; where another state is named that made
+one, the report and the types of a CSV may lack, and words and facts are not compared. Belongs here: what
+version 1 says. Does not belong here: what its manifests told too much (`outdated`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.deidentify.patterns_1 import matches_1
+from anon_pipeline.facts import Facts
+from anon_pipeline.gate import limits_of
+from anon_pipeline.measure.kinds import broken_kinds
+from anon_pipeline.measure.origin import hierarchy_digests
+from anon_pipeline.measure.recorded_1 import FIELDS_1, broken_facts_1, decided_1
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.version_1 import digest_1, making_1
+from anon_pipeline.publish.guarantee_v1 import guarantee
+from anon_pipeline.publish.rules import Rules
+from anon_pipeline.publish.shape import (
+    FILE,
+    GATE,
+    TOP,
+    VERDICT,
+    Each,
+    Shape,
+    fitting,
+    is_version,
+    strange,
+)
+
+__all__ = ["RULES_1"]
+
+_RELEASED = "0.1.0"
+_PACKAGES = (
+    *("python", "anon-pipeline", "dagster", "great-expectations", "numba", "numpy", "pandas", "pandera"),
+    "pyarrow",
+)
+_LIMITS = (
+    *("contract", "origin", "k", "t_closeness", "l_diversity", "linking_risk", "suppression", "confidence_k"),
+    *("attacker_success", "assignment_risk", "expected_linking_risk", "averaging", "linkage", "homogeneity"),
+    *("skewness", "similarity", "prosecutor_risk", "marketer_risk", "sample_uniques", "minimal_uniques"),
+    *("population", "cross_release_k", "sticky"),
+)
+_VERDICT = {name: VERDICT[name] for name in ("limit", "status", "value", "bound", "sense", "reason")}
+_FILE: Mapping[str, Shape] = {
+    **{name: FILE[name] for name in ("name", "sha256", "size", "records")},
+    "types?": FILE["types"],
+}
+_KEYS = (
+    *("release", "partition", "made_at", "policy_digest", "data_digest", "hierarchies", "epsilon"),
+    *("guarantee", "signature?"),
+)
+
+_TOP: Mapping[str, Shape] = {
+    **{name: TOP[name] for name in _KEYS},
+    "manifest_version": lambda value: type(value) is int and value == 1,
+    "files": Each(_FILE),
+    "gate": {**{name: GATE[name] for name in GATE if name != "verdicts"}, "verdicts": Each(_VERDICT)},
+    "facts": lambda value: True,
+    "packages": Each(is_version, named=True),
+    "report?": TOP["report"],
+}
+_ALWAYS: Mapping[str, Shape] = {"packages": dict.fromkeys(_PACKAGES, is_version), "report": TOP["report"]}
+
+
+def _shape(document: Mapping[str, Any]) -> list[str]:
+    """List the places that are not as 0.1.0 wrote them, or as no state before it did."""
+    if _worded(document):
+        top = {**_TOP, **_ALWAYS}
+        facts = broken_kinds(document.get("facts"), FIELDS_1)
+        return [*strange(document), *fitting(document, top), *facts, *_types(document)]
+    return [*strange(document), *fitting(document, _TOP), *_stages(document.get("facts"))]
+
+
+def _types(document: Mapping[str, Any]) -> list[str]:
+    """Say whether types are named of anything but a CSV, or not of one."""
+    named = [(item["name"].endswith(".csv"), "types" in item) for item in document["files"]]
+    return [] if all(csv == typed for csv, typed in named) else ["files[].types"]
+
+
+def _stages(facts: object) -> list[str]:
+    if not isinstance(facts, dict) or not all(isinstance(values, dict) for values in facts.values()):
+        return ["facts"]
+    return [f"facts.{stage}" for stage in FIELDS_1 if stage not in facts]
+
+
+def _worded(document: Mapping[str, Any]) -> bool:
+    packages = document.get("packages")
+    return isinstance(packages, dict) and packages.get("anon-pipeline") == _RELEASED
+
+
+def _limits(policy: Policy) -> list[str]:
+    """Name the limits of a policy that 0.1.0 knew."""
+    return [name for name in limits_of(policy) if name.split(".")[0] in _LIMITS]
+
+
+def _origin(policy: Policy, facts: Facts, folder: Path) -> list[str]:
+    """List what speaks against the facts being made by this policy, from the system's entropy."""
+    problems, making = [], making_1(policy)
+    others = [stage for stage in FIELDS_1 if facts[stage].get("made_by") != making]
+    if others:
+        problems.append(f"made by another policy than this one: {', '.join(others)}")
+    if facts["k_anonymized"].get("hierarchies") != hierarchy_digests(policy, folder):
+        problems.append("a hierarchy table has changed since k_anonymized was made")
+    if any(facts[stage].get("seeded") is not False for stage in ("perturbed", "shuffled")):
+        problems.append("made with a seed: whoever knows it can undo the noise")
+    return problems
+
+
+_IDENTIFIER = re.compile(r"(?P<column>.+): must (?:not hold|hold no) ", re.DOTALL)
+
+
+def _asked(frame: pd.DataFrame, line: str) -> bool:
+    """Tell whether 0.1.0 would have refused a column for holding identifiers; it looked for fewer kinds."""
+    named = _IDENTIFIER.match(line)
+    if named is None or named["column"] not in frame:
+        return True
+    return bool(matches_1(frame[named["column"]]))
+
+
+RULES_1 = Rules(
+    version=1,
+    shape=_shape,
+    digest=digest_1,
+    guarantee=guarantee,
+    limits=_limits,
+    facts=lambda policy, facts: broken_facts_1(policy, facts, making=making_1(policy)),
+    origin=_origin,
+    decided=decided_1,
+    asked=_asked,
+    worded=_worded,
+)
