@@ -5,9 +5,9 @@ release (`gate`).
 
 Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``; t-closeness and
 l-diversity hold in what is released, because classes beyond them are left out, which the suppression counts.
-On expectation: ``linking_risk`` and ``attacks.expected_linking_risk``, as the gate judges them; ``suppression``,
-and with ``gate.linking: realized`` the linking risk: of a point that just keeps such a limit, half of the
-releases do not keep it.
+On expectation: ``linking_risk`` and ``attacks.expected_linking_risk``, as the gate judges them;
+``suppression``, and with ``gate.linking: realized`` the linking risk: of a point that just keeps such a
+limit, half of the releases do not keep it.
 """
 
 from __future__ import annotations

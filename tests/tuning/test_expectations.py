@@ -118,8 +118,23 @@ def test_expectations_hold_with_public_bounds() -> None:
     wanted = policy(columns={"height": height}, perturb={"epsilon": 8})
     found = expected(wanted, people())
     means, errors = simulated(wanted, people())
-    got = np.array([found.linking, found.linking_released, found.suppression])
-    assert (np.abs(got - means[:3]) < 3 * errors[:3] + 1e-12).all()
+    got = np.array([found.linking, found.linking_released, found.suppression, found.error])
+    assert (np.abs(got - means) < 3 * errors + 1e-12).all(), (got, means, errors)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("epsilon", [0.5, 8])
+def test_the_error_is_that_of_released_values_moved_to_their_bounds(mechanism: str, epsilon: float) -> None:
+    height = {"role": "perturb", "resolution": 1, "mechanism": mechanism, "output_bounds": [140, 200]}
+    wanted = policy(
+        columns={"height": height}, perturb={"epsilon": epsilon, **MECHANISMS[mechanism]}, suppress={}
+    )
+    found = expected(wanted, people(200))
+    means, errors = simulated(wanted, people(200), draws=12)
+    assert found.error is not None
+    assert abs(found.error - means[3]) < 4 * errors[3]
+    assert found.error_of_range is not None
+    assert found.error_of_range < 1
 
 
 def test_several_columns_are_simulated_and_say_how_well() -> None:
