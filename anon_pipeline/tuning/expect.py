@@ -41,14 +41,15 @@ class _Release(NamedTuple):
     """Expectations of who is linked and who is released; shares are of the records in classes.
 
     linking, released: share linked of all, and of those that are released.
-    kept, kept_at_least: records released.
+    kept: records released.
+    kept_at_least: a lower bound of ``kept``; None where it is simulated.
     errors: standard errors of ``released`` and of kept/records.
     """
 
     linking: float
     released: float
     kept: float
-    kept_at_least: float
+    kept_at_least: float | None
     errors: tuple[float, float] = (0.0, 0.0)
 
 
@@ -79,7 +80,7 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         linking=found.linking,
         linking_released=found.released,
         suppression=_share(n, found.kept),
-        suppression_at_most=_share(n, found.kept_at_least),
+        suppression_at_most=None if found.kept_at_least is None else _share(n, found.kept_at_least),
         information_loss=table.information_loss,
         loss=_loss(policy, table, shifts, found.kept / r),
         standard_error=(found.errors[0], found.errors[1] * r / n),
@@ -201,8 +202,14 @@ def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: 
     one = [_drawn(policy, table, drawn, entropy) for _ in range(draws)]
     means = np.mean(one, axis=0)
     errors = np.std(one, axis=0, ddof=1) / math.sqrt(draws)
-    kept = float(means[2]) * n
-    return _Release(float(means[0]), float(means[1]), kept, kept, (float(errors[1]), float(errors[2])))
+    rare = policy.anonymize.k / (draws * n)  # of what no draw may have shown
+    return _Release(
+        float(means[0]),
+        float(means[1]),
+        float(means[2]) * n,
+        None,
+        (max(float(errors[1]), rare), max(float(errors[2]), rare)),
+    )
 
 
 def _drawn(

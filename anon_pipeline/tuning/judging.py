@@ -46,7 +46,7 @@ def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
             linked = min(linked + STANDARD_ERRORS * expected.standard_error[0], 1.0)  # as the gate does
         yield bounded("linking_risk", linked, risk, "at most")
     if (share := gate.suppression) is not None:
-        yield bounded("suppression", expected.suppression_at_most, share, "at most")
+        yield bounded("suppression", expected.suppression_judged, share, "at most")
     elif expected.suppression > 1 - 1e-9:
         yield Verdict("suppression", Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
     if (k := gate.confidence_k) is not None:

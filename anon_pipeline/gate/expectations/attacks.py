@@ -34,6 +34,7 @@ from anon_pipeline.policy.model import Policy
 
 __all__ = ["attack_arguments", "attack_limit", "attacked", "known_population"]
 
+_STAGED: dict[str, Any] = {"k": 2, "confidence": None, "gate": {"linking": "realized"}}
 _STAGES = ("linking", "linking_risk", "t_closeness", "l_diversity")
 
 
@@ -68,7 +69,7 @@ def _policy(wanted: Wanted) -> Policy:
     """Return a policy of what an attack is measured by; how a column was generalized plays no part."""
     generalized = {"role": "generalize", "hierarchy": {"suppress": True}}
     noise = {} if wanted["perturb"] is None else {"perturb": wanted["perturb"]}
-    stages = {"k": 2, "confidence": None, "gate": {}} | (wanted.get("stages") or {})
+    stages = _STAGED | (wanted.get("stages") or {})
     return policy_from(
         {
             "name": "batch",

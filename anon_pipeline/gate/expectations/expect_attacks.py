@@ -31,12 +31,13 @@ class ExpectReleaseToWithstandAttack(ReleaseExpectation):
         columns: perturb and sensitive columns, as in a policy.
         perturb: the noise, as in a policy; None without perturb columns.
         stages: what the release is made with beside noise: ``k``, ``confidence``, and as ``gate`` the keys
-            ``linking``, ``linking_risk``, ``t_closeness``, ``l_diversity`` of a policy. Default: k = 2 alone.
+            ``linking``, ``linking_risk``, ``t_closeness``, ``l_diversity`` of a policy. None: not known, and
+            what the batch's own noise realized is judged.
         hierarchies: folder that a hierarchy's table is relative to.
         released: boolean column that marks the released records; None if all are.
     Returns:
-        ``observed_value``: what the attack gets right; of limits on linking on average over the noise, unless
-        ``stages`` say ``linking: realized``.
+        ``observed_value``: what the attack gets right; of limits on linking on average over the noise where
+        ``stages`` are given, unless they say ``linking: realized``.
     Source:
         `risk` names the source of each attack.
     """
