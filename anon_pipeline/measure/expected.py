@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.encode import code_sensitive
-from anon_pipeline.errors import InputError
 from anon_pipeline.measure.attacks import noise_law
 from anon_pipeline.measure.evidence import Evidence, Originals, noises
 from anon_pipeline.measure.measures import (
@@ -188,16 +187,16 @@ def expectation(
             with noise of its own, are measured at once.
     Returns:
         The mean, each draw weighing as much as records are released in it, and its standard error: at least
-        that of one record in all that were drawn.
+        that of one record in all that were drawn. It is 1 where no draw leaves a record.
     Raises:
-        InputError: a file alone, or no record is left in any draw.
+        InputError: a file alone.
     """
     records = int(np.count_nonzero(needs_originals(evidence).labels >= 0))
     draws = _draws(records)
     table = _table(evidence, policy, max(_RECORDS // (draws * records), 1) if together else 1)
     found = np.array(list(_shares(table, measure, draws)))
     if not len(found):
-        raise InputError("the noise leaves no record to be released in any draw that was simulated")
+        return Expectation(1.0, 0.0, draws)
     shares, weights = found.T
     mean = math.fsum((shares * weights).tolist()) / math.fsum(weights.tolist())
     spread = float(np.std(shares, ddof=1)) / math.sqrt(len(shares)) if len(shares) > 1 else 1.0
@@ -218,13 +217,14 @@ def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
 
     Without a confidence nobody is left out by chance, and it is exact: by the closed form for one perturb
     column, by enumeration for several where that is small. With one, a single perturb column has an upper
-    bound in closed form, which is taken where it is within a hundredth of the mean. Else it is simulated.
+    bound in closed form, which is taken where it is within a hundredth of the mean. Else it is simulated. It
+    is 1 where no record can be released.
 
     Args:
         evidence: with originals.
         policy: all of its stages behind the recoding.
     Raises:
-        InputError: a file alone, or no record can be released.
+        InputError: a file alone.
     """
     if policy.suppress.confidence is not None:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
@@ -232,6 +232,8 @@ def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
             return Expectation(bound)
         return expectation(evidence, policy, lambda drawn, under: linking(drawn, under).risk, together=True)
     behind = _without_refused(evidence, policy)
+    if not len(behind.own):
+        return Expectation(1.0)
     exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
     law = noise_law(replace(evidence, originals=behind), policy)
     random, draws = np.random.default_rng(_SEED), min(max(_RECORDS // len(behind.own), 8), 1024)
@@ -269,8 +271,6 @@ def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
     frame = behind.frame[_limited(policy)].iloc[behind.own].reset_index(drop=True)
     every = Evidence(frame, EquivalenceClasses(labels, np.bincount(labels)), behind, evidence.hierarchies)
     keep = confident(None, labels, k=policy.anonymize.k, limits=class_limits(every, policy)).keep
-    if not keep.any():
-        raise InputError("no class keeps k, t-closeness and l-diversity: no record can be released")
     found = np.full(len(behind.labels), -1, np.int64)
     own = behind.own[keep]
     found[own] = np.unique(labels[keep], return_inverse=True)[1]

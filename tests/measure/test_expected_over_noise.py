@@ -206,7 +206,7 @@ def test_two_people_cannot_pass_a_limit_of_zero_by_any_draw() -> None:
     )
     policy = policy_of(k=2, epsilon=1, linking_risk=0)
     recoded = chain(policy, frame).k_anonymized
-    releases = [again(policy, recoded, seed) for seed in range(12)]
+    releases = [again(policy, recoded, seed) for seed in range(40)]
     reports = [evaluate(release, policy, originals=recoded.frame) for release in releases]
     verdicts = [next(v for v in report.verdicts if v.limit == "linking_risk") for report in reports]
     assert any(verdict.realized == 0 for verdict in verdicts)  # by these the old gate let it pass
@@ -253,10 +253,12 @@ def test_on_a_file_alone_they_stay_unmeasured() -> None:
     assert set(found.values()) == {(Status.UNMEASURED, None)}
 
 
-def test_where_no_draw_leaves_a_record_the_limit_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy = policy_of(noisy=2, confidence=0.9, linking_risk=1)
+def test_where_no_draw_leaves_a_record_everybody_counts_as_linked(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = policy_of(noisy=2, confidence=0.9, linking_risk=0.99)
     made = chain(policy, people())
     monkeypatch.setattr(module._Table, "released", lambda self, entropy: None)
     verdict = evaluate(made.suppressed.frame, policy, originals=made.k_anonymized.frame).verdicts[-1]
-    assert (verdict.status, verdict.value) == (Status.REFUSED, None)
-    assert "no record" in str(verdict.reason)
+    assert (verdict.status, verdict.value) == (Status.REFUSED, 1.0)
+    strict = policy_of(noisy=2, t_closeness={"illness": 0.0}, linking_risk=0.99)  # no class keeps it
+    verdict = evaluate(made.suppressed.frame, strict, originals=made.k_anonymized.frame).verdicts[-1]
+    assert (verdict.status, verdict.value) == (Status.REFUSED, 1.0)
