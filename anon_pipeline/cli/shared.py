@@ -107,9 +107,8 @@ def print_report(report: GateReport, title: str) -> None:
     for heading in ("limit", "measured", "demanded", "verdict"):
         table.add_column(heading, overflow="fold")
     for v in report.verdicts:
-        measured = "" if v.value is None else f"{v.value:.6g}"
         demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
-        table.add_row(v.limit, measured, demanded, str(v.status) + (f": {v.reason}" if v.reason else ""))
+        table.add_row(v.limit, v.measured, demanded, str(v.status) + (f": {v.reason}" if v.reason else ""))
     Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
 
 

@@ -14,6 +14,7 @@ from anon_pipeline.gate.report import Status, Verdict
 from anon_pipeline.gate.verdicts import bounded, needing
 from anon_pipeline.measure import attacks as measured
 from anon_pipeline.measure.evidence import Evidence
+from anon_pipeline.measure.expected import Expectation, expectation, expected_linking
 from anon_pipeline.measure.linkage import linked_by
 from anon_pipeline.measure.measures import linking
 from anon_pipeline.measure.population import sampled_risk
@@ -30,6 +31,9 @@ __all__ = [
     "attack_verdicts",
     "limits_on_attacks",
     "limits_on_population",
+    "linking_limit",
+    "on_expectation",
+    "verdict_on",
 ]
 
 WITHOUT_POPULATION = "needs the population table"
@@ -42,6 +46,8 @@ _ON_ORIGINALS: dict[str, Measure] = {
     "assignment_risk": measured.assigned,
     "expected_linking_risk": measured.expected,
 }
+_OF_NOISE = ("attacker_success", "assignment_risk")
+"""Limits that look at the noise that was drawn; they judge each class by itself."""
 _ON_FILES: dict[str, Measure] = {
     "prosecutor_risk": lambda evidence, policy: size_risk(evidence.classes.sizes).prosecutor,
     "marketer_risk": lambda evidence, policy: size_risk(evidence.classes.sizes).marketer,
@@ -66,6 +72,8 @@ class AttackLimit:
     measure: from the evidence and the policy to what is compared.
     sense: ``at most`` or ``at least``.
     alone: whether a file alone can be measured.
+    over_noise: from the evidence and the policy to the mean of ``measure`` over the noise; None where it
+        does not look at noise, or is measured on a file alone.
     tolerance: what floats are given, as a share of the bound where that is above 1.
     """
 
@@ -75,11 +83,29 @@ class AttackLimit:
     sense: str = "at most"
     alone: bool = False
     tolerance: float = 0.0
+    over_noise: Callable[[Evidence, Policy], Expectation] | None = None
 
-    def judged(self, value: float) -> Verdict:
+    def judged(self, value: float, realized: float | None = None) -> Verdict:
         """Compare what was measured with the bound."""
         near = abs(value - self.bound) <= self.tolerance * max(self.bound, 1.0)
-        return bounded(self.name, self.bound if near else value, self.bound, self.sense)
+        return bounded(self.name, self.bound if near else value, self.bound, self.sense, realized)
+
+    def value(self, evidence: Evidence, policy: Policy) -> float:
+        """Return what is compared with the bound: the mean over the noise, or what was realized."""
+        if self.over_noise is None or not on_expectation(policy):
+            return self.measure(evidence, policy)
+        return self.over_noise(evidence, policy).judged
+
+    def realized(self, evidence: Evidence, policy: Policy) -> float | None:
+        """Return the same of the noise that was drawn; None where that is what is compared."""
+        if self.over_noise is None or not on_expectation(policy):
+            return None
+        return self.measure(evidence, policy)
+
+
+def on_expectation(policy: Policy) -> bool:
+    """Tell whether limits on linking are judged on the mean over the noise; without noise there is none."""
+    return policy.gate.linking == "expected" and bool(policy.perturbed)
 
 
 def attack_limits(policy: Policy) -> list[str]:
@@ -93,16 +119,35 @@ def limits_on_attacks(policy: Policy) -> Iterator[AttackLimit]:
     limits = policy.gate.attacks
     for name, measure in _ON_ORIGINALS.items():
         if (bound := getattr(limits, name)) is not None:
-            yield AttackLimit(name, bound, measure)
+            mean = _mean_of(measure, together=True) if name in _OF_NOISE else None
+            yield AttackLimit(name, bound, measure, over_noise=mean)
     if (averaging := limits.averaging) is not None:
         yield AttackLimit("averaging", averaging.risk, partial(measured.averaged, limit=averaging))
     for kind in _LINKAGE:
         if (bound := getattr(limits.linkage, kind)) is not None:
-            yield AttackLimit(f"linkage.{kind}", bound, partial(linked_by, kind=kind))
+            linked = partial(linked_by, kind=kind)
+            yield AttackLimit(f"linkage.{kind}", bound, linked, over_noise=_mean_of(linked))
     yield from _on_columns(policy)
     for name, measure in _ON_FILES.items():
         if (bound := getattr(limits, name)) is not None:
             yield AttackLimit(name, bound, measure, alone=True)
+
+
+def linking_limit(policy: Policy) -> AttackLimit | None:
+    """Return ``gate.linking_risk`` as a limit on an attack; None where it is not set."""
+    bound = policy.gate.linking_risk
+    if bound is None:
+        return None
+    return AttackLimit(
+        "linking_risk",
+        bound,
+        lambda evidence, policy: linking(evidence, policy).risk,
+        over_noise=expected_linking,
+    )
+
+
+def _mean_of(measure: Measure, *, together: bool = False) -> Callable[[Evidence, Policy], Expectation]:
+    return partial(expectation, measure=measure, together=together)
 
 
 def _on_columns(policy: Policy) -> Iterator[AttackLimit]:
@@ -131,7 +176,7 @@ def attack_verdicts(
 ) -> Iterator[tuple[str, Callable[[], Verdict]]]:
     """Yield each limit on an attack that the policy sets, and what judges it."""
     for limit in limits_on_attacks(policy):
-        judge = partial(_verdict, limit, evidence, policy)
+        judge = partial(verdict_on, limit, evidence, policy)
         if limit.alone:
             yield limit.name, judge
         else:
@@ -139,8 +184,9 @@ def attack_verdicts(
     yield from _of_population(evidence, policy, population)
 
 
-def _verdict(limit: AttackLimit, evidence: Evidence, policy: Policy) -> Verdict:
-    return limit.judged(limit.measure(evidence, policy))
+def verdict_on(limit: AttackLimit, evidence: Evidence, policy: Policy) -> Verdict:
+    """Measure and judge."""
+    return limit.judged(limit.value(evidence, policy), limit.realized(evidence, policy))
 
 
 def _of_population(

@@ -21,7 +21,7 @@ from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import PERSON, PRIVATE
 from anon_pipeline.errors import InputError
 from anon_pipeline.facts import Facts
-from anon_pipeline.gate.attacks import attack_limits, attack_verdicts
+from anon_pipeline.gate.attacks import attack_limits, attack_verdicts, linking_limit, verdict_on
 from anon_pipeline.gate.contracts import broken_contract, release_contract
 from anon_pipeline.gate.report import GateReport, Status, Verdict
 from anon_pipeline.gate.verdicts import ALONE, bounded, needing
@@ -32,7 +32,6 @@ from anon_pipeline.measure.measures import (
     close,
     confident_originals,
     diverse,
-    linking,
     suppressed_share,
 )
 from anon_pipeline.measure.origin import broken_origin
@@ -128,8 +127,9 @@ def _judges(
         yield needing(evidence, f"t_closeness.{name}", t, partial(_closeness, evidence, policy, name, t))
     for name, limit in gate.l_diversity.items():
         yield f"l_diversity.{name}", partial(_diversity, evidence, policy, name, limit)
-    if (risk := gate.linking_risk) is not None:
-        yield needing(evidence, "linking_risk", risk, partial(_linking, evidence, policy, risk))
+    if (limit_of_linking := linking_limit(policy)) is not None:
+        judge = partial(verdict_on, limit_of_linking, evidence, policy)
+        yield needing(evidence, limit_of_linking.name, limit_of_linking.bound, judge)
     if (share := gate.suppression) is not None:
         yield needing(evidence, "suppression", share, partial(_suppression, evidence, share))
     if (k := gate.confidence_k) is not None:
@@ -186,10 +186,6 @@ def _diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity)
         "below" if recursive else "at least",
         reason=None if np.isfinite(worst) else f"a class has fewer than {limit.l:g} distinct values",
     )
-
-
-def _linking(evidence: Evidence, policy: Policy, bound: float) -> Verdict:
-    return bounded("linking_risk", linking(evidence, policy).risk, bound, "at most")
 
 
 def _suppression(evidence: Evidence, bound: float) -> Verdict:

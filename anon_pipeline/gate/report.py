@@ -31,6 +31,8 @@ class Verdict:
     bound: what the policy demands; None where the limit is a contract.
     sense: ``at least``, ``at most``, ``below`` or ``holds``.
     reason: why it was refused or not measured; counts and names, no values of the data.
+    realized: where ``value`` is an expectation over the noise, the same of the noise that was drawn. It
+        depends on the originals and the noise together: for the curator, not for publication.
     """
 
     limit: str
@@ -39,12 +41,24 @@ class Verdict:
     bound: float | None = None
     sense: str = "holds"
     reason: str | None = None
+    realized: float | None = None
 
     def as_text(self) -> str:
         """Say the verdict in one line."""
-        measured = "" if self.value is None else f": {self.value:.6g}"
+        measured = "" if self.value is None else f": {self.measured}"
         demanded = "" if self.bound is None else f" ({self.sense} {self.bound:.6g})"
         return f"{self.limit}{measured}{demanded} {self.status}" + (f": {self.reason}" if self.reason else "")
+
+    @property
+    def measured(self) -> str:
+        """Say what was measured, empty where nothing was; of an expectation what was realized, too."""
+        if self.value is None:
+            return ""
+        return f"{self.value:.6g}" + ("" if self.realized is None else f", realized {self.realized:.6g}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what may be published of it as JSON types: all but what was realized."""
+        return {name: value for name, value in asdict(self).items() if name != "realized"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +86,25 @@ class GateReport:
         return tuple(verdict for verdict in self.verdicts if verdict.status is status)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON types."""
+        """Return what may be published of the report as JSON types; see `Verdict.to_json`."""
         known = {} if self.population_digest is None else {"population_digest": self.population_digest}
         return {
             "passed": self.passed,
             "data_digest": self.data_digest,
             "policy_digest": self.policy_digest,
             **known,
-            "verdicts": [asdict(verdict) for verdict in self.verdicts],
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
         }
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> GateReport:
-        """Read a report back; ``passed`` is computed anew from the verdicts."""
+        """Read a report back; ``passed`` is computed anew from the verdicts.
+
+        Raises:
+            LookupError, TypeError, ValueError: it is none, or tells what is not to be published.
+        """
+        if any("realized" in item for item in document["verdicts"]):
+            raise ValueError("a report must not tell what was realized, got one that does.")
         verdicts = tuple(
             Verdict(**{**item, "status": Status(item["status"])}) for item in document["verdicts"]
         )

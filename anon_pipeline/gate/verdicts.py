@@ -26,7 +26,9 @@ def needing(
     return name, lambda: Verdict(name, Status.UNMEASURED, None, bound, shown, reason=ALONE)
 
 
-def bounded(name: str, value: float, bound: float, sense: str) -> Verdict:
+def bounded(name: str, value: float, bound: float, sense: str, realized: float | None = None) -> Verdict:
     """Judge a value against the bound that it must reach (``at least``) or not exceed (``at most``)."""
     kept = value >= bound if sense == "at least" else value <= bound
-    return Verdict(name, Status.PASSED if kept else Status.REFUSED, float(value), float(bound), sense)
+    return Verdict(
+        name, Status.PASSED if kept else Status.REFUSED, float(value), float(bound), sense, None, realized
+    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.measure.evidence import grid_bounds, noises
-from anon_pipeline.perturb.mechanisms import Noise, mean_absolute, scales, sensitivities
+from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities, shifts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.utility.error import expected_relative_shift
 
@@ -53,6 +53,7 @@ def noise_facts(
         noise.
     """
     facts: dict[str, dict[str, Any]] = {}
+    bounds = output_bounds(policy)
     for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
         sensitivity = sensitivities(noise, diameters[:, j])
         facts[name] = {
@@ -62,7 +63,14 @@ def noise_facts(
             "sensitivity": column.sensitivity,
             "resolution": column.resolution,
             "classes_without_noise": int((sensitivity == 0).sum()),
-            **_blunted(column.resolution, originals[:, j], classes, noise=noise, sensitivity=sensitivity),
+            **_blunted(
+                column.resolution,
+                originals[:, j],
+                classes,
+                noise=noise,
+                diameters=diameters[:, j],
+                bounds=bounds[j],
+            ),
         }
     return facts
 
@@ -73,14 +81,16 @@ def _blunted(
     classes: EquivalenceClasses,
     *,
     noise: Noise,
-    sensitivity: NDArray[np.int64],
+    diameters: NDArray[np.int64],
+    bounds: tuple[int, int] | None,
 ) -> dict[str, float | None]:
     """Return the mean scale and the expected error, to two digits, if enough classes stand behind them."""
+    sensitivity = sensitivities(noise, diameters)
     if int((sensitivity > 0).sum()) < _ENOUGH_CLASSES:
         return {"mean_scale": None, "expected_relative_error": None}
     scale = float(scales(noise, sensitivity) @ classes.sizes / classes.sizes.sum()) * resolution
-    shifts = mean_absolute(noise, sensitivity)
-    error = expected_relative_shift(originals.astype(np.float64), classes.labels, shifts=shifts)
+    moved = shifts(noise, originals, sensitivity[classes.labels], bounds=bounds)
+    error = expected_relative_shift(originals.astype(np.float64), classes.labels, shifts=moved)
     return {
         "mean_scale": float(f"{scale:.2g}"),
         "expected_relative_error": None if error is None else float(f"{error:.2g}"),

@@ -20,8 +20,9 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.measure.covers import Recoded, covered
 from anon_pipeline.measure.evidence import Evidence, Originals, noises
 from anon_pipeline.measure.measures import needs_originals
+from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.perturb.grid import quantize
-from anon_pipeline.perturb.mechanisms import mean_absolute, sensitivities
+from anon_pipeline.perturb.mechanisms import sensitivities, shifts
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
@@ -253,7 +254,7 @@ def _noise(table: Table, originals: Originals, policy: Policy) -> dict[str, Nois
     exact = quantize(np.where(inside[:, None], originals.grid, 0.0))  # −1 may lack a value
     sizes = np.bincount(originals.labels[inside]).astype(np.int64)
     diameters = class_diameters(exact, EquivalenceClasses(originals.labels, sizes))
-    found = {}
+    found, bounds = {}, output_bounds(policy)
     for j, (name, noise) in enumerate(zip(policy.perturbed, noises(policy), strict=True)):
         column = table.perturbed[name]
         own, released = column.own[table.kept], column.released[table.kept]
@@ -262,7 +263,12 @@ def _noise(table: Table, originals: Originals, policy: Policy) -> dict[str, Nois
             expected_relative_shift(
                 exact[:, j].astype(np.float64),
                 originals.labels,
-                shifts=mean_absolute(noise, sensitivities(noise, diameters[:, j])),
+                shifts=shifts(
+                    noise,
+                    exact[:, j],
+                    sensitivities(noise, diameters[:, j])[originals.labels],  # of −1 any: not measured
+                    bounds=bounds[j],
+                ),
             ),
             float(np.square(released - own).sum()),
         )

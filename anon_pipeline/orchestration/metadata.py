@@ -30,6 +30,7 @@ def verdict_metadata(verdict: Verdict, report: GateReport) -> dict[str, Any]:
     values = {
         "status": str(verdict.status),
         "value": verdict.value,
+        "realized": verdict.realized,
         "limit": verdict.bound,
         "sense": verdict.sense,
         "reason": verdict.reason,
@@ -55,10 +56,9 @@ def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
     """Return the verdicts as a Markdown table."""
     lines = ["| limit | measured | demanded | verdict |", "|---|---|---|---|"]
     for v in report.verdicts:
-        measured = "" if v.value is None else f"{v.value:.6g}"
         demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
         mark = "✓" if v.status is Status.PASSED else "✗"
-        lines.append(f"| {v.limit} | {measured} | {demanded} | {mark} {v.status} {v.reason or ''} |")
+        lines.append(f"| {v.limit} | {v.measured} | {demanded} | {mark} {v.status} {v.reason or ''} |")
     return dg.MetadataValue.md("\n".join(lines))
 
 

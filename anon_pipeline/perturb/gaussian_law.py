@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.compiled import elementwise, kernel
 
-__all__ = ["STEPS", "beyond", "calibrated", "cdf", "delta", "mean_absolute", "pmf", "variance"]
+__all__ = ["STEPS", "beyond", "calibrated", "cdf", "delta", "excess", "mean_absolute", "pmf", "variance"]
 
 STEPS = 16
 """σ is a whole number of sixteenths of a grid unit."""
@@ -91,6 +91,24 @@ def _mean(sigma):  # type: ignore[no-untyped-def]
 
 
 @elementwise
+def _excess(m, sigma):  # type: ignore[no-untyped-def]
+    """Return E max(Z − m, 0) for a whole m ≥ 0, or ∞; σ ≥ 0."""
+    if sigma == 0.0 or m > _REACH * sigma:
+        return 0.0
+    if sigma < _FEW:
+        total = 0.0
+        for z in range(int(_REACH * sigma) + 1, int(m), -1):
+            total += (z - m) * math.exp(-0.5 * (z / sigma) ** 2)
+        return total / _norm(sigma)
+    u, s = m / sigma, sigma * sigma
+    u2, mass = u * u, math.exp(-0.5 * u * u) / (sigma * _ROOT)
+    fourth = u2 * (u2 - 6.0) + 3.0  # Hermite polynomials of u
+    sixth = u2 * (u2 * (u2 - 15.0) + 45.0) - 15.0
+    series = -1.0 / 12.0 + (u2 - 1.0) / 240.0 / s - fourth / 6048.0 / s**2 + sixth / 172800.0 / s**3
+    return max(s * mass - 0.5 * m * math.erfc(u / math.sqrt(2.0)) + mass * series, 0.0)
+
+
+@elementwise
 def _square(sigma):  # type: ignore[no-untyped-def]
     if sigma == 0.0 or sigma >= _FEW:
         return sigma * sigma
@@ -139,6 +157,18 @@ def pmf(z: ArrayLike, sigma: ArrayLike) -> Reals:
         Canonne, Kamath and Steinke (2020), Definition 1.
     """
     return np.asarray(_mass(np.asarray(z, np.float64), _sigma(sigma)), np.float64)
+
+
+def excess(m: ArrayLike, sigma: ArrayLike) -> Reals:
+    """E max(Z − m, 0) in grid units.
+
+    Args:
+        m: whole grid units ≥ 0 (∞ is allowed), any shape that broadcasts with ``sigma``.
+        sigma: σ in grid units, ≥ 0.
+    Raises:
+        ValueError: a σ below 0 or NaN.
+    """
+    return np.asarray(_excess(np.asarray(m, np.float64), _sigma(sigma)), np.float64)
 
 
 def cdf(z: ArrayLike, sigma: ArrayLike) -> Reals:

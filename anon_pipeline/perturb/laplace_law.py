@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["cdf", "continuous_mean_absolute", "mean_absolute", "pmf", "variance"]
+__all__ = ["cdf", "continuous_mean_absolute", "excess", "mean_absolute", "pmf", "variance"]
 
 
 def _positive(scale: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -72,6 +72,19 @@ def mean_absolute(scale: ArrayLike) -> NDArray[np.float64]:
     """
     b, point = _positive(scale)
     return np.where(point, 0.0, 2 * np.exp(-1 / b) / -np.expm1(-2 / b))
+
+
+def excess(m: ArrayLike, scale: ArrayLike) -> NDArray[np.float64]:
+    """E max(Z − m, 0) = q^(m + 1)/(1 − q²) of the discrete Laplace, in grid units.
+
+    Args:
+        m: whole grid units ≥ 0 (∞ is allowed), broadcasts with `scale`.
+        scale: b in grid units, ≥ 0.
+    Raises:
+        ValueError: a scale below 0 or NaN.
+    """
+    b, point = _positive(scale)
+    return np.where(point, 0.0, np.exp(-(np.asarray(m, np.float64) + 1) / b) / -np.expm1(-2 / b))
 
 
 def variance(scale: ArrayLike) -> NDArray[np.float64]:

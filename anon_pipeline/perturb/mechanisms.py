@@ -22,6 +22,7 @@ __all__ = [
     "cdf",
     "clamped",
     "draw",
+    "excess",
     "mean_absolute",
     "parameters",
     "pmf",
@@ -29,6 +30,7 @@ __all__ = [
     "radius",
     "scales",
     "sensitivities",
+    "shifts",
     "variance",
 ]
 
@@ -180,6 +182,47 @@ def mean_absolute(noise: Noise, sensitivity: ArrayLike) -> Reals:
     """E|Z| in grid units; see `pmf`."""
     found: Reals = _LAWS[noise.mechanism].mean_absolute(*_shape(noise, sensitivity))
     return found
+
+
+def excess(noise: Noise, m: ArrayLike, sensitivity: ArrayLike) -> Reals:
+    """E max(Z − m, 0) in grid units, for whole m of either sign, or ±∞ (0 and ∞); see `pmf`."""
+    wanted = np.asarray(m, np.float64)
+    beyond: Reals = _LAWS[noise.mechanism].excess(np.abs(wanted), *_shape(noise, sensitivity))
+    return beyond + np.maximum(-wanted, 0.0)  # E(Z − m) is −m, and the noise is symmetric
+
+
+def shifts(
+    noise: Noise,
+    values: Integers,
+    sensitivity: Integers,
+    *,
+    bounds: tuple[int, int] | None = None,
+) -> Reals:
+    """Return E|y − x| of each record, where y is what is released of x: moved to public bounds on both sides.
+
+    With c the value that the noise is added to and [low, high] the bounds of y, for x within them
+    E max(y − x, 0) = E max(Z − (x − c), 0) − E max(Z − (high − c), 0), and alike below. An x
+    beyond a bound is as far away as the bound, and the output from the bound.
+
+    Args:
+        noise: of the column; its ``inputs`` bound c.
+        values: (n,) x, grid units.
+        sensitivity: (n,) of each record, grid units, ≥ 0.
+        bounds: that outputs are moved to, grid units; None: they stay.
+    Returns:
+        (n,) grid units; `mean_absolute` where nothing is moved.
+    """
+    scale, place = np.unique(sensitivity, return_inverse=True)
+    if bounds is None and noise.inputs is None:
+        return mean_absolute(noise, scale)[place]
+    low, high = (-np.inf, np.inf) if bounds is None else bounds
+    x, own = np.unique(values, return_inverse=True)
+    pairs, at = np.unique(own * len(scale) + place, return_inverse=True)
+    x, wide = x[pairs // len(scale)], scale[pairs % len(scale)]
+    inside, centre = np.clip(x.astype(np.float64), low, high), clamped(noise, x).astype(np.float64)
+    up = excess(noise, inside - centre, wide) - excess(noise, high - centre, wide)
+    down = excess(noise, centre - inside, wide) - excess(noise, centre - low, wide)
+    return (np.maximum(up, 0.0) + np.maximum(down, 0.0) + np.abs(x - inside))[at]
 
 
 def variance(noise: Noise, sensitivity: ArrayLike) -> Reals:

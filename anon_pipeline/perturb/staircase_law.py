@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["beyond", "cdf", "mean_absolute", "middle_width", "pmf", "variance"]
+__all__ = ["beyond", "cdf", "excess", "mean_absolute", "middle_width", "pmf", "variance"]
 
 Reals = NDArray[np.float64]
 
@@ -124,6 +124,27 @@ def mean_absolute(diameter: ArrayLike, epsilon: float) -> Reals:
     wide, middle, top, beta = _parts(diameter, epsilon)
     outer = 2 * wide * beta * (middle + (wide - 1) / 2 + wide * beta)
     return np.where(_is_point(diameter), 0.0, top * (middle * (middle - 1) + outer))
+
+
+def excess(m: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
+    """E max(Z − m, 0) in grid units: of the rest of m's own step, and of all whole steps beyond it.
+
+    Args:
+        m: whole grid units ≥ 0 (∞ is allowed), any shape that broadcasts with ``diameter``.
+        diameter: D in grid units, ≥ 0.
+        epsilon: > 0.
+    Raises:
+        ValueError: as `pmf`.
+    """
+    m = np.asarray(m, np.float64)
+    wide, middle, top, beta = _parts(diameter, epsilon)
+    finite = np.where(np.isfinite(m), m, 0.0)
+    past = np.maximum(finite - middle, 0)
+    step = np.where(finite < middle, 0.0, np.floor(past / wide) + 1)
+    left = np.where(finite < middle, middle - 1 - finite, step * wide - past - 1)
+    whole = beta * (wide * left + wide * (wide + 1) / 2) + (wide * beta) ** 2
+    found = top * np.exp(-epsilon * step) * (left * (left + 1) / 2 + whole)
+    return np.where(_is_point(diameter) | ~np.isfinite(m), 0.0, found)
 
 
 def variance(diameter: ArrayLike, epsilon: float) -> Reals:

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["beyond", "cdf", "half_width", "mean_absolute", "pmf", "variance"]
+__all__ = ["beyond", "cdf", "excess", "half_width", "mean_absolute", "pmf", "variance"]
 
 Reals = NDArray[np.float64]
 
@@ -93,6 +93,20 @@ def mean_absolute(width: ArrayLike) -> Reals:
     """
     w = _width(width)
     return w * (w + 1) / (2 * w + 1)
+
+
+def excess(m: ArrayLike, width: ArrayLike) -> Reals:
+    """E max(Z − m, 0) = (w − m)(w − m + 1)/(2(2w + 1)) for m ≤ w, in grid units.
+
+    Args:
+        m: whole grid units ≥ 0 (∞ is allowed), broadcasts with ``width``.
+        width: w in grid units, ≥ 0.
+    Raises:
+        ValueError: a width below 0 or NaN.
+    """
+    w = _width(width)
+    left = np.maximum(w - np.asarray(m, np.float64), 0.0)
+    return left * (left + 1) / (2 * (2 * w + 1))
 
 
 def variance(width: ArrayLike) -> Reals:

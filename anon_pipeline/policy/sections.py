@@ -145,6 +145,11 @@ class Gate(Strict):
         "Needs record_key.",
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
+    linking: Literal["expected", "realized"] = Field(
+        "expected",
+        description="What limits on linking are judged on. expected: the mean over all noise that could be "
+        "drawn; realized: the noise that was drawn; that a release is accepted then tells more than its ε.",
+    )
 
 
 class Sign(Strict):

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
+from anon_pipeline.gate.attacks import limits_on_attacks
 from anon_pipeline.measure.categories import category_noises
 from anon_pipeline.measure.evidence import noises
 from anon_pipeline.perturb.categories import CATEGORY_MECHANISMS, CategoryNoise
@@ -37,7 +38,7 @@ _CHOSEN = {
 
 def guarantee(policy: Policy) -> list[str]:
     """Say in plain words what the release promises and what it does not; equal policies say it alike."""
-    return [*_hidden(policy), *_noisy(policy), *_limited(policy), *_open(policy)]
+    return [*_hidden(policy), *_noisy(policy), *_accepted(policy), *_limited(policy), *_open(policy)]
 
 
 def _hidden(policy: Policy) -> Iterator[str]:
@@ -114,6 +115,17 @@ def _again(policy: Policy, *, declared: bool) -> str:
         "changes, is drawn anew, and its ε adds up. That a value has stayed can be seen: by it records can "
         f"be followed from release to release and from class to class{followed}."
     )
+
+
+def _accepted(policy: Policy) -> Iterator[str]:
+    """Say that the gate's answer tells something of the noise, where the policy lets it."""
+    looks = [*([] if policy.gate.linking_risk is None else ["linking_risk"])]
+    looks += [limit.name for limit in limits_on_attacks(policy) if limit.over_noise is not None]
+    if policy.perturbed and policy.gate.linking == "realized" and looks:
+        yield (
+            f"The gate looked at the drawn noise: {', '.join(looks)} held of the noise of this release, and "
+            f"that it was accepted tells more of the original values than ε says."
+        )
 
 
 def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:

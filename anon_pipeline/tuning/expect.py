@@ -41,14 +41,15 @@ class _Release(NamedTuple):
     """Expectations of who is linked and who is released; shares are of the records in classes.
 
     linking, released: share linked of all, and of those that are released.
-    kept, kept_at_least: records released.
+    kept: records released.
+    kept_at_least: a lower bound of ``kept``; None where it is simulated.
     errors: standard errors of ``released`` and of kept/records.
     """
 
     linking: float
     released: float
     kept: float
-    kept_at_least: float
+    kept_at_least: float | None
     errors: tuple[float, float] = (0.0, 0.0)
 
 
@@ -70,7 +71,8 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         found = _closed(policy, table, table.line, drawn[0])
     else:
         found = _simulated(policy, table, drawn, entropy)
-    relative, of_range = _errors(table, drawn)
+    shifts = _shifts(policy, table, drawn)
+    relative, of_range = _errors(table, shifts)
     n, r = table.records, len(table.originals)
     return Expected(
         error=relative,
@@ -78,9 +80,9 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
         linking=found.linking,
         linking_released=found.released,
         suppression=_share(n, found.kept),
-        suppression_at_most=_share(n, found.kept_at_least),
+        suppression_at_most=None if found.kept_at_least is None else _share(n, found.kept_at_least),
         information_loss=table.information_loss,
-        loss=_loss(policy, table, drawn, found.kept / r),
+        loss=_loss(policy, table, shifts, found.kept / r),
         standard_error=(found.errors[0], found.errors[1] * r / n),
         smallest_class=_smallest(policy, table),
     )
@@ -110,38 +112,50 @@ def _smallest(policy: Policy, table: Recoded) -> int:
     return int(whole.min()) if len(whole) else policy.anonymize.k
 
 
-def _errors(table: Recoded, drawn: Sequence[Noise]) -> tuple[float | None, float | None]:
+def _shifts(policy: Policy, table: Recoded, drawn: Sequence[Noise]) -> list[NDArray[np.float64]]:
+    """Return E|y − x| of each record for each column, in grid units: public bounds included."""
+    labels, bounds = table.classes.labels, output_bounds(policy)
+    return [
+        mechanisms.shifts(
+            noise,
+            table.originals[:, j],
+            mechanisms.sensitivities(noise, table.diameters[:, j])[labels],
+            bounds=bounds[j],
+        )
+        for j, noise in enumerate(drawn)
+    ]
+
+
+def _errors(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> tuple[float | None, float | None]:
     """Return the mean over columns of the relative error and of the error of the range; None: undefined."""
-    if not drawn:
+    if not shifts:
         return None, None
-    relative = []
-    for j, noise in enumerate(drawn):
-        shifts = mechanisms.mean_absolute(noise, mechanisms.sensitivities(noise, table.diameters[:, j]))
-        values = table.originals[:, j].astype(np.float64)
-        relative.append(expected_relative_shift(values, table.classes.labels, shifts=shifts))
+    relative = [
+        expected_relative_shift(table.originals[:, j].astype(np.float64), table.classes.labels, shifts=own)
+        for j, own in enumerate(shifts)
+    ]
     known = [error for error in relative if error is not None]
-    ranges = _of_range(table, drawn)
+    ranges = _of_range(table, shifts)
     return (
         math.fsum(known) / len(known) if known else None,
         math.fsum(ranges) / len(ranges) if all(map(math.isfinite, ranges)) else None,
     )
 
 
-def _of_range(table: Recoded, drawn: Sequence[Noise]) -> list[float]:
+def _of_range(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> list[float]:
     """Return the mean |y − x| over the range of each column; inf for noise on a constant column."""
     found = []
-    for j, noise in enumerate(drawn):
-        shifts = mechanisms.mean_absolute(noise, mechanisms.sensitivities(noise, table.diameters[:, j]))
-        mean = math.fsum((shifts * table.classes.sizes).tolist()) / len(table.originals)
+    for j, own in enumerate(shifts):
+        mean = math.fsum(own.tolist()) / len(table.originals)
         span = float(table.spans[j])
         found.append(mean / span if span > 0 else (math.inf if mean > 0 else 0.0))
     return found
 
 
-def _loss(policy: Policy, table: Recoded, drawn: Sequence[Noise], kept: float) -> float:
+def _loss(policy: Policy, table: Recoded, shifts: Sequence[NDArray[np.float64]], kept: float) -> float:
     """Return the share of what the quasi-identifiers say that is lost, in [0, 1]; see `Expected`."""
-    columns = len(policy.generalized) + len(drawn)
-    noise = math.fsum(min(error, 1.0) for error in _of_range(table, drawn))
+    columns = len(policy.generalized) + len(shifts)
+    noise = math.fsum(min(error, 1.0) for error in _of_range(table, shifts))
     cells = (len(policy.generalized) * min(max(table.information_loss, 0.0), 1.0) + noise) / columns
     return 1.0 - min(kept, 1.0) * (1.0 - cells)
 
@@ -188,8 +202,14 @@ def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: 
     one = [_drawn(policy, table, drawn, entropy) for _ in range(draws)]
     means = np.mean(one, axis=0)
     errors = np.std(one, axis=0, ddof=1) / math.sqrt(draws)
-    kept = float(means[2]) * n
-    return _Release(float(means[0]), float(means[1]), kept, kept, (float(errors[1]), float(errors[2])))
+    rare = policy.anonymize.k / (draws * n)  # of what no draw may have shown
+    return _Release(
+        float(means[0]),
+        float(means[1]),
+        float(means[2]) * n,
+        None,
+        (max(float(errors[1]), rare), max(float(errors[2]), rare)),
+    )
 
 
 def _drawn(

@@ -5,8 +5,9 @@ release (`gate`).
 
 Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``; t-closeness and
 l-diversity hold in what is released, because classes beyond them are left out, which the suppression counts.
-On expectation: ``suppression``, ``linking_risk``, ``attacks.expected_linking_risk``: of a point that just
-keeps such a limit, half of the releases do not keep it.
+On expectation: ``linking_risk`` and ``attacks.expected_linking_risk``, as the gate judges them;
+``suppression``, and with ``gate.linking: realized`` the linking risk: of a point that just keeps such a
+limit, half of the releases do not keep it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from anon_pipeline.gate.judge import limits_of
 from anon_pipeline.gate.report import Status, Verdict
 from anon_pipeline.gate.verdicts import bounded
+from anon_pipeline.measure.expected import STANDARD_ERRORS
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.model import Expected
 
@@ -39,15 +41,20 @@ def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
     gate = policy.gate
     yield bounded("k", expected.smallest_class, policy.gate_k, "at least")
     if (risk := gate.linking_risk) is not None:
-        yield bounded("linking_risk", expected.linking_released, risk, "at most")
+        linked = expected.linking_released
+        if gate.linking == "expected":
+            linked = min(linked + STANDARD_ERRORS * expected.standard_error[0], 1.0)  # as the gate does
+        yield bounded("linking_risk", linked, risk, "at most")
     if (share := gate.suppression) is not None:
-        yield bounded("suppression", expected.suppression_at_most, share, "at most")
+        yield bounded("suppression", expected.suppression_judged, share, "at most")
     elif expected.suppression > 1 - 1e-9:
         yield Verdict("suppression", Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
     if (k := gate.confidence_k) is not None:
         yield bounded("confidence_k", policy.anonymize.k, k, "at least")
     if (risk := gate.attacks.expected_linking_risk) is not None:
-        linking = min(expected.linking + 3 * expected.standard_error[0], 1.0)  # as the gate does
+        linking = min(
+            expected.linking + STANDARD_ERRORS * expected.standard_error[0], 1.0
+        )  # as the gate does
         yield bounded("expected_linking_risk", linking, risk, "at most")
     if (risk := gate.attacks.prosecutor_risk) is not None:
         yield bounded("prosecutor_risk", 1 / expected.smallest_class, risk, "at most")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anon_pipeline.gate.report import Status, Verdict
+from anon_pipeline.measure.expected import STANDARD_ERRORS
 from anon_pipeline.tuning.grid import Choice
 
 __all__ = ["Expected", "Impossible", "Nearest", "Point", "Tuning"]
@@ -23,12 +24,13 @@ class Expected:
     linking_released: share linked of the records that are released; what ``gate.linking_risk`` is about.
     suppression: share of the input that is not released; where classes may yet break t or l by what the
         confidence leaves out, the least that it may be.
-    suppression_at_most: the most that it may be; equal where it is exact.
+    suppression_at_most: the most that it may be; equal where it is exact. None where it is simulated: then
+        nothing bounds it, and ``suppression`` is an estimate with its standard error.
     information_loss: of the recoding, by the policy's loss.
     loss: share of what the quasi-identifiers say that is lost: 1 for a record that is left out, else the mean
         over columns of the information loss, and of the error of the range (at most 1).
     standard_error: of linking_released and of suppression where they were simulated (several perturb
-        columns); 0: exact.
+        columns), at least that of k records in all that were drawn; 0: exact.
     smallest_class: least records of a class that is released, for certain.
     """
 
@@ -37,11 +39,18 @@ class Expected:
     linking: float
     linking_released: float
     suppression: float
-    suppression_at_most: float
+    suppression_at_most: float | None
     information_loss: float
     loss: float
     standard_error: tuple[float, float]
     smallest_class: int
+
+    @property
+    def suppression_judged(self) -> float:
+        """What a limit is compared with: the bound, or an estimate and three standard errors."""
+        if self.suppression_at_most is not None:
+            return self.suppression_at_most
+        return min(self.suppression + STANDARD_ERRORS * self.standard_error[1], 1.0)
 
     @property
     def risk(self) -> float:

@@ -27,6 +27,8 @@ COLUMNS = (
     "linking_released",
     "suppression",
     "suppression_at_most",
+    "linking_error",
+    "suppression_error",
     "information_loss",
     "loss",
     "verdict",
@@ -67,6 +69,7 @@ def rows(tuning: Tuning) -> list[dict[str, str]]:
 
 def _row(point: Point, tuning: Tuning) -> dict[str, str]:
     choice, found = point.choice, point.expected
+    most = found.suppression_at_most
 
     def share(value: float) -> str:
         return number(shown_share(value, point, tuning.records))
@@ -81,7 +84,9 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
         "linking": number(found.linking, 2),
         "linking_released": number(found.linking_released, 2),
         "suppression": share(found.suppression),
-        "suppression_at_most": share(found.suppression_at_most),
+        "suppression_at_most": "–" if most is None else share(most),
+        "linking_error": number(found.standard_error[0], 2),
+        "suppression_error": share(found.standard_error[1]),
         "information_loss": number(found.information_loss),
         "loss": number(found.loss),
         "verdict": verdict(point),
@@ -123,9 +128,10 @@ def describe(tuning: Tuning) -> list[str]:
         worst = [max(p.expected.standard_error[i] for p in tuning.points) for i in (0, 1)]
         lines.append(
             "Several perturb columns: linking and suppression are simulated; largest standard errors "
-            f"{number(worst[0], 2)} and {number(worst[1], 2)}."
+            f"{number(worst[0], 2)} and {number(worst[1], 2)}. Suppression has no proven bound then: it is "
+            "judged three standard errors above its mean."
         )
-    if any(p.expected.suppression_at_most > p.expected.suppression for p in tuning.points):
+    if any((p.expected.suppression_at_most or 0.0) > p.expected.suppression for p in tuning.points):
         lines.append(
             "Suppression is the least to expect: classes may yet break t or l; suppression_at_most is judged."
         )

@@ -73,8 +73,8 @@ def expected_relative_error(
     """Compute the mean of E|y − x|/|x| before any noise is drawn.
 
     With continuous noise it is [KE (8)], (1/ε)·Σ diam(E)·|E|/(H(E)·n): |E|/H(E) is Σ 1/|x| over the class
-    and diam(E)/ε its scale. With discrete noise E|Z| = 2q/(1 − q²) takes the place of the scale. Clamping
-    to output bounds is left out of account; it only makes the error smaller where the bounds hold x.
+    and diam(E)/ε its scale. With discrete noise E|Z| = 2q/(1 − q²) takes the place of the scale. Nothing is
+    clamped; with public bounds see `expected_relative_shift`.
 
     Args:
         originals: (n,) one column, in grid units.
@@ -89,30 +89,32 @@ def expected_relative_error(
         [KE (7), (8)]; METHODS 9.
     """
     noise = mean_absolute(scales) if discrete else np.asarray(scales, np.float64)
-    return expected_relative_shift(originals, labels, shifts=noise)
+    if int(labels.max(initial=-1)) >= len(noise):
+        raise ValueError(f"scales must cover every class, got {len(noise)} for {int(labels.max()) + 1}.")
+    shifts = np.zeros(len(labels))
+    shifts[labels >= 0] = noise[labels[labels >= 0]]
+    return expected_relative_shift(originals, labels, shifts=shifts)
 
 
 def expected_relative_shift(
     originals: NDArray[np.float64], labels: NDArray[np.integer], *, shifts: NDArray[np.float64]
 ) -> float | None:
-    """Compute the mean of E|y − x|/|x| of any noise, from the E|y − x| of each class.
-
-    Clamping is left out of account, as in `expected_relative_error`.
+    """Compute the mean of E|y − x|/|x| of any noise, from the E|y − x| of each record.
 
     Args:
         originals: (n,) one column, in grid units.
         labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
-        shifts: (m,) mean absolute noise of each class, in grid units, ≥ 0.
+        shifts: (n,) E|y − x| of each record, in grid units, ≥ 0: `mechanisms.shifts`, bounds included.
     Returns:
         The expected error over the records in classes with x ≠ 0; None if there is none.
     Raises:
-        ValueError: a class without a shift.
+        ValueError: a record without a shift.
     Source:
         [KE (7)]; METHODS 9.
     """
     measured = (labels >= 0) & (originals != 0)
+    if len(shifts) != len(originals):
+        raise ValueError(f"shifts must be one per record, got {len(shifts)} for {len(originals)}.")
     if not measured.any():
         return None
-    if int(labels.max()) >= len(shifts):
-        raise ValueError(f"scales must cover every class, got {len(shifts)} for {int(labels.max()) + 1}.")
-    return _mean(shifts[labels[measured]] / np.abs(originals[measured]))
+    return _mean(shifts[measured] / np.abs(originals[measured]))

@@ -111,7 +111,11 @@ def test_every_attack_is_judged_in_the_order_of_the_limits(small_policy: Small) 
 
 def test_the_values_are_those_of_the_pure_functions(small_policy: Small) -> None:
     policy = small_policy(gate={"attacks": LOOSE})
-    found = {name: verdict.value for name, verdict in judged(policy).items()}
+    said = judged(policy)
+    found = {name: v.value if v.realized is None else v.realized for name, v in said.items()}
+    kinds = ["linkage.exact", "linkage.threshold", "linkage.rules", "linkage.probabilistic"]
+    looked = [name for name, v in said.items() if v.realized is not None]
+    assert looked == ["attacker_success", "assignment_risk", *kinds]
     labels = vault()[CLASS].to_numpy()
     nearest = linking_risk(*arrays(), labels=labels)
     assert found["attacker_success"] == nearest.attacker_success
@@ -164,7 +168,7 @@ def test_a_population_that_cannot_be_coded_is_refused_by_counts(small_policy: Sm
 
 def test_linkage_by_hand(small_policy: Small) -> None:
     policy = small_policy(gate={"attacks": LOOSE})
-    found = {name: verdict.value for name, verdict in judged(policy).items()}
+    found = {name: verdict.realized for name, verdict in judged(policy).items()}
     table, originals = release().set_index(RECORD), vault().set_index(RECORD)
     known, given = originals.loc[table.index], table
     same = (known[["age", "city"]].to_numpy()[:, None] == given[["age", "city"]].to_numpy()).all(axis=2)
@@ -182,7 +186,7 @@ def test_linkage_by_hand(small_policy: Small) -> None:
 def test_the_probabilistic_attacker_gets_a_share_of_a_tie(small_policy: Small) -> None:
     policy = small_policy(gate={"attacks": LOOSE})
     table = release().assign(height=vault()["height"].iloc[:12].mean())  # nobody is nearer than another
-    shown = judged(policy, table)["linkage.probabilistic"].value
+    shown = judged(policy, table)["linkage.probabilistic"].realized
     assert shown is not None
     assert 0 < shown <= 4 / 12  # of each class of four, at most those that share the best level
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -182,7 +184,7 @@ def test_linking_is_measured_on_the_values_before_rounding_to_the_grid(small_pol
     originals = vault().iloc[:4].assign(height=[170.0, 170.4, 180.0, 190.0])  # 170.4 is 170 on the grid
     table = originals.assign(height=[170.0, 170.0, 180.0, 190.0])
     report = judged(small_policy(gate={"linking_risk": 1.0}), table, originals=originals)
-    value = next(v.value for v in report.verdicts if v.limit == "linking_risk")
+    value = next(v.realized for v in report.verdicts if v.limit == "linking_risk")
     assert value == 0.75  # the second record is nearer to the first original than to its own
 
 
@@ -274,7 +276,7 @@ def test_a_measure_that_raises_refuses_and_does_not_tell_why_in_words(
     def crash(*_: object) -> None:
         raise RuntimeError("CANARY-7f3a")
 
-    monkeypatch.setattr("anon_pipeline.gate.judge.linking", crash)
+    monkeypatch.setattr("anon_pipeline.gate.attacks.expected_linking", crash)
     report = judged(small_policy(gate=ALL), release())
     verdict = next(v for v in report.verdicts if v.limit == "linking_risk")
     assert (verdict.status, verdict.reason) == (Status.REFUSED, "the measure raised RuntimeError")
@@ -292,7 +294,17 @@ def test_row_order_and_index_do_not_matter(small_policy: Small) -> None:
 
 def test_the_report_survives_json(small_policy: Small) -> None:
     report = judged(small_policy(gate=ALL), release())
-    assert GateReport.from_json(report.to_json()) == report
+    told = GateReport.from_json(report.to_json())
+    assert told == replace(report, verdicts=tuple(replace(v, realized=None) for v in report.verdicts))
+    assert [v.limit for v in report.verdicts if v.realized is not None] == ["linking_risk"]
+
+
+def test_what_was_realized_is_not_written_and_not_read(small_policy: Small) -> None:
+    document = judged(small_policy(gate={"linking_risk": 1.0}), release()).to_json()
+    assert "realized" not in json.dumps(document)
+    document["verdicts"][-1]["realized"] = 0.25
+    with pytest.raises(ValueError, match="realized"):
+        GateReport.from_json(document)
 
 
 def test_a_forged_passed_in_json_is_computed_anew(small_policy: Small) -> None:

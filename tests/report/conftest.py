@@ -47,7 +47,7 @@ def make(policy: Policy, people: pd.DataFrame, folder: Path = Path()) -> Made:
 
 @pytest.fixture
 def made(small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]) -> Made:
-    return make(small_policy(gate={"linking_risk": 1.0}), small_people())
+    return make(small_policy(gate={"linking_risk": 1.0, "linking": "realized"}), small_people())
 
 
 @pytest.fixture

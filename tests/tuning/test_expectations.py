@@ -118,8 +118,23 @@ def test_expectations_hold_with_public_bounds() -> None:
     wanted = policy(columns={"height": height}, perturb={"epsilon": 8})
     found = expected(wanted, people())
     means, errors = simulated(wanted, people())
-    got = np.array([found.linking, found.linking_released, found.suppression])
-    assert (np.abs(got - means[:3]) < 3 * errors[:3] + 1e-12).all()
+    got = np.array([found.linking, found.linking_released, found.suppression, found.error])
+    assert (np.abs(got - means) < 3 * errors + 1e-12).all(), (got, means, errors)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("epsilon", [0.5, 8])
+def test_the_error_is_that_of_released_values_moved_to_their_bounds(mechanism: str, epsilon: float) -> None:
+    height = {"role": "perturb", "resolution": 1, "mechanism": mechanism, "output_bounds": [140, 200]}
+    wanted = policy(
+        columns={"height": height}, perturb={"epsilon": epsilon, **MECHANISMS[mechanism]}, suppress={}
+    )
+    found = expected(wanted, people(200))
+    means, errors = simulated(wanted, people(200), draws=12)
+    assert found.error is not None
+    assert abs(found.error - means[3]) < 4 * errors[3]
+    assert found.error_of_range is not None
+    assert found.error_of_range < 1
 
 
 def test_several_columns_are_simulated_and_say_how_well() -> None:
@@ -147,6 +162,56 @@ def test_where_classes_may_yet_break_t_or_l_suppression_is_between_two_bounds(ga
     means, errors = simulated(wanted, people(), draws=20)
     assert found.suppression - 3 * errors[2] <= means[2] <= found.suppression_at_most + 3 * errors[2]
     assert found.suppression < found.suppression_at_most
+
+
+@pytest.mark.parametrize(
+    ("recoder", "k", "epsilon", "confidence"),
+    [("mdav", 3, 4, 0.999), ("ola", 5, 2, 0.95), ("mdav", 4, 16, 0.99), ("mondrian", 3, 8, 0.9)],
+)
+@pytest.mark.parametrize("gate", [{}, {"t_closeness": {"illness": 0.7}}])
+def test_the_most_that_is_suppressed_is_a_bound_of_the_mean_of_releases(
+    recoder: str, k: int, epsilon: float, confidence: float, gate: dict[str, Any]
+) -> None:
+    wanted = policy(
+        anonymize={"k": k, "recoder": recoder, "suppression_limit": 0.2, "t_closeness": {}},
+        perturb={"epsilon": epsilon},
+        suppress={"confidence": confidence},
+        gate=gate,
+    )
+    found, n = expected(wanted, people(200)), 60
+    means, errors = simulated(wanted, people(200), draws=n)
+    assert found.suppression_at_most is not None
+    rare = 3 * k / (n * 200)  # the error of a mean of few is not known by them alone
+    assert means[2] <= found.suppression_at_most + 4 * errors[2] + rare
+    assert found.suppression <= means[2] + 4 * errors[2] + rare
+
+
+def test_of_several_columns_suppression_is_an_estimate_with_its_error_and_no_bound() -> None:
+    wanted = policy(
+        columns={"weight": {"role": "perturb", "resolution": 1}},
+        anonymize={"k": 3, "recoder": "mdav", "suppression_limit": 0.1},
+        perturb={"epsilon": 4},
+        suppress={"confidence": 0.999},
+        gate={"suppression": 0.5},
+    )
+    found = expected(wanted, people())
+    means, errors = simulated(wanted, people(), draws=60)
+    assert found.suppression_at_most is None
+    assert found.suppression_judged == found.suppression + 3 * found.standard_error[1]
+    assert abs(found.suppression - means[2]) < 4 * math.hypot(errors[2], found.standard_error[1])
+    assert means[2] < found.suppression_judged + 3 * errors[2]
+
+
+def test_what_no_draw_has_shown_has_an_error_all_the_same() -> None:
+    wanted = policy(
+        columns={"weight": {"role": "perturb", "resolution": 1}},
+        perturb={"epsilon": 0.1},
+        suppress={"confidence": 0.999999},
+    )
+    found = expected(wanted, people(200))
+    if found.suppression == 1 - len(people(200)) / 200:
+        assert found.suppression_judged > found.suppression
+    assert found.standard_error[1] >= 20 / (64 * 200)
 
 
 def test_without_confidence_what_breaks_t_or_l_is_left_out_for_certain() -> None:

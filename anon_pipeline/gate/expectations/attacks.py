@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.errors import InputError
-from anon_pipeline.gate.attacks import POPULATION_RISKS, AttackLimit, limits_on_attacks
+from anon_pipeline.gate.attacks import POPULATION_RISKS, AttackLimit, limits_on_attacks, linking_limit
 from anon_pipeline.gate.expectations.arrays import (
     NoisyColumns,
     batch_columns,
@@ -34,6 +34,9 @@ from anon_pipeline.policy.model import Policy
 
 __all__ = ["attack_arguments", "attack_limit", "attacked", "known_population"]
 
+_STAGED: dict[str, Any] = {"k": 2, "confidence": None, "gate": {"linking": "realized"}}
+_STAGES = ("linking", "linking_risk", "t_closeness", "l_diversity")
+
 
 def attack_arguments(policy: Policy) -> dict[str, Any]:
     """Return what of a policy its attacks are measured by, as JSON types.
@@ -41,8 +44,10 @@ def attack_arguments(policy: Policy) -> dict[str, Any]:
     Args:
         policy: with limits under ``gate.attacks``.
     Returns:
-        The names of the generalize columns, the perturb and sensitive columns, and the sections ``perturb``
-        and ``gate.attacks``, without the population: neither its path nor any other.
+        The names of the generalize columns, the perturb and sensitive columns, the sections ``perturb``
+        and ``gate.attacks``, without the population (neither its path nor any other), and what the stages
+        behind the noise do: k, the confidence, and ``linking``, ``linking_risk``, ``t_closeness``,
+        ``l_diversity`` of the gate.
     """
     columns = {**policy.noisy, **policy.sensitive}
     noise = policy.perturb
@@ -52,6 +57,11 @@ def attack_arguments(policy: Policy) -> dict[str, Any]:
         "columns": {name: column.model_dump(**as_json) for name, column in columns.items()},
         "perturb": None if noise is None else noise.model_dump(**as_json, exclude={"republish"}),
         "attacks": policy.gate.attacks.model_dump(**as_json, exclude={"population"}),
+        "stages": {
+            "k": policy.anonymize.k,
+            "confidence": policy.suppress.confidence,
+            "gate": policy.gate.model_dump(**as_json, include={*_STAGES}),
+        },
     }
 
 
@@ -59,13 +69,15 @@ def _policy(wanted: Wanted) -> Policy:
     """Return a policy of what an attack is measured by; how a column was generalized plays no part."""
     generalized = {"role": "generalize", "hierarchy": {"suppress": True}}
     noise = {} if wanted["perturb"] is None else {"perturb": wanted["perturb"]}
+    stages = _STAGED | (wanted.get("stages") or {})
     return policy_from(
         {
             "name": "batch",
             "source": {"path": "batch"},
             "columns": dict.fromkeys(wanted["quasi_identifiers"], generalized) | wanted["columns"],
-            "anonymize": {"k": 2},
-            "gate": {"attacks": wanted["attacks"]},
+            "anonymize": {"k": stages["k"]},
+            "suppress": {"confidence": stages["confidence"]},
+            "gate": {"attacks": wanted["attacks"]} | stages["gate"],
             **noise,
         }
     )
@@ -84,7 +96,9 @@ def attack_limit(wanted: Wanted) -> AttackLimit:
 
 
 def _limit(policy: Policy, attack: str) -> AttackLimit:
-    limits = {limit.name: limit for limit in limits_on_attacks(policy)}
+    linked = linking_limit(policy)
+    every = [*([] if linked is None else [linked]), *limits_on_attacks(policy)]
+    limits = {limit.name: limit for limit in every}
     if attack not in limits:
         raise InputError(f"attack must be a limit in attacks ({', '.join(limits) or 'none'}), got {attack}")
     return limits[attack]
@@ -98,7 +112,7 @@ def attacked(frame: pd.DataFrame, wanted: Wanted) -> float:
         wanted: arguments of the expectation.
     """
     policy = _policy(wanted)
-    return _limit(policy, wanted["attack"]).measure(_evidence(frame, policy, wanted), policy)
+    return _limit(policy, wanted["attack"]).value(_evidence(frame, policy, wanted), policy)
 
 
 def _evidence(frame: pd.DataFrame, policy: Policy, wanted: Wanted) -> Evidence:

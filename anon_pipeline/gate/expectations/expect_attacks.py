@@ -17,22 +17,27 @@ from anon_pipeline.gate.report import Status
 
 __all__ = ["ExpectReleaseToHideInPopulation", "ExpectReleaseToWithstandAttack"]
 
-_KNOWN = ("quasi_identifiers", "columns", "perturb", "attacks", "attack", "hierarchies")
+_KNOWN = ("quasi_identifiers", "columns", "perturb", "attacks", "attack", "stages", "hierarchies")
 
 
 class ExpectReleaseToWithstandAttack(ReleaseExpectation):
     """Expect an attack on the release to stay within its limit, on a batch as `gate_batch` makes it.
 
     Args:
-        attack: name of one of the limits, such as ``assignment_risk`` or ``linkage.exact``.
+        attack: name of one of the limits, such as ``assignment_risk`` or ``linkage.exact``; or
+            ``linking_risk``, with that limit in ``stages``.
         attacks: limits, as under ``gate.attacks`` of a policy.
         quasi_identifiers: generalized columns.
         columns: perturb and sensitive columns, as in a policy.
         perturb: the noise, as in a policy; None without perturb columns.
+        stages: what the release is made with beside noise: ``k``, ``confidence``, and as ``gate`` the keys
+            ``linking``, ``linking_risk``, ``t_closeness``, ``l_diversity`` of a policy. None: not known, and
+            what the batch's own noise realized is judged.
         hierarchies: folder that a hierarchy's table is relative to.
         released: boolean column that marks the released records; None if all are.
     Returns:
-        ``observed_value``: what the attack gets right.
+        ``observed_value``: what the attack gets right; of limits on linking on average over the noise where
+        ``stages`` are given, unless they say ``linking: realized``.
     Source:
         `risk` names the source of each attack.
     """
@@ -42,6 +47,9 @@ class ExpectReleaseToWithstandAttack(ReleaseExpectation):
     quasi_identifiers: Names = pydantic.Field(description="Generalized columns.")
     columns: dict[str, Any] = pydantic.Field(description="Perturb and sensitive columns, as in a policy.")
     perturb: dict[str, Any] | None = pydantic.Field(default=None, description="As in a policy.")
+    stages: dict[str, Any] | None = pydantic.Field(
+        default=None, description="k, confidence, and limits of the gate that classes must keep."
+    )
     hierarchies: str = pydantic.Field(default=".", description="Folder of hierarchy tables.")
 
     sentence = "The attack $attack must stay within its limit in $attacks."

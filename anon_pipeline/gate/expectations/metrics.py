@@ -157,6 +157,7 @@ class ReleaseAttack(TableMetricProvider):
         "quasi_identifiers",
         "columns",
         "perturb",
+        "stages",
         "hierarchies",
         "released",
     )

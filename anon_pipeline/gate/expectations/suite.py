@@ -18,7 +18,7 @@ from great_expectations.data_context import EphemeralDataContext
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
 
 from anon_pipeline.encode import CLASS
-from anon_pipeline.gate.attacks import limits_on_attacks, limits_on_population
+from anon_pipeline.gate.attacks import limits_on_attacks, limits_on_population, on_expectation
 from anon_pipeline.gate.expectations.attacks import attack_arguments
 from anon_pipeline.gate.expectations.base import ReleaseExpectation
 from anon_pipeline.gate.expectations.batch import (
@@ -116,7 +116,10 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
     for name, limit in gate.l_diversity.items():
         coding = _coding(policy, name, hierarchies)
         limits[f"l_diversity.{name}"] = ExpectReleaseToBeLDiverse(**limit.model_dump(), **coding, **quasi)
-    if gate.linking_risk is not None:
+    known = attack_arguments(policy) | {"hierarchies": str(hierarchies), "released": RELEASED}
+    if gate.linking_risk is not None and on_expectation(policy):
+        limits["linking_risk"] = ExpectReleaseToWithstandAttack(attack="linking_risk", **known)
+    elif gate.linking_risk is not None:
         limits["linking_risk"] = ExpectReleaseLinkingRiskToBeAtMost(limit=gate.linking_risk, **_noisy(policy))
     if gate.suppression is not None:
         limits["suppression"] = ExpectReleaseSuppressionToBeAtMost(limit=gate.suppression, released=RELEASED)
@@ -128,15 +131,14 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
             noises=_noises(policy),
             **_noisy(policy),
         )
-    limits |= _attacks(policy, hierarchies) | _together(policy, releases)
+    limits |= _attacks(policy, known) | _together(policy, releases)
     for name, expectation in limits.items():
         expectation.meta = {"limit": name}
     return gx.ExpectationSuite(name=policy.name, expectations=list(limits.values()))
 
 
-def _attacks(policy: Policy, hierarchies: Path) -> dict[str, ReleaseExpectation]:
+def _attacks(policy: Policy, known: dict[str, Any]) -> dict[str, ReleaseExpectation]:
     """Return the limits on attacks, in the gate's order."""
-    known = attack_arguments(policy) | {"hierarchies": str(hierarchies), "released": RELEASED}
     limits: dict[str, ReleaseExpectation] = {
         limit.name: ExpectReleaseToWithstandAttack(attack=limit.name, **known)
         for limit in limits_on_attacks(policy)

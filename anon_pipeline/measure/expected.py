@@ -1,0 +1,277 @@
+"""What attackers get right on average over the noise: no draw, and so nothing of the release, decides it.
+
+Belongs here: the mean of a measure over releases that the same originals and policy could have had. Does not
+belong here: measuring one release (`measures`, `attacks`, `linkage`), comparing with a limit (`gate`).
+
+The stages behind the recoding are gone through with noise of a fixed seed, which no release has: noise,
+confidence, classes below k, classes beyond t or l. Originals are put into an order of their values first, so
+that neither their order nor the numbers of the classes change the result: it is a function of the recoded
+table and the policy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.classes import EquivalenceClasses
+from anon_pipeline.encode import code_sensitive
+from anon_pipeline.measure.attacks import noise_law
+from anon_pipeline.measure.evidence import Evidence, Originals, noises
+from anon_pipeline.measure.measures import (
+    class_limits,
+    compact,
+    confident_originals,
+    linking,
+    needs_originals,
+)
+from anon_pipeline.measure.noise import output_bounds
+from anon_pipeline.measure.spare import spare_records
+from anon_pipeline.perturb.entropy import Entropy, seeded_entropy
+from anon_pipeline.perturb.grid import from_grid, quantize
+from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities
+from anon_pipeline.perturb.noise import add_noise, class_diameters
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.expected import expected_risk
+from anon_pipeline.risk.survival import Outputs, expected_kept, fates, line
+from anon_pipeline.suppress import confident
+
+__all__ = ["STANDARD_ERRORS", "Expectation", "expectation", "expected_linking", "in_order"]
+
+STANDARD_ERRORS = 3
+"""Standard errors above its mean that a simulated value is judged at."""
+
+_SEED = 0  # of simulated noise, whatever input and policy: another seed cannot be tried
+_CLOSE = 0.01  # by which a bound may be too high
+_WORK = 2.0**24  # steps that a bound may take for one class
+_RECORDS = 2**17  # whose noise is drawn, all draws together, but for 8 draws at least and 16 at most
+
+Measure = Callable[[Evidence, Policy], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The mean of a share over the noise.
+
+    mean: in [0, 1].
+    standard_error: of ``mean``; 0 where it is exact (to 1e-9).
+    draws: releases that were simulated; 0 where it is exact.
+    """
+
+    mean: float
+    standard_error: float = 0.0
+    draws: int = 0
+
+    @property
+    def judged(self) -> float:
+        """What is compared with a limit: the mean, and `STANDARD_ERRORS` more where it was simulated."""
+        return min(self.mean + STANDARD_ERRORS * self.standard_error, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """The r records in classes, in order of their values, ``copies`` times; classes of a copy are its own.
+
+    frame: (r·copies, columns) what is released of them but for the noisy columns.
+    labels: (r·copies,) class, 0 … m·copies−1.
+    exact: (r·copies, p) perturb columns in grid units.
+    originals: with ``own`` the rows in the same order.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
+    exact: NDArray[np.int64] = field(repr=False)
+    originals: Originals
+    policy: Policy
+    evidence: Evidence
+
+    def released(self, entropy: Entropy) -> Evidence | None:
+        """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
+        policy, classes = self.policy, compact(self.labels)
+        noisy = add_noise(
+            self.exact, classes, noises=noises(policy), entropy=entropy, bounds=output_bounds(policy)
+        )
+        columns = {
+            name: from_grid(noisy.values[:, j], column.resolution)
+            for j, (name, column) in enumerate(policy.perturbed.items())
+        }
+        drawn = Evidence(self.frame.assign(**columns), classes, self.originals, self.evidence.hierarchies)
+        k, counts = policy.anonymize.k, None
+        if policy.suppress.confidence is not None:
+            counts = confident_originals(drawn, policy, cap=k)
+        keep = confident(counts, self.labels, k=k, limits=class_limits(drawn, policy)).keep
+        if keep.all():
+            return drawn
+        rows = np.flatnonzero(keep)
+        return (
+            drawn.narrowed(rows, np.unique(self.labels[rows], return_inverse=True)[1]) if len(rows) else None
+        )
+
+
+def in_order(evidence: Evidence, policy: Policy) -> Originals:
+    """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
+
+    Args:
+        evidence: with originals.
+        policy: names the columns.
+    Returns:
+        ``own`` (r,) is ordered by class, perturb columns, and sensitive columns with a limit on classes; what
+        is equal in all of these is alike for whatever is measured here.
+    Raises:
+        InputError: this is a file alone.
+    """
+    behind = needs_originals(evidence)
+    inside = np.flatnonzero(behind.labels >= 0)
+    found, first = np.unique(behind.labels[inside], return_index=True)
+    texts = behind.frame[list(policy.generalized)].iloc[inside[first]].astype(str)
+    by_value = np.lexsort([texts[name].to_numpy(str) for name in reversed(texts.columns)])
+    rank = np.empty(len(found), np.int64)
+    rank[by_value] = np.arange(len(found))
+    labels = np.full(len(behind.labels), -1, np.int64)
+    labels[inside] = rank[np.searchsorted(found, behind.labels[inside])]
+    codes = [
+        code_sensitive(behind.frame[name], policy.sensitive[name], folder=evidence.hierarchies)[0]
+        for name in _limited(policy)
+    ]
+    order = np.lexsort((*codes, *behind.grid.T[::-1], labels))
+    return replace(behind, labels=labels, own=order[labels[order] >= 0].astype(np.int64))
+
+
+def _limited(policy: Policy) -> list[str]:
+    limits = {*policy.gate.t_closeness, *policy.gate.l_diversity}
+    return [name for name in policy.sensitive if name in limits]
+
+
+def _table(evidence: Evidence, policy: Policy, copies: int) -> _Table:
+    behind = _copied(in_order(evidence, policy), policy, copies)
+    frame = behind.frame.iloc[behind.own].reset_index(drop=True)
+    others = dict.fromkeys(policy.categorical, 0)  # no attack that is measured here looks at categories
+    exact = quantize(behind.grid[behind.own])
+    return _Table(frame.assign(**others), behind.labels[behind.own], exact, behind, policy, evidence)
+
+
+def _copied(behind: Originals, policy: Policy, copies: int) -> Originals:
+    """Repeat the originals, each time in classes of their own; of the columns those that are looked at."""
+    n, m = len(behind.labels), int(behind.labels.max(initial=-1)) + 1
+    number = np.repeat(np.arange(copies), n)
+    labels = np.tile(behind.labels, copies)
+    frame = behind.frame[[*policy.generalized, *_limited(policy)]]
+    return Originals(
+        frame.iloc[np.tile(np.arange(n), copies)].reset_index(drop=True),
+        np.where(labels >= 0, labels + number * m, -1),
+        np.tile(behind.own, copies) + np.repeat(np.arange(copies) * n, len(behind.own)),
+        np.tile(behind.grid, (copies, 1)),
+    )
+
+
+def _draws(records: int) -> int:
+    return min(max(_RECORDS // records, 8), 16)
+
+
+def expectation(
+    evidence: Evidence, policy: Policy, measure: Measure, *, together: bool = False
+) -> Expectation:
+    """Simulate the mean of a measure over all releases that the noise could have made.
+
+    Args:
+        evidence: with originals; which of them were released, and how, plays no part.
+        policy: all of its stages behind the recoding.
+        measure: a share of the released records, in [0, 1].
+        together: whether the measure judges each class by itself: then of a small table many copies, each
+            with noise of its own, are measured at once.
+    Returns:
+        The mean, each draw weighing as much as records are released in it, and its standard error: at least
+        that of one record in all that were drawn. It is 1 where no draw leaves a record.
+    Raises:
+        InputError: a file alone.
+    """
+    records = int(np.count_nonzero(needs_originals(evidence).labels >= 0))
+    draws = _draws(records)
+    table = _table(evidence, policy, max(_RECORDS // (draws * records), 1) if together else 1)
+    found = np.array(list(_shares(table, measure, draws)))
+    if not len(found):
+        return Expectation(1.0, 0.0, draws)
+    shares, weights = found.T
+    mean = math.fsum((shares * weights).tolist()) / math.fsum(weights.tolist())
+    spread = float(np.std(shares, ddof=1)) / math.sqrt(len(shares)) if len(shares) > 1 else 1.0
+    return Expectation(mean, max(spread, 1 / math.fsum(weights.tolist())), len(shares))
+
+
+def _shares(table: _Table, measure: Measure, draws: int) -> Iterator[tuple[float, int]]:
+    """Yield what is measured of each draw, and how many records it releases."""
+    entropy = seeded_entropy(_SEED)
+    for _ in range(draws):
+        drawn = table.released(entropy)
+        if drawn is not None:
+            yield measure(drawn, table.policy), len(drawn.released)
+
+
+def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
+    """Return the mean of `measures.linking` over the noise.
+
+    Without a confidence nobody is left out by chance, and it is exact: by the closed form for one perturb
+    column, by enumeration for several where that is small. With one, a single perturb column has an upper
+    bound in closed form, which is taken where it is within a hundredth of the mean. Else it is simulated. It
+    is 1 where no record can be released.
+
+    Args:
+        evidence: with originals.
+        policy: all of its stages behind the recoding.
+    Raises:
+        InputError: a file alone.
+    """
+    if policy.suppress.confidence is not None:
+        bound = _at_most(evidence, policy, policy.suppress.confidence)
+        if bound is not None:
+            return Expectation(bound)
+        return expectation(evidence, policy, lambda drawn, under: linking(drawn, under).risk, together=True)
+    behind = _without_refused(evidence, policy)
+    if not len(behind.own):
+        return Expectation(1.0)
+    exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
+    law = noise_law(replace(evidence, originals=behind), policy)
+    random, draws = np.random.default_rng(_SEED), min(max(_RECORDS // len(behind.own), 8), 1024)
+    found = expected_risk(exact, behind.labels, law, random=random, draws=draws)
+    return Expectation(found.risk, found.standard_error, found.draws)
+
+
+def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | None:
+    """Bound the mean for one perturb column from above; None where the bound may be more than 1 % too high.
+
+    Linked and released is at most who is linked and not left out by the confidence, whatever becomes of the
+    class; released is at least who stays in the classes that keep k, t and l whomever they lose.
+    """
+    if len(policy.perturbed) != 1:
+        return None
+    table = _table(evidence, policy, 1)
+    classes = compact(table.labels)
+    (noise,), every = noises(policy), Evidence(table.frame, classes, table.originals, evidence.hierarchies)
+    sensitivity = sensitivities(noise, class_diameters(table.exact, classes)[:, 0])
+    law = Outputs(partial(cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
+    column, k = line(table.exact[:, 0], table.labels), policy.anonymize.k
+    found = fates(column, law, radius=radius(noise, sensitivity, confidence), k=k)
+    counts = column.found.counts
+    sure = np.minimum(classes.sizes - k, spare_records(policy, every))
+    kept = math.fsum(expected_kept(column.found, found.lost, most_lost=sure, work=_WORK).tolist())
+    if kept < (1 - _CLOSE) * math.fsum((counts * (1 - found.lost)).tolist()):
+        return None
+    return min(math.fsum((counts * (found.linked - found.both)).tolist()) / kept, 1.0)
+
+
+def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
+    """Return the originals in order, without the classes that t or l leaves out whatever the noise is."""
+    behind = in_order(evidence, policy)
+    labels = behind.labels[behind.own]
+    frame = behind.frame[_limited(policy)].iloc[behind.own].reset_index(drop=True)
+    every = Evidence(frame, EquivalenceClasses(labels, np.bincount(labels)), behind, evidence.hierarchies)
+    keep = confident(None, labels, k=policy.anonymize.k, limits=class_limits(every, policy)).keep
+    found = np.full(len(behind.labels), -1, np.int64)
+    own = behind.own[keep]
+    found[own] = np.unique(labels[keep], return_inverse=True)[1]
+    return replace(behind, labels=found, own=own)
