@@ -77,7 +77,8 @@ def export(project: Path | None) -> None:
     "state",
     required=True,
     type=click.Choice(["failed", "published"]),
-    help="failed: nothing was written, its ε is given back; published: it was, or it may have been.",
+    help="failed: nothing was written, and the draw is given up: the key of its noise is destroyed, its ε "
+    "stays spent; published: it was written, or it may have been.",
 )
 @click.option(
     "--policy",
@@ -87,13 +88,18 @@ def export(project: Path | None) -> None:
 )
 @project_option
 def close(release_id: str, state: str, policy_file: Path | None, project: Path | None) -> None:
-    """Close the release ID, which a crash has left open; the beginning of an id is enough."""
+    """Close the release ID, which a crash has left open; the beginning of an id is enough.
+
+    A draw that was refused or has failed can be given up, too: a run on the same data by the same policy then
+    makes another draw, and pays for it.
+    """
     from anon_pipeline.errors import InputError  # noqa: PLC0415
 
     book = _opened(project, policy_file)
     found = _state(book, release_id)
     full = found.last.release_id
-    if found.last.event != "opened":
+    refused = found.last.event == "failed" and found.drawn_at is not None and found.published_at is None
+    if found.last.event != "opened" and not (refused and state == "failed"):
         raise InputError(f"only an open release can be closed, {full} is {found.name}")
     if state == "published":
         if found.begun is None:
@@ -103,7 +109,10 @@ def close(release_id: str, state: str, policy_file: Path | None, project: Path |
         if found.begun is not None:
             _refuse_if_there(found, policy_file, project)
         book.failed(full, begun=True)
-    click.echo(f"{full} is {_state(book, full).last.event}")
+        if found.drawn_at is not None and found.published_at is None:
+            book.give_up(full)
+            _forget(full, policy_file, project)
+    click.echo(f"{full} is {_state(book, full).name}")
 
 
 @ledger.command()
@@ -127,6 +136,14 @@ def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
     if url == OFF:
         raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
     return ledger_at(url, make=False)
+
+
+def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> None:
+    """Destroy the key of a draw; what this vault does not have, the next run that finds it destroys."""
+    from anon_pipeline.publish.draws import forget  # noqa: PLC0415
+    from anon_pipeline.vault.store import store_at  # noqa: PLC0415
+
+    forget(store_at(locations_of(policy_file or Path("policy.yaml"), project).vault_place), release_id)
 
 
 def _state(book: Ledger, beginning: str) -> State:
@@ -201,6 +218,8 @@ def _sum_of(dataset: str, releases: list[State]) -> str:
 
     counted = [state for state in releases if state.counts]
     waiting = [state for state in counted if state.last.event == "opened"]
+    unpublished = [state for state in counted if state.drawn_at is not None and state.published_at is None]
     total = exact_text(sum((state.epsilon for state in counted), start=0))
     text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
-    return text + (f", of them open: {len(waiting)}" if waiting else "")
+    text += f", of them open: {len(waiting)}" if waiting else ""
+    return text + (f", drawn and not published: {len(unpublished)}" if unpublished else "")

@@ -18,7 +18,7 @@ from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Asked", "asked_by", "asked_in", "refuse_another", "refuse_beyond_budget"]
+__all__ = ["Asked", "asked_by", "asked_in", "is_over", "refuse_another", "refuse_beyond_budget"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,11 @@ def asked_in(event: Event) -> Asked:
     )
 
 
+def is_over(state: State) -> bool:
+    """Tell whether a release's noise must not be used for another one: published once, or given up."""
+    return state.published_at is not None or state.last.event in {"withdrawn", "given_up"}
+
+
 def refuse_another(state: State, asked: Asked) -> None:
     """Refuse to write what was withdrawn, or opened for something else.
 
@@ -73,8 +78,8 @@ def refuse_another(state: State, asked: Asked) -> None:
         GateRefused: naming what differs.
     """
     last = state.last
-    if last.event == "withdrawn":
-        raise GateRefused(f"the release {last.release_id} was withdrawn. Materialize perturbed again.")
+    if last.event in {"withdrawn", "given_up"}:
+        raise GateRefused(f"the release {last.release_id} was {state.name}. Materialize perturbed again.")
     for name in ("dataset", "release", "partition", "making", "epsilon"):
         if getattr(last, name) != getattr(asked, name):
             raise GateRefused(
@@ -111,5 +116,11 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
             f"Of it {exact_text(found.open_epsilon)} is held by releases that are still open, "
             f"{found.open_releases} in number. If nothing of them was written: "
             f"anon-pipeline ledger close ID --as failed."
+        )
+    if found.unpublished:
+        lines.append(
+            f"Of it {exact_text(found.unpublished_epsilon)} is of noise that was drawn and not published, "
+            f"draws: {found.unpublished}. It stays spent; a run on the same data by the same policy uses its "
+            f"draw again, for nothing."
         )
     raise GateRefused("\n".join(lines))

@@ -1,4 +1,4 @@
-"""What happens to a release, written down: opened, published, failed, withdrawn; refused beyond its budget.
+"""What happens to a release, written down: drawn, opened, published, failed; refused beyond its budget.
 
 Each step reads and verifies what it needs (`page`), decides and appends, in one transaction that no other
 writer shares. Belongs here: which step may follow which. Does not belong here: databases (`store`),
@@ -10,20 +10,22 @@ from __future__ import annotations
 import os
 import socket
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 from anon_pipeline.errors import InputError
 from anon_pipeline.ledger.asking import (
     Asked,
     asked_in,
+    is_over,
     refuse_another,
     refuse_beyond_budget,
 )
-from anon_pipeline.ledger.budget import State
+from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.ledger.chain import Broken, Event, Kind
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
@@ -50,20 +52,68 @@ class Ledger:
     now: Callable[[], datetime] = field(default=_clock)
     every: int = EVERY
 
-    def open(self, asked: Asked) -> str:
+    def open(self, asked: Asked, *, release_id: str | None = None, draw: str | None = None) -> str:
         """Open a release before its noise is drawn.
 
+        Args:
+            asked: with the ε that it spends.
+            release_id: of the draw; None: a new one.
+            draw: commitment of the draw whose key is sealed; its ε is then spent, whatever becomes of it.
+                None for a release without noise.
         Returns:
             Its id.
         Raises:
             GateRefused: the budget does not hold what is asked.
             InputError: the ledger cannot be written, or has been tampered with.
         """
-        release_id = uuid.uuid4().hex
+        release_id = release_id or uuid.uuid4().hex
         with self._page() as page:
+            if page.state(release_id) is not None:
+                raise InputError(f"the id {release_id} must be of no other release: the ledger knows it")
             refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            if draw is not None:
+                self._add(page, release_id, "drawn", asked, draw)
             self._add(page, release_id, "opened", asked)
         return release_id
+
+    def again(self, release_id: str, asked: Asked, draw: str) -> bool:
+        """Open the release of a draw again, for nothing, if it is booked, and not published or given up.
+
+        All events are verified, not those of the step alone: what is found is not paid for again.
+
+        Args:
+            release_id: of the draw.
+            asked: as when it was opened.
+            draw: its commitment.
+        Returns:
+            Whether it is live, and open now.
+        Raises:
+            GateRefused: opened for something else; or it had failed, and its ε is beyond the budget by now.
+            InputError: the ledger has booked another draw under this id, or has been tampered with.
+        """
+        with self._page() as page:
+            events = all_trusted(page.connection, self.store.shown)
+            state = states(events).get(release_id)
+            booked = [e.data_digest for e in events if (e.release_id, e.event) == (release_id, "drawn")]
+            if state is None or is_over(state) or booked == [None] or not booked:
+                return False
+            if booked != [draw]:
+                raise InputError(
+                    f"the draw {release_id} in the vault must be the one that the ledger has booked: it is "
+                    f"another. Find out who can write to the vault, then: anon-pipeline ledger close "
+                    f"{release_id} --as failed."
+                )
+            refuse_another(state, asked)
+            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            if state.begun is None:  # what another run is writing stays as it has begun it
+                self._add(page, release_id, "opened", asked)
+            return True
+
+    def over(self, release_ids: Iterable[str]) -> frozenset[str]:
+        """Return those of some draws that must not be used any more: not booked here, published, given up."""
+        with self._page() as page:
+            found = {release_id: page.state(release_id) for release_id in release_ids}
+        return frozenset(name for name, state in found.items() if state is None or is_over(state))
 
     def begin(self, release_id: str, asked: Asked, data_digest: str) -> None:
         """Enter that a table is about to be written; from here on it may be at the destination.
@@ -82,6 +132,8 @@ class Ledger:
             if state is not None:
                 refuse_another(state, asked)
             refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            if state is None and Fraction(asked.epsilon):  # drawn without this ledger: it is booked now
+                self._add(page, release_id, "drawn", asked)
             if state is None or state.published_at is None:
                 self._add(page, release_id, "opened", asked, data_digest)
 
@@ -99,6 +151,8 @@ class Ledger:
     def failed(self, release_id: str, *, begun: bool = False) -> bool:
         """Enter that nothing was written, if the release is open and that can be known.
 
+        The ε of its noise stays spent, if the noise was drawn: see `budget.Entry.counts`.
+
         Args:
             release_id: of the release.
             begun: also when writing had begun: the caller has looked at the destination.
@@ -113,6 +167,20 @@ class Ledger:
                 return False
             self._add(page, release_id, "failed", asked_in(state.last))
             return True
+
+    def give_up(self, release_id: str) -> None:
+        """Enter that a draw is never to be used again; its ε stays spent.
+
+        Raises:
+            InputError: it is no draw, or was published.
+        """
+        with self._page() as page:
+            state = _known(page, release_id)
+            if state.drawn_at is None or is_over(state):
+                raise InputError(
+                    f"only a draw that is not published can be given up, {release_id} is {state.name}"
+                )
+            self._add(page, release_id, "given_up", asked_in(state.last))
 
     def withdraw(self, release_id: str) -> None:
         """Enter that a published release was taken back; its ε stays spent.

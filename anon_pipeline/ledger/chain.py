@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 __all__ = ["GENESIS", "Broken", "Event", "Head", "Kind", "broken_at", "head_of", "sealed"]
 
-Kind = Literal["opened", "published", "failed", "withdrawn"]
+Kind = Literal["drawn", "opened", "published", "failed", "given_up", "withdrawn"]
+"""What may happen. ``drawn``: the key of its noise was sealed; ``opened`` follows in the same step."""
 
 GENESIS = "0" * 64
 """What stands for the hash before the first event."""
@@ -27,7 +28,8 @@ class Event:
     seq: 1, 2, 3, … without a gap.
     release_id: 32 hexadecimal digits, drawn when the release is opened.
     at: ISO 8601 in UTC with microseconds; never before that of the event before.
-    data_digest: of the table; None while nothing may be written yet.
+    data_digest: of the table; None while nothing may be written yet. Of ``drawn``: the draw's commitment, see
+        `publish.draws.Draw`; None where the noise was drawn before this ledger learned of it.
     epsilon: what the release spends, as decimal text or as a fraction (``2/3``); ``0`` without fresh noise.
     owner: host/process/run.
     prev: hash of the event before.

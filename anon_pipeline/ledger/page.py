@@ -25,6 +25,7 @@ from anon_pipeline.ledger.store import (
     how_many,
     keep_checkpoint,
     kept_checkpoint,
+    kept_head,
 )
 
 __all__ = ["EVERY", "Page", "all_trusted", "all_verified", "page_in"]
@@ -35,9 +36,9 @@ EVERY = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
-    """The releases in one transaction, to which one event is added.
+    """The releases in one transaction, to which the events of one step are added.
 
-    head: the last event.
+    head: the last event before the step.
     last_at: its time.
     recent: states of the releases with events after the checkpoint; all of them where there is none.
     since: how many events there are after it.
@@ -65,7 +66,7 @@ class Page:
             _refuse(
                 Broken(kept.seq[i], "must be the event that the checkpoint has seen: it is not"), self.shown
             )
-        return State(event, kept.published_at[i], kept.begun[i])
+        return State(event, kept.published_at[i], kept.begun[i], kept.drawn_at.get(release_id))
 
     def others(self, release_id: str) -> Iterator[Entry]:
         """Yield what the budget looks at, of all releases but one."""
@@ -87,9 +88,11 @@ class Page:
         Raises:
             InputError: a checkpoint is due, and an event before the last one has been changed.
         """
-        at = max(now.isoformat(timespec="microseconds"), self.last_at)
-        named = self._made() if self.since >= every else None
-        append(self.connection, sealed(replace(event, at=at, checkpoint=named), self.head))
+        head = kept_head(self.connection)
+        before = None if head == self.head else event_at(self.connection, head.seq)  # of this step
+        at = max(now.isoformat(timespec="microseconds"), self.last_at if before is None else before.at)
+        named = self._made() if before is None and self.since >= every else None
+        append(self.connection, sealed(replace(event, at=at, checkpoint=named), head))
 
     def _made(self) -> str:
         """Verify all events, make their checkpoint, and return its digest."""

@@ -1,6 +1,7 @@
 """The ledger's part in making and publishing a release: what is entered when, and what a crash leaves.
 
-The row is opened before noise is drawn, begun before a byte is written, closed after the manifest's rename.
+The ε of a draw is booked before there is noise, and stays spent. The row is begun before a byte is written,
+closed after the manifest's rename.
 Belongs here: bringing ledger, policy and destination together. Does not belong here: what may follow what
 (`ledger`), writing releases (`writer`).
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,7 +24,6 @@ from anon_pipeline.errors import (
     InputError,
     PolicyError,
     PublishError,
-    private_stage,
 )
 from anon_pipeline.facts import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
@@ -34,7 +34,6 @@ from anon_pipeline.publish.writer import read_manifest
 
 __all__ = [
     "Booking",
-    "Opening",
     "booking",
     "epsilon_in",
     "holds",
@@ -56,20 +55,41 @@ class Booking:
     folder: Path
     ledger: Ledger | None
 
-    def open(self, epsilon: Fraction) -> str | None:
-        """Open the release before its noise is drawn, after entering what a crash has left open.
+    @property
+    def noisy(self) -> bool:
+        """Whether the policy adds noise: its ε is positive then."""
+        return bool(Fraction(self.asked.epsilon))
 
-        A destination that cannot be read shows nothing, so what is open stays so; `publish` refuses it.
+    def open(self) -> str | None:
+        """Open a release without noise, after entering what a crash has left open.
 
-        Args:
-            epsilon: that the release spends.
+        Returns:
+            Its id; None without a ledger.
+        """
+        self.find()
+        return None if self.ledger is None else self.ledger.open(self.asked)
+
+    def book(self, release_id: str, asked: Asked, commitment: str) -> None:
+        """Book a draw whose key is sealed, before it is used; without a ledger there is nothing to enter.
+
         Raises:
             GateRefused: beyond the budget.
         """
-        if self.ledger is None:
-            return None
-        self._find(self.ledger)
-        return self.ledger.open(self._asking(epsilon))
+        if self.ledger is not None:
+            self.ledger.open(asked, release_id=release_id, draw=commitment)
+
+    def again(self, release_id: str, asked: Asked, commitment: str) -> bool:
+        """Tell whether a draw may be used again, and open its release; without a ledger it may."""
+        return self.ledger is None or self.ledger.again(release_id, asked, commitment)
+
+    def over(self, release_ids: Iterable[str]) -> frozenset[str]:
+        """Return the draws that must not be used again; without a ledger none is known."""
+        ids = tuple(release_ids)
+        return frozenset() if self.ledger is None or not ids else self.ledger.over(ids)
+
+    def id_of(self, draw: str) -> str | None:
+        """Return the release id that a draw's table is marked with; None where no ledger knows it."""
+        return None if self.ledger is None else draw
 
     def counted(self, memory: Memory) -> Memory:
         """Return the memory in which only what this ledger has booked can be published again for nothing.
@@ -79,15 +99,20 @@ class Booking:
         """
         if self.ledger is None:
             return memory
-        self._find(self.ledger)
+        self.find()
         return memory.booked_in(self.ledger.tables(self.asked))
 
-    def _find(self, ledger: Ledger) -> None:
-        """Enter what the destination shows, if it can be read."""
-        with suppress(PublishError):
-            ledger.found(read_manifest(self.folder))
+    def find(self) -> None:
+        """Enter what the destination shows: a crash may have kept it from the ledger.
 
-    def _asking(self, epsilon: Fraction) -> Asked:
+        A destination that cannot be read shows nothing, so what is open stays so; `publish` refuses it.
+        """
+        if self.ledger is not None:
+            with suppress(PublishError):
+                self.ledger.found(read_manifest(self.folder))
+
+    def asking(self, epsilon: Fraction) -> Asked:
+        """Return what is entered for a release that spends this ε."""
         return replace(self.asked, epsilon=exact_text(epsilon))
 
     @contextmanager
@@ -100,7 +125,7 @@ class Booking:
             raise
 
     def failed(self, release_id: str | None) -> None:
-        """Mark the release as failed, unless it was or may have been written.
+        """Mark the release as failed, unless it was or may have been written. Its noise stays paid for.
 
         A ledger that cannot be reached now leaves the release open, which counts as spent.
         """
@@ -123,7 +148,7 @@ class Booking:
             yield
             return
         self.ledger.found(read_manifest(self.folder))
-        asked = self._asking(epsilon)
+        asked = self.asking(epsilon)
         if asked != self.asked and not self.ledger.knows(release_id):
             raise GateRefused(
                 f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
@@ -144,29 +169,6 @@ class Booking:
                 ledger.published(release_id, data_digest)
             else:
                 ledger.failed(release_id, begun=True)
-
-
-@dataclass(slots=True, eq=False)
-class Opening:
-    """A release that is opened in the ledger when its turn comes, and fails if its stages do."""
-
-    booked: Booking
-    release_id: str | None = None
-
-    def __call__(self, epsilon: Fraction) -> str | None:
-        """Open the release, see `Booking.open`."""
-        with private_stage("ledger"):
-            self.release_id = self.booked.open(epsilon)
-        return self.release_id
-
-    @contextmanager
-    def failing(self) -> Iterator[None]:
-        """Mark the release as failed if this work ends after it was opened and before its writing began."""
-        try:
-            yield
-        except BaseException:
-            self.booked.failed(self.release_id)
-            raise
 
 
 def booking(policy: Policy, locations: Locations, *, partition: str | None = None, run: str = "") -> Booking:

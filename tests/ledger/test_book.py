@@ -58,7 +58,7 @@ def test_a_release_that_the_ledger_does_not_know_is_opened_when_it_is_written(
     book: Ledger, asked: Ask
 ) -> None:
     book.begin("f" * 32, asked("2", 2), "digest")
-    assert kinds(book) == [("opened", "digest")]
+    assert kinds(book) == [("drawn", None), ("opened", "digest")]
     with pytest.raises(GateRefused):
         book.begin("e" * 32, asked("2", 2), "digest")
 

@@ -257,7 +257,7 @@ def histories(draw: st.DrawFn) -> list[Event]:
     for i in range(draw(st.integers(1, 12))):
         new = Event(
             0, draw(st.sampled_from("abc")), f"time {i:02}",
-            draw(st.sampled_from(["opened", "published", "failed", "withdrawn"])),
+            draw(st.sampled_from(["drawn", "opened", "published", "failed", "given_up", "withdrawn"])),
             draw(st.sampled_from(["people", "others é"])), "small", draw(st.none() | st.just("w1")), "p", "m",
             draw(st.none() | st.sampled_from(["d1", "d2"])), 5, draw(st.sampled_from(["1", "0.1"])), "o",
         )  # fmt: skip
@@ -270,7 +270,9 @@ def test_a_checkpoint_is_the_fold_of_its_events_and_survives_its_text(events: li
     read, found = checkpoint_in(text_of(checkpoint_of(events))), states(events)
     assert text_of(read) == text_of(checkpoint_of(events))
     assert dict(read.entries()) == {key: state.entry for key, state in found.items()}
-    assert read.folded(["a", "b", "c", "x"]) == {k: (s.published_at, s.begun) for k, s in found.items()}
+    assert read.folded(["a", "b", "c", "x"]) == {
+        k: (s.published_at, s.begun, s.drawn_at) for k, s in found.items()
+    }
     assert [events[seq - 1].hash for seq in read.seq] == read.hash == [s.last.hash for s in found.values()]
 
 

@@ -26,7 +26,9 @@ from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
-from anon_pipeline.publish.booking import Opening, booking, epsilon_in
+from anon_pipeline.publish.booking import booking, epsilon_in
+from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.draws import draws_of
 from anon_pipeline.staged import STAGES, Chain, Means, Staged
 
 Make = Callable[..., Any]
@@ -73,7 +75,8 @@ class World:
         with archive.alone():
             memory = booked.counted(archive.read(None))
         key = hashing_key(policy, folder=places.sources)
-        means = Means(places.hierarchies, key, system_entropy(), opens=Opening(booked), memory=memory)
+        opened = Opening(booked, draws_of(policy, places, None))
+        means = Means(places.hierarchies, key, system_entropy(), opens=opened, memory=memory)
         return pipeline.run(policy, self.people, means)
 
     def publish(self, policy: Policy, chain: Chain, **said: Any) -> Published:
