@@ -105,6 +105,7 @@ def close(release_id: str, state: str, policy_file: Path | None, project: Path |
         if found.begun is None:
             raise InputError(f"{full} cannot have been published: its writing never began")
         book.published(full, found.begun)
+        _forget(full, policy_file, project)
     else:
         if found.begun is not None:
             _refuse_if_there(found, policy_file, project)

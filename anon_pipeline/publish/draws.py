@@ -36,6 +36,7 @@ __all__ = ["Draw", "Draws", "draws_of", "forget"]
 
 _VERSION = 1
 _FOLDER, _SUFFIX = "draws", DRAW
+_GIVE_UP = "give the draw up: anon-pipeline ledger close ID --as failed (without a ledger: vault purge)."
 _HEX_KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -94,6 +95,9 @@ class Draws:
                 fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
+            fcntl.flock(
+                handle, fcntl.LOCK_UN
+            )  # closing would not do where a forked child has the handle, too
             os.close(handle)
 
     def ids(self) -> dict[str, str]:
@@ -187,11 +191,13 @@ class Draws:
             document = None
         except OSError as error:
             raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
+        except InputError as error:
+            raise InputError(f"{error} If it cannot be restored, {_GIVE_UP}") from None
         draw = _draw(document, self.release, self.partition)
         if draw is None or self._name(draw.id) != name:
             raise InputError(
                 f"the vault's {name} must be as it was written: it has been changed or exchanged. Find out "
-                f"who can write to the vault, then: anon-pipeline ledger close ID --as failed."
+                f"who can write to the vault, then {_GIVE_UP}"
             )
         return draw
 
