@@ -220,8 +220,8 @@ class Ledger:
         """Tell whether a release was ever opened here."""
         return any(event.release_id == release_id for event in self.events())
 
-    def tables(self, asked: Asked) -> frozenset[str]:
-        """Return the digests of the tables that were published by releases that add up with what is asked.
+    def tables(self, asked: Asked) -> frozenset[tuple[str, str]]:
+        """Return id and table's digest of what was published by releases that add up with what is asked.
 
         What is among them is not paid for again, so all events are verified, not those of the step alone.
 
@@ -234,7 +234,7 @@ class Ledger:
             events = all_trusted(connection, self.store.shown)
         alone = asked.budget is not None and asked.budget.per == "record"
         return frozenset(
-            event.data_digest
+            (event.release_id, event.data_digest)
             for event in events
             if event.event == "published"
             and event.data_digest is not None

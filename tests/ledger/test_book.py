@@ -139,12 +139,13 @@ def test_the_owner_of_an_event_runs_or_not() -> None:
 
 
 def test_it_knows_what_was_published_and_adds_up_with_what_is_asked(book: Ledger, asked: Ask) -> None:
+    ids = dict[str, str]()
     for name, ask in (
         ("one", asked(partition="w1")),
         ("two", asked(partition="w2")),
         ("other", asked(dataset="others", partition="w1")),
     ):
-        release_id = book.open(ask)
+        ids[name] = release_id = book.open(ask)
         book.begin(release_id, ask, name)
         book.published(release_id, name)
         book.withdraw(release_id)
@@ -152,7 +153,8 @@ def test_it_knows_what_was_published_and_adds_up_with_what_is_asked(book: Ledger
     book.begin(waiting, asked(), "waiting")
     assert book.knows(waiting)
     assert not book.knows("f" * 32)
-    assert book.tables(asked(partition="w1")) == {"one", "two"}
-    assert book.tables(asked("2", 9, partition="w1")) == {"one", "two"}
-    assert book.tables(asked("2", 9, per="record", partition="w1")) == {"one"}
-    assert book.tables(asked(dataset="others")) == {"other"}
+    one, two, other = ((ids[name], name) for name in ("one", "two", "other"))
+    assert book.tables(asked(partition="w1")) == {one, two}
+    assert book.tables(asked("2", 9, partition="w1")) == {one, two}
+    assert book.tables(asked("2", 9, per="record", partition="w1")) == {one}
+    assert book.tables(asked(dataset="others")) == {other}
