@@ -289,7 +289,7 @@ def test_killed_between_rename_and_close(world: World, monkeypatch: pytest.Monke
     assert world.rows() == [("published", "2"), ("published", "0")]
 
 
-def test_killed_before_the_rename_the_noise_is_drawn_and_booked_anew(
+def test_killed_before_the_rename_the_next_run_uses_its_draw(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = world.policy()
@@ -298,7 +298,7 @@ def test_killed_before_the_rename_the_noise_is_drawn_and_booked_anew(
         killed(lambda: world.release(policy))
     again = world.release(policy)
     assert composition(again)["values_reused"] == 0
-    assert world.rows() == [("opened", "2"), ("published", "2")]
+    assert world.rows() == [("published", "2")]
 
 
 def test_noise_of_which_nobody_knows_whether_it_was_published_is_booked_when_it_is(
@@ -321,10 +321,10 @@ def test_noise_of_which_nobody_knows_whether_it_was_published_is_booked_when_it_
     assert world.booked() == ["2", "2", "0"]
 
 
-def test_a_release_that_another_run_has_overtaken_is_refused_and_gives_back(world: World) -> None:
+def test_a_release_that_another_draw_has_overtaken_is_refused_and_stays_spent(world: World) -> None:
     policy = world.policy(budget={"epsilon": 4})
     late = world.drawn(policy)
-    world.release(policy)
+    world.release(world.policy(budget={"epsilon": 5}))
     with pytest.raises(GateRefused, match="materialize perturbed again"):
         world.publish(policy, late)
     assert world.rows() == [("failed", "2"), ("published", "2")]
@@ -450,14 +450,14 @@ def test_in_dagster(project: Make, small_people: Make, monkeypatch: pytest.Monke
     assert (made.folder / "vault" / "small" / "perturbed.parquet").read_bytes() == before
 
 
-def test_a_stage_that_runs_again_in_dagster_books_again(
+def test_a_stage_that_runs_again_in_dagster_books_nothing_more(
     project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
     made = project(**KEEPS)
     assert made.materialize(*STAGES).success
     assert made.materialize("perturbed", "shuffled", "suppressed").success
-    assert [event.epsilon for event in entered(made.folder)] == ["2", "2"]  # nothing is published yet
+    assert [state.last.epsilon for state in states(entered(made.folder)).values()] == ["2"]
     assert made.run("small_release").success
     assert made.materialize("perturbed").success
     assert [event.epsilon for event in entered(made.folder) if event.event == "opened"][-1] == "0"
