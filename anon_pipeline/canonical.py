@@ -54,8 +54,8 @@ def canonical(frame: pd.DataFrame) -> Canonical:
         codes[:, j], distinct = _coded(column)
         sha.update(digest_frame(pd.DataFrame({str(name): distinct})).encode())
     order = np.argsort(group_rows(codes)[1], kind="stable")
-    for column in codes.T:
-        sha.update(column[order].astype("<i8").tobytes())
+    for ranks in codes.T:
+        sha.update(ranks[order].astype("<i8").tobytes())
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return Canonical(places, sha.hexdigest())

@@ -40,12 +40,12 @@ from anon_pipeline.measure.measures import class_limits, confident_originals
 from anon_pipeline.measure.noise import noise_facts, output_bounds
 from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.measure.recoding import recoding_task
-from anon_pipeline.perturb.entropy import Entropy, distinct_ids, seeded_entropy
+from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.grid import from_grid
-from anon_pipeline.perturb.keys import fresh_key
+from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import Progress, recode
+from anon_pipeline.recode import BY_ORDER, Progress, recode
 from anon_pipeline.recode.model import untold
 from anon_pipeline.shuffle import permutation
 from anon_pipeline.staged import Chain, Drawn, Means, Opens, Staged
@@ -92,6 +92,7 @@ def k_anonymized(
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
     All n records stay, those that are suppressed with class −1: what comes later is measured against them.
+    Their classes do not depend on the order of the source.
 
     Args:
         policy: its section ``anonymize``.
@@ -103,6 +104,9 @@ def k_anonymized(
         InfeasibleError: no recoding within the suppression limit.
     """
     wanted, frame = policy.anonymize, before.frame
+    if wanted.recoder in BY_ORDER:
+        places = canonical(frame.drop(columns=[RECORD])).places
+        frame = frame.take(np.argsort(places)).reset_index(drop=True)
     n, gone = len(frame), incomplete(frame, policy)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
     allowed = policy.suppressible(n)
@@ -173,16 +177,16 @@ def perturbed(
         drawn = Drawn(fresh_key(entropy))
     else:
         drawn = opens(spending(policy, stays), noise_input(whole, in_class, stays, facts=before.facts))
-    entropy = seeded_entropy(int.from_bytes(drawn.key.secret))
+    words = Words(drawn.key, whole.places[in_class])
     noisy = add_noise(
         originals[:, :numbers],
         classes,
         noises=noises(policy),
-        entropy=entropy,
+        entropy=words,
         bounds=output_bounds(policy),
         names=list(policy.perturbed),
     )
-    categories = drawn_categories(policy, originals[:, numbers:], entropy=entropy)
+    categories = drawn_categories(policy, originals[:, numbers:], words=words)
     values = np.where(stays.known, stays.noisy, np.hstack((noisy.values, categories)))
     released = {
         name: from_grid(values[:, j], column.resolution)

@@ -26,7 +26,7 @@ from anon_pipeline.perturb.categories import (
     kept,
 )
 from anon_pipeline.perturb.category_sampler import draw_categories
-from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.keys import Words
 from anon_pipeline.policy.columns import PerturbCategories
 from anon_pipeline.policy.hierarchies import Tree
 from anon_pipeline.policy.model import Policy
@@ -89,16 +89,16 @@ def category_values(codes: NDArray[np.int64], policy: Policy) -> dict[str, pd.Se
     }
 
 
-def drawn_categories(policy: Policy, originals: NDArray[np.int64], *, entropy: Entropy) -> NDArray[np.int64]:
+def drawn_categories(policy: Policy, originals: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
     """Draw what is released in each column of categories, (n, c).
 
     Args:
         policy: names the columns.
         originals: (n, c) codes.
-        entropy: source of random words.
+        words: of the n records; each column takes those of its number, after the columns with numbers.
     """
     columns = [
-        draw_categories(noise, originals[:, j], entropy=entropy)
+        draw_categories(noise, originals[:, j], entropy=words.of_column(len(policy.perturbed) + j))
         for j, noise in enumerate(category_noises(policy).values())
     ]
     return np.stack(columns, axis=1) if columns else originals

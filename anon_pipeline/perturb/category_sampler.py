@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.perturb.categories import CategoryNoise, exponents
-from anon_pipeline.perturb.entropy import Entropy, integers_below
+from anon_pipeline.perturb.keys import Source, Words, by_element, integers_each
 
 __all__ = ["draw_categories", "thresholds"]
 
@@ -73,14 +73,14 @@ def _whole_parts(
 
 
 def draw_categories(
-    noise: CategoryNoise, codes: NDArray[np.int64], *, entropy: Entropy, bits: int = _BITS
+    noise: CategoryNoise, codes: NDArray[np.int64], *, entropy: Source, bits: int = _BITS
 ) -> NDArray[np.int64]:
     """Draw what is released for each original, exactly.
 
     Args:
         noise: what the column is released under.
         codes: (n,) originals, 0 … D−1.
-        entropy: source of random words.
+        entropy: source of the elements' random words.
         bits: of a uniform number that are drawn at once, 1 … 62; any give the same law.
     Returns:
         (n,) codes, independent.
@@ -91,8 +91,9 @@ def draw_categories(
     if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < sizes.shape[1]:
         raise ValueError("codes must be of values of the domain, got others.")
     rings = np.diff(sizes, axis=0, prepend=0)
-    level = _levels(rings, exponents(noise), codes, entropy=entropy, bits=bits)
-    drawn = starts[level, codes] + integers_below(rings[level, codes], entropy=entropy)
+    words = by_element(entropy, len(codes))
+    level = _levels(rings, exponents(noise), codes, words=words, bits=bits)
+    drawn = starts[level, codes] + integers_each(rings[level, codes], words=words.of_part(1))
     inner = np.maximum(level - 1, 0)
     beyond = (level > 0) & (drawn >= starts[inner, codes])
     return drawn + np.where(beyond, sizes[inner, codes], 0)
@@ -103,7 +104,7 @@ def _levels(
     gammas: tuple[Fraction, ...],
     codes: NDArray[np.int64],
     *,
-    entropy: Entropy,
+    words: Words,
     bits: int,
 ) -> NDArray[np.int64]:
     """Draw the level on which each original, (n,), and what is released for it meet, (n,)."""
@@ -111,27 +112,31 @@ def _levels(
     own = place.reshape(-1)[codes]
     counts = kinds.T.tolist()
     limits = np.array([thresholds(kind, gammas, bits) for kind in counts], np.int64).T
-    drawn = _uniform(len(codes), entropy, bits)
+    drawn = _uniform(words, slice(None), 0, bits)
     levels, open_ = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.bool_)
     for limit in limits:
         levels += drawn > limit[own]
         open_ |= drawn == limit[own]
     for i in np.flatnonzero(open_).tolist():
-        levels[i] = _refined(int(drawn[i]), counts[own[i]], gammas, entropy=entropy, bits=bits)
+        levels[i] = _refined(i, counts[own[i]], gammas, words=words, bits=bits)
     return levels
 
 
-def _uniform(count: int, entropy: Entropy, bits: int) -> NDArray[np.int64]:
-    return (entropy.words(count) >> np.uint64(64 - bits)).astype(np.int64)
+def _uniform(words: Words, at: NDArray[np.int64] | slice, number: int, bits: int) -> NDArray[np.int64]:
+    """Return the first bits of one word of some elements."""
+    drawn = words.rows(at, 1, first=number)[:, 0].view(np.uint64)
+    return (drawn >> np.uint64(64 - bits)).astype(np.int64)
 
 
 def _refined(
-    drawn: int, rings: Sequence[int], gammas: tuple[Fraction, ...], *, entropy: Entropy, bits: int
+    element: int, rings: Sequence[int], gammas: tuple[Fraction, ...], *, words: Words, bits: int
 ) -> int:
-    """Decide a level with more bits of the uniform number, of which some are drawn."""
-    known = bits
+    """Decide a level with more bits of an element's uniform number: those of its next words."""
+    drawn, number, at = 0, 0, np.array([element])
     while True:
-        drawn, known = drawn << bits | int(_uniform(1, entropy, bits)[0]), known + bits
-        limits = thresholds(rings, gammas, known)
+        drawn, number = drawn << bits | int(_uniform(words, at, number, bits)[0]), number + 1
+        if number == 1:
+            continue
+        limits = thresholds(rings, gammas, bits * number)
         if drawn not in limits:
             return sum(drawn > limit for limit in limits)

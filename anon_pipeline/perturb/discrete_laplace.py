@@ -13,25 +13,25 @@ from numpy.typing import NDArray
 
 from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
-from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.feeding import feed
+from anon_pipeline.perturb.keys import Source, by_element
 from anon_pipeline.perturb.laplace_kernel import fill
 
 __all__ = ["discrete_laplace", "exact_fraction", "refuse_inexact"]
 
 _LARGEST = 2**52  # of a diameter times ε's denominator, see laplace_kernel
-_EXPECTED = 8  # words that a sample uses on average
+_FIRST = 12  # words that a sample gets; it uses 8 on average
 
 
 def discrete_laplace(
-    diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Entropy
+    diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Source
 ) -> NDArray[np.int64]:
     """Draw integer noise z with P(z) ∝ exp(−|z|·ε/diameter), exactly.
 
     Args:
         diameters: (n,) sensitivity of each element in grid units, ≥ 0.
         epsilon: > 0, exact; see `exact_fraction`.
-        entropy: source of random words.
+        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where the diameter is 0.
     Raises:
@@ -44,10 +44,10 @@ def discrete_laplace(
     numerators = np.ascontiguousarray(diameters, np.int64) * epsilon.denominator
     noise = np.zeros(len(diameters), np.int64)
     feed(
-        lambda words, done: fill(noise, numerators, epsilon.numerator, words, done),
+        lambda words, elements: fill(noise, numerators, epsilon.numerator, words, elements),
         len(noise),
-        expected=_EXPECTED,
-        entropy=entropy,
+        first=_FIRST,
+        words=by_element(entropy, len(noise)),
     )
     return noise
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-__all__ = ["Entropy", "distinct_ids", "integers_below", "seeded_entropy", "system_entropy"]
+__all__ = ["Entropy", "distinct_ids", "integers_below", "masks_of", "seeded_entropy", "system_entropy"]
 
 # ChaCha20 counts 64-byte blocks in 32 bits: one key and nonce is good for 2^35 words. Stop at an eighth.
 _WORDS_PER_KEY = 2**32
@@ -102,18 +102,29 @@ def integers_below(bounds: NDArray[np.int64], *, entropy: Entropy) -> NDArray[np
     Raises:
         ValueError: a bound below 1.
     """
-    if len(bounds) and int(bounds.min()) < 1:
-        raise ValueError(f"bounds must be >= 1, got {int(bounds.min())}.")
-    masks = bounds - 1
-    for shift in (1, 2, 4, 8, 16, 32):
-        masks |= masks >> shift
-    drawn = np.zeros(len(bounds), np.int64)
+    masks, drawn = masks_of(bounds), np.zeros(len(bounds), np.int64)
     waiting = np.arange(len(bounds))
     while len(waiting):
         words = entropy.words(len(waiting)).view(np.int64) & masks[waiting]
         drawn[waiting] = words
         waiting = waiting[words >= bounds[waiting]]
     return drawn
+
+
+def masks_of(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the bits that an integer in [0, bound) needs, all set, (n,).
+
+    Args:
+        bounds: (n,) ≥ 1.
+    Raises:
+        ValueError: a bound below 1.
+    """
+    if len(bounds) and int(bounds.min()) < 1:
+        raise ValueError(f"bounds must be >= 1, got {int(bounds.min())}.")
+    masks: NDArray[np.int64] = bounds - 1
+    for shift in (1, 2, 4, 8, 16, 32):
+        masks |= masks >> shift
+    return masks
 
 
 def distinct_ids(n: int, *, entropy: Entropy) -> NDArray[np.int64]:

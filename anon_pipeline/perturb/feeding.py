@@ -1,7 +1,7 @@
 """Random words for kernels that use as many as they need.
 
-Belongs here: handing words to a kernel until it has written all of its elements. Does not belong here: the
-kernels, and where words come from (`entropy`).
+Belongs here: handing each element its words until the kernel has written all of them. Does not belong here:
+the kernels, and where words come from (`keys`).
 """
 
 from __future__ import annotations
@@ -11,32 +11,32 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.keys import Words
 
 __all__ = ["feed"]
 
-_BLOCK = 2**15  # words asked for at a time: 256 KiB stay in the cache between the cipher and the kernel
+_WORDS = 2**15  # at a time: 256 KiB stay in the cache between the cipher and the kernel
 
 
 def feed(
-    fill: Callable[[NDArray[np.int64], int], tuple[int, int]], count: int, *, expected: int, entropy: Entropy
+    fill: Callable[[NDArray[np.int64], NDArray[np.int64]], int], count: int, *, first: int, words: Words
 ) -> None:
-    """Call a kernel with words until it has written all of its elements.
+    """Call a kernel with each element's own words until it has written all elements.
 
-    An element that ran out of words sees the same ones again, with more behind them: how many words an
+    An element that ran out of words sees the same ones again, with as many behind them: how many words an
     element uses depends on its value, so starting it again on fresh words would make those values rarer that
     use many.
 
     Args:
-        fill: takes words and the first element to write, returns the first element that it has not written
-            and the first word that this one may use.
+        fill: takes words (m, w) and the elements (m,) that they are of; writes what it can, moves the
+            elements that ran out of words to the front of that array, and returns how many these are.
         count: elements.
-        expected: words that an element uses on average; the first request is made by it.
-        entropy: source of the words.
+        first: words that an element gets at first; what is drawn does not depend on it.
+        words: of the elements.
     """
-    done, words = 0, np.empty(0, np.int64)
-    while done < count:
-        fresh = entropy.words(min(_BLOCK, expected * (count - done) + 64)).view(np.int64)
-        words = np.concatenate((words, fresh))
-        done, used = fill(words, done)
-        words = words[used:]
+    left, number = np.arange(count), first
+    while len(left):
+        few = max(_WORDS // number, 1)
+        pieces = [left[begin : begin + few] for begin in range(0, len(left), few)]
+        left = np.concatenate([piece[: fill(words.rows(piece, number), piece)] for piece in pieces])
+        number *= 2

@@ -71,25 +71,30 @@ def sample(words: NDArray[np.int64], at: int, a: int, b: int) -> tuple[int, int]
 
 @kernel
 def fill(
-    noise: NDArray[np.int64], numerators: NDArray[np.int64], b: int, words: NDArray[np.int64], start: int
-) -> tuple[int, int]:
-    """Write noise from element `start` on, as far as the words go; see `laplace_kernel.fill`.
+    noise: NDArray[np.int64],
+    numerators: NDArray[np.int64],
+    b: int,
+    words: NDArray[np.int64],
+    elements: NDArray[np.int64],
+) -> int:
+    """Write the noise of some elements, as far as their words go; see `laplace_kernel.fill`.
 
     Args:
         noise: (n,) written in place.
         numerators: (n,) a of each element's σ = a/b, in [0, 2^27]; 0 gives 0 and uses no word.
         b: denominator of all σ, ≥ 1.
-        words: (w,) uniform 64-bit words.
-        start: first element to draw.
+        words: (m, w) uniform 64-bit words of each of these elements.
+        elements: (m,) to draw; those that ran out of words are moved to the front.
     """
-    at = 0
-    for i in range(start, len(noise)):
-        if numerators[i] == 0:
-            noise[i] = 0
-            continue
-        value, after = sample(words, at, numerators[i], b)
-        if after > len(words):
-            return i, at
-        noise[i] = value
-        at = after
-    return len(noise), at
+    left = 0
+    for row in range(len(elements)):
+        i = elements[row]
+        value, after = 0, 0
+        if numerators[i] > 0:
+            value, after = sample(words[row], 0, numerators[i], b)
+        if after > words.shape[1]:
+            elements[left] = i
+            left += 1
+        else:
+            noise[i] = value
+    return left

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.entropy import Entropy, masks_of
 
-__all__ = ["NoiseKey", "Source", "Words", "by_element", "fresh_key"]
+__all__ = ["NoiseKey", "Source", "Words", "by_element", "fresh_key", "integers_each"]
 
 _COLUMNS, _PARTS, _WORDS = 2**16, 2**16, 2**33
 
@@ -93,7 +93,9 @@ class Words:
         blocks[:, :, 0] = places[:, None]
         blocks[:, :, 1] = np.arange(begin, end, dtype=np.uint64) << np.uint64(32)
         blocks[:, :, 1] |= np.uint64(self.part << 16 | self.column)
-        drawn = np.frombuffer(_encrypted(self.key.secret, blocks), "<i8").reshape(len(places), -1)
+        drawn = np.frombuffer(_encrypted(self.key.secret, blocks), "<i8").reshape(
+            len(places), 2 * (end - begin)
+        )
         skipped = first - 2 * begin
         return np.ascontiguousarray(drawn[:, skipped : skipped + count])
 
@@ -116,6 +118,27 @@ def by_element(source: Source, n: int) -> Words:
     if len(source.places) != n:
         raise ValueError(f"there must be words of {n} elements, got those of {len(source.places)}.")
     return source
+
+
+def integers_each(bounds: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
+    """Draw a uniform integer in [0, bound) for each element, from its own words, by rejection.
+
+    Args:
+        bounds: (n,) ≥ 1.
+        words: of the n elements; each uses its words from the first on until one, cut to the bits that the
+            bound needs, is below the bound.
+    Returns:
+        (n,) integers.
+    Raises:
+        ValueError: a bound below 1.
+    """
+    masks, drawn = masks_of(bounds), np.zeros(len(bounds), np.int64)
+    waiting, number = np.arange(len(bounds)), 0
+    while len(waiting):
+        found = words.rows(waiting, 1, first=number)[:, 0] & masks[waiting]
+        drawn[waiting] = found
+        waiting, number = waiting[found >= bounds[waiting]], number + 1
+    return drawn
 
 
 def _encrypted(secret: bytes, blocks: NDArray[np.uint64]) -> bytes:

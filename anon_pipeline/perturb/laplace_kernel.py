@@ -109,30 +109,34 @@ def sample(words: NDArray[np.int64], at: int, t: int, s: int) -> tuple[int, int]
 
 @kernel
 def fill(
-    noise: NDArray[np.int64], numerators: NDArray[np.int64], s: int, words: NDArray[np.int64], start: int
-) -> tuple[int, int]:
-    """Write noise from element `start` on, as far as the words go.
+    noise: NDArray[np.int64],
+    numerators: NDArray[np.int64],
+    s: int,
+    words: NDArray[np.int64],
+    elements: NDArray[np.int64],
+) -> int:
+    """Write the noise of some elements, as far as their words go.
 
     Args:
         noise: (n,) written in place.
         numerators: (n,) t of each element, in [0, 2^52]; 0 gives 0 and uses no word.
         s: denominator of all scales, ≥ 1.
-        words: (w,) uniform 64-bit words.
-        start: first element to draw.
+        words: (m, w) uniform 64-bit words of each of these elements.
+        elements: (m,) to draw; those that ran out of words are moved to the front.
     Returns:
-        The first element that is not written, and the first word that it may use. An element for which
-        the words ran out keeps the words that it has seen: it must be drawn again from the same words
-        with more behind them. How many words an element uses depends on its value, so starting it
-        again on fresh words would make those values rarer that use many.
+        How many elements ran out of words. They must be drawn again from the same words with more behind
+        them. How many words an element uses depends on its value, so starting it again on fresh words would
+        make those values rarer that use many.
     """
-    at = 0
-    for i in range(start, len(noise)):
-        if numerators[i] == 0:
-            noise[i] = 0
-            continue
-        value, after = sample(words, at, numerators[i], s)
-        if after > len(words):
-            return i, at
-        noise[i] = value
-        at = after
-    return len(noise), at
+    left = 0
+    for row in range(len(elements)):
+        i = elements[row]
+        value, after = 0, 0
+        if numerators[i] > 0:
+            value, after = sample(words[row], 0, numerators[i], s)
+        if after > words.shape[1]:
+            elements[left] = i
+            left += 1
+        else:
+            noise[i] = value
+    return left

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.perturb import gaussian_law, laplace_law, quantiles, samplers, staircase_law, uniform_law
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace, refuse_inexact
-from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.keys import Source
 
 __all__ = [
     "MECHANISMS",
@@ -105,13 +105,13 @@ def parameters(noise: Noise, sensitivity: Integers) -> Integers:
     return found
 
 
-def draw(noise: Noise, wanted: Integers, *, entropy: Entropy) -> Integers:
+def draw(noise: Noise, wanted: Integers, *, entropy: Source) -> Integers:
     """Draw the noise.
 
     Args:
         noise: of the column.
         wanted: (n,) of each element, as `parameters` says.
-        entropy: source of random words.
+        entropy: source of the elements' random words.
     Returns:
         (n,) grid units, independent.
     """

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.errors import InputError
-from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.grid import LARGEST
+from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
 
 __all__ = ["Perturbed", "add_noise", "class_diameters", "perturb"]
@@ -63,7 +63,7 @@ def perturb(
     classes: EquivalenceClasses,
     *,
     epsilons: Sequence[Fraction],
-    entropy: Entropy,
+    entropy: Source,
     bounds: Bounds | None = None,
     names: Sequence[str] | None = None,
 ) -> Perturbed:
@@ -73,7 +73,7 @@ def perturb(
         values: (n, p) original values in grid units, within ±2^52.
         classes: of the n records.
         epsilons: (p,) the columns' shares of a record's ε, see `split_epsilon`.
-        entropy: source of random words.
+        entropy: source of the n records' random words; of a draw the same for all columns.
         bounds: see `add_noise`.
         names: see `add_noise`.
     Returns:
@@ -92,7 +92,7 @@ def add_noise(
     classes: EquivalenceClasses,
     *,
     noises: Sequence[Noise],
-    entropy: Entropy,
+    entropy: Source,
     bounds: Bounds | None = None,
     names: Sequence[str] | None = None,
 ) -> Perturbed:
@@ -102,7 +102,7 @@ def add_noise(
         values: (n, p) original values in grid units, within ±2^52.
         classes: of the n records.
         noises: (p,) what each column's noise is drawn under.
-        entropy: source of random words.
+        entropy: source of the n records' random words; of a draw the same for all columns.
         bounds: (p,) public lowest and highest released value, grid units; None where there is none. The
             noisy value is moved to the nearer bound: a function of the output alone, it costs no ε.
         names: (p,) of the columns, for messages; default: their positions.
@@ -122,7 +122,8 @@ def add_noise(
     _check(values, limits, called)
     diameters = class_diameters(values, classes)
     kept = classes.labels >= 0
-    labels = classes.labels[kept]
+    labels, words = classes.labels[kept], by_element(entropy, len(values))
+    mine = Words(words.key, words.places[kept])
     noisy = values.copy()
     problems: list[str] = []
     for column, (noise, limit) in enumerate(zip(noises, limits, strict=True)):
@@ -131,7 +132,7 @@ def add_noise(
         except InputError as error:
             problems += [f"{called[column]}: {problem}" for problem in error.problems]
             continue
-        drawn = draw(noise, wanted[labels], entropy=entropy)
+        drawn = draw(noise, wanted[labels], entropy=mine.of_column(column))
         noisy[kept, column] = _clamp(clamped(noise, values[kept, column]) + drawn, limit)
     if problems:
         raise InputError(problems)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from anon_pipeline.errors import InputError
 from anon_pipeline.perturb import gaussian_kernel, staircase_kernel
 from anon_pipeline.perturb.discrete_laplace import refuse_inexact
-from anon_pipeline.perturb.entropy import Entropy, integers_below
 from anon_pipeline.perturb.feeding import feed
 from anon_pipeline.perturb.gaussian_law import STEPS
+from anon_pipeline.perturb.keys import Source, by_element, integers_each
 from anon_pipeline.perturb.staircase_law import middle_width
 
 __all__ = ["LARGEST_SIGMA", "discrete_gaussian", "refuse_wide", "staircase", "uniform"]
@@ -24,10 +24,10 @@ __all__ = ["LARGEST_SIGMA", "discrete_gaussian", "refuse_wide", "staircase", "un
 LARGEST_SIGMA = 2**27
 """Sixteenths of a grid unit up to which discrete Gaussian noise is drawn exactly."""
 
-_STAIRCASE_WORDS, _GAUSSIAN_WORDS = 10, 20  # that a sample uses on average
+_STAIRCASE_WORDS, _GAUSSIAN_WORDS = 16, 32  # that a sample gets; it uses 10 and 20 on average
 
 
-def staircase(diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Entropy) -> NDArray[np.int64]:
+def staircase(diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Source) -> NDArray[np.int64]:
     """Draw integer staircase noise, exactly (see `staircase_law`).
 
     A draw is tried again about exp(ε/2)/2 times, so it is for an ε up to about 10.
@@ -35,7 +35,7 @@ def staircase(diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Entro
     Args:
         diameters: (n,) sensitivity of each element in grid units, ≥ 0.
         epsilon: > 0, exact; see `exact_fraction`.
-        entropy: source of random words.
+        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where the diameter is 0.
     Raises:
@@ -48,20 +48,20 @@ def staircase(diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Entro
     shapes = (wide, middle_width(wide, float(epsilon)))
     noise, rate = np.zeros(len(wide), np.int64), (epsilon.numerator, epsilon.denominator)
     feed(
-        lambda words, done: staircase_kernel.fill(noise, shapes, rate, words, done),
+        lambda words, elements: staircase_kernel.fill(noise, shapes, rate, words, elements),
         len(noise),
-        expected=_STAIRCASE_WORDS,
-        entropy=entropy,
+        first=_STAIRCASE_WORDS,
+        words=by_element(entropy, len(noise)),
     )
     return noise
 
 
-def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Entropy) -> NDArray[np.int64]:
+def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
     """Draw integer noise z with P(z) ∝ exp(−z²/(2σ²)), exactly.
 
     Args:
         sixteenths: (n,) σ of each element in sixteenths of a grid unit, ≥ 0; see `gaussian_law.calibrated`.
-        entropy: source of random words.
+        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where σ is 0.
     Raises:
@@ -72,20 +72,20 @@ def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Entropy) -> NDA
     refuse_wide(sixteenths)
     noise, numerators = np.zeros(len(sixteenths), np.int64), np.ascontiguousarray(sixteenths, np.int64)
     feed(
-        lambda words, done: gaussian_kernel.fill(noise, numerators, STEPS, words, done),
+        lambda words, elements: gaussian_kernel.fill(noise, numerators, STEPS, words, elements),
         len(noise),
-        expected=_GAUSSIAN_WORDS,
-        entropy=entropy,
+        first=_GAUSSIAN_WORDS,
+        words=by_element(entropy, len(noise)),
     )
     return noise
 
 
-def uniform(widths: NDArray[np.int64], *, entropy: Entropy) -> NDArray[np.int64]:
+def uniform(widths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
     """Draw uniform integer noise on −w … w, exactly.
 
     Args:
         widths: (n,) w of each element in grid units, 0 … 2^60.
-        entropy: source of random words.
+        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent.
     Raises:
@@ -96,7 +96,7 @@ def uniform(widths: NDArray[np.int64], *, entropy: Entropy) -> NDArray[np.int64]
             "the width of uniform noise must be in 0 … 2^60 grid units, got another. "
             "Use a coarser resolution or a larger epsilon."
         )
-    return integers_below(2 * widths + 1, entropy=entropy) - widths
+    return integers_each(2 * widths + 1, words=by_element(entropy, len(widths))) - widths
 
 
 def refuse_wide(sixteenths: NDArray[np.int64]) -> None:

@@ -72,26 +72,27 @@ def fill(
     shapes: tuple[NDArray[np.int64], NDArray[np.int64]],
     rate: tuple[int, int],
     words: NDArray[np.int64],
-    start: int,
-) -> tuple[int, int]:
-    """Write noise from element `start` on, as far as the words go; see `laplace_kernel.fill`.
+    elements: NDArray[np.int64],
+) -> int:
+    """Write the noise of some elements, as far as their words go; see `laplace_kernel.fill`.
 
     Args:
         noise: (n,) written in place.
         shapes: (n,) diameters, 0 gives 0 and uses no word; (n,) half widths of the middle step, ≥ 1.
         rate: p and q of ε.
-        words: (w,) uniform 64-bit words.
-        start: first element to draw.
+        words: (m, w) uniform 64-bit words of each of these elements.
+        elements: (m,) to draw; those that ran out of words are moved to the front.
     """
-    at = 0
+    left = 0
     diameters, middles = shapes
-    for i in range(start, len(noise)):
-        if diameters[i] == 0:
-            noise[i] = 0
-            continue
-        value, after = sample(words, at, (diameters[i], middles[i]), rate)
-        if after > len(words):
-            return i, at
-        noise[i] = value
-        at = after
-    return len(noise), at
+    for row in range(len(elements)):
+        i = elements[row]
+        value, after = 0, 0
+        if diameters[i] > 0:
+            value, after = sample(words[row], 0, (diameters[i], middles[i]), rate)
+        if after > words.shape[1]:
+            elements[left] = i
+            left += 1
+        else:
+            noise[i] = value
+    return left

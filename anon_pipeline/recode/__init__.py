@@ -10,6 +10,7 @@ from anon_pipeline.errors import InfeasibleError
 from anon_pipeline.recode.model import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
 __all__ = [
+    "BY_ORDER",
     "FULL_DOMAIN",
     "LOSSES",
     "MICROAGGREGATION",
@@ -30,6 +31,8 @@ FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
 MONDRIAN = ("mondrian", "mondrian_relaxed")
 MICROAGGREGATION = ("mdav", "vmdav", "univariate", "merge", "kanon_first", "tclose_first")
 RECODERS = (*FULL_DOMAIN, *MONDRIAN, *MICROAGGREGATION)
+BY_ORDER = ("mondrian_relaxed", *MICROAGGREGATION)
+"""Recoders that part records with equal quasi-identifiers, by the order of the table."""
 LOSSES = (
     "precision",
     "granularity",

@@ -35,6 +35,7 @@ from anon_pipeline.perturb.categories import (
 )
 from anon_pipeline.perturb.category_sampler import draw_categories, thresholds
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.keys import by_element
 
 SAMPLES = 400_000
 
@@ -243,11 +244,11 @@ def test_levels_are_those_of_the_real_number_that_the_words_spell(mechanism: str
     noise = CategoryNoise(mechanism, Fraction(7, 5), DOMAINS["irregular"])
     codes = np.arange(300) % 6
     drawn = draw_categories(noise, codes, entropy=seeded_entropy(9), bits=bits)
-    words = iter((seeded_entropy(9).words(100_000) >> np.uint64(64 - bits)).tolist())
-    first = [next(words) for _ in codes]
+    own = by_element(seeded_entropy(9), len(codes)).rows(slice(None), 400).view(np.uint64)
     meeting, more = noise.domain.meeting(), 0
-    for x, o, word in zip(codes.tolist(), drawn.tolist(), first, strict=True):
-        known, value, limits = bits, word, cumulative(noise, x)
+    for x, o, row in zip(codes.tolist(), drawn.tolist(), own >> np.uint64(64 - bits), strict=True):
+        words = iter(row.tolist())
+        known, value, limits = bits, next(words), cumulative(noise, x)
         while any(value <= limit * 2**known < value + 1 for limit in limits if limit < 1):
             value, known, more = value << bits | next(words), known + bits, more + 1
         assert meeting[x, o] == sum(value >= limit * 2**known for limit in limits)

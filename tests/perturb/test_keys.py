@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
-from anon_pipeline.perturb.keys import NoiseKey, Words, by_element, fresh_key
+from anon_pipeline.perturb.keys import NoiseKey, Words, by_element, fresh_key, integers_each
 
 KEY = NoiseKey(bytes(range(32)))
 
@@ -65,6 +65,35 @@ def test_other_keys_columns_parts_and_places_have_other_words():
         Words(NoiseKey(bytes(32)), np.array([1])),
     ]
     assert len({tuple(other.rows(slice(None), 2)[0].tolist()) for other in others}) == len(others)
+
+
+def test_no_elements_have_no_words():
+    assert Words(KEY, np.empty(0, np.int64)).rows(slice(None), 3).shape == (0, 3)
+
+
+def slow_integer(row: list[int], bound: int) -> int:
+    """The first of an element's words that is below the bound once cut to its bits."""
+    return next(cut for word in row if (cut := word % 2 ** (bound - 1).bit_length()) < bound)
+
+
+@given(st.lists(st.integers(1, 2**63 - 1) | st.integers(1, 20), max_size=20), st.integers(0, 2**63 - 1))
+def test_integers_of_each_element_equal_their_slow_twin(bounds, seed):
+    words = Words(fresh_key(seeded_entropy(seed)), np.arange(len(bounds)))
+    own = words.rows(slice(None), 200).tolist()
+    expected = [slow_integer(row, bound) for row, bound in zip(own, bounds, strict=True)]
+    assert integers_each(np.array(bounds, np.int64), words=words).tolist() == expected
+
+
+@pytest.mark.parametrize("bound", [2, 3, 6, 17])
+def test_integers_of_each_element_are_uniform(bound):
+    words = Words(fresh_key(seeded_entropy(bound)), np.arange(50_000))
+    drawn = integers_each(np.full(50_000, bound), words=words)
+    assert chisquare(np.bincount(drawn, minlength=bound)).pvalue > 1e-3
+
+
+def test_a_bound_below_one():
+    with pytest.raises(ValueError, match="bounds must be >= 1, got 0"):
+        integers_each(np.array([3, 0]), words=Words(KEY, np.arange(2)))
 
 
 def test_bytes_are_uniform():

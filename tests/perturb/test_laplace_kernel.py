@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from anon_pipeline.perturb import feeding as module
+from anon_pipeline.perturb import discrete_laplace as discrete
+from anon_pipeline.perturb import feeding
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.keys import by_element
 from anon_pipeline.perturb.laplace_kernel import (
     FACTORIAL,
     ODD,
@@ -167,26 +169,27 @@ def test_sample_equals_its_slow_twin(t, s, seed):
 )
 @settings(deadline=None)
 def test_fill_does_not_depend_on_where_the_words_end(numerators, s, seed, pieces):
-    stream = seeded_entropy(seed).words(3000).view(np.int64)
-    twin = Words(stream)
-    expected = [slow_sample(twin, t, s) if t else 0 for t in numerators]
-    noise = np.zeros(len(numerators), np.int64)
-    begin, end, done, turn = 0, 0, 0, 0
-    while done < len(noise):
+    own = seeded_entropy(seed).words(1_000 * len(numerators)).view(np.int64).reshape(-1, 1_000)
+    expected = [slow_sample(Words(row), t, s) if t else 0 for row, t in zip(own, numerators, strict=True)]
+    noise, left = np.zeros(len(numerators), np.int64), np.arange(len(numerators))
+    end, turn = 0, 0
+    while len(left):
         end += pieces[turn % len(pieces)]
-        assert end <= len(stream)
-        done, used = fill(noise, np.array(numerators), s, stream[begin:end].copy(), done)
-        begin, turn = begin + used, turn + 1
+        assert end <= 1_000
+        few = np.ascontiguousarray(own[left, :end])
+        left, turn = left[: fill(noise, np.array(numerators), s, few, left)], turn + 1
     assert noise.tolist() == expected
-    assert begin == twin.used
 
 
-@pytest.mark.parametrize("block", [1000, 64, 3, 2**15])
-def test_noise_does_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch, block):
+@pytest.mark.parametrize(("at_once", "first"), [(1, 16), (200, 3), (1_000, 1), (2**14, 200)])
+def test_noise_is_a_function_of_each_elements_own_words(monkeypatch: pytest.MonkeyPatch, at_once, first):
     # Large diameters: their noise changes with every word, where that of small ones is mostly 0 anyway.
-    monkeypatch.setattr(module, "_BLOCK", block)
-    diameters = np.tile(np.array([300, 0, 1, 7_000, 2**40, 2**45]), 1_500)
+    monkeypatch.setattr(feeding, "_WORDS", at_once)
+    monkeypatch.setattr(discrete, "_FIRST", first)
+    diameters = np.tile(np.array([300, 0, 1, 7_000, 2**40, 2**45]), 500)
+    own = by_element(seeded_entropy(9), len(diameters)).rows(slice(None), 400)
     noise = discrete_laplace(diameters, Fraction(7, 4), entropy=seeded_entropy(9))
-    twin = Words(seeded_entropy(9).words(200_000).view(np.int64))
-    assert noise.tolist() == [slow_sample(twin, int(d) * 4, 7) if d else 0 for d in diameters]
-    assert twin.used > block  # more than one block was drawn
+    expected = [
+        slow_sample(Words(row), int(d) * 4, 7) if d else 0 for row, d in zip(own, diameters, strict=True)
+    ]
+    assert noise.tolist() == expected

@@ -115,19 +115,21 @@ def test_the_square_equals_its_slow_twin(e, a, seed) -> None:
     assert gaussian_kernel.bernoulli_square(stream, 0, e, a) == (slow_square(twin, e, a), twin.used)
 
 
-Fill = Callable[[np.ndarray, np.ndarray, int], tuple[int, int]]
+Fill = Callable[[np.ndarray, np.ndarray, np.ndarray], int]
+OWN = 3_000  # words of each element, more than any will use
 
 
-def in_pieces(fill: Fill, count: int, stream: np.ndarray, pieces: list[int]) -> tuple[list[int], int]:
-    """Call a kernel with few words at a time; return the noise and how many words it used."""
-    noise = np.zeros(count, np.int64)
-    begin, end, done, turn = 0, 0, 0, 0
-    while done < count:
+def in_pieces(fill: Fill, words: np.ndarray, pieces: list[int]) -> list[int]:
+    """Call a kernel with few words of each element at first, and more for those that ran out."""
+    noise, left, end, turn = np.zeros(len(words), np.int64), np.arange(len(words)), 0, 0
+    while len(left):
         end += pieces[turn % len(pieces)]
-        assert end <= len(stream)
-        done, used = fill(noise, stream[begin:end].copy(), done)
-        begin, turn = begin + used, turn + 1
-    return noise.tolist(), begin
+        assert end <= OWN
+        before = set(left.tolist())
+        left = left[: fill(noise, np.ascontiguousarray(words[left, :end]), left)]
+        assert set(left.tolist()) <= before
+        turn += 1
+    return noise.tolist()
 
 
 PIECES = st.lists(st.integers(1, 9), min_size=1, max_size=5)
@@ -136,33 +138,27 @@ PIECES = st.lists(st.integers(1, 9), min_size=1, max_size=5)
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=8), RATES, st.integers(), PIECES)
 @settings(max_examples=60)
 def test_the_staircase_does_not_depend_on_where_the_words_end(diameters, rate, seed, pieces) -> None:
-    stream = seeded_entropy(seed).words(9000).view(np.int64)
+    own = seeded_entropy(seed).words(OWN * len(diameters)).view(np.int64).reshape(-1, OWN)
     shapes = (np.array(diameters), np.maximum(np.array(diameters) // 3, 1))
-    twin = Words(stream)
-    pairs = zip(*(shape.tolist() for shape in shapes), strict=True)
-    expected = [slow_staircase(twin, d, r, rate) if d else 0 for d, r in pairs]
+    triples = zip(own, *(shape.tolist() for shape in shapes), strict=True)
+    expected = [slow_staircase(Words(row), d, r, rate) if d else 0 for row, d, r in triples]
     found = in_pieces(
-        lambda noise, words, done: staircase_kernel.fill(noise, shapes, rate, words, done),
-        len(diameters),
-        stream,
-        pieces,
+        lambda noise, words, left: staircase_kernel.fill(noise, shapes, rate, words, left), own, pieces
     )
-    assert found == (expected, twin.used)
+    assert found == expected
 
 
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=8), st.integers(1, 20), st.integers(), PIECES)
 @settings(max_examples=60)
 def test_the_gaussian_does_not_depend_on_where_the_words_end(numerators, b, seed, pieces) -> None:
-    stream = seeded_entropy(seed).words(6000).view(np.int64)
-    twin = Words(stream)
-    expected = [slow_gaussian(twin, a, b) if a else 0 for a in numerators]
+    own = seeded_entropy(seed).words(OWN * len(numerators)).view(np.int64).reshape(-1, OWN)
+    expected = [slow_gaussian(Words(row), a, b) if a else 0 for row, a in zip(own, numerators, strict=True)]
     found = in_pieces(
-        lambda noise, words, done: gaussian_kernel.fill(noise, np.array(numerators), b, words, done),
-        len(numerators),
-        stream,
+        lambda noise, words, left: gaussian_kernel.fill(noise, np.array(numerators), b, words, left),
+        own,
         pieces,
     )
-    assert found == (expected, twin.used)
+    assert found == expected
 
 
 @pytest.mark.parametrize("count", range(40))

@@ -13,8 +13,9 @@ from scipy.stats import power_divergence
 
 from anon_pipeline.classes import equivalence_classes
 from anon_pipeline.errors import InputError, PolicyError
-from anon_pipeline.perturb import feeding, gaussian_law, staircase_law
+from anon_pipeline.perturb import feeding, gaussian_law, samplers, staircase_law
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.laplace_kernel import below
 from anon_pipeline.perturb.mechanisms import (
     MECHANISMS,
@@ -119,12 +120,27 @@ def test_every_element_has_its_own_scale(mechanism) -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["staircase", "discrete_gaussian"])
-@pytest.mark.parametrize("block", [1, 3, 1_000])
-def test_noise_does_not_depend_on_how_words_are_asked_for(mechanism, block, monkeypatch) -> None:
+@pytest.mark.parametrize("at_once", [1, 70, 1_000])
+@pytest.mark.parametrize("words", [1, 3, 1_000])
+def test_noise_does_not_depend_on_how_words_are_asked_for(mechanism, at_once, words, monkeypatch) -> None:
     noise, diameters = noise_of(mechanism), np.arange(300)
     whole = drawn(noise, diameters)
-    monkeypatch.setattr(feeding, "_BLOCK", block)
+    monkeypatch.setattr(feeding, "_WORDS", at_once)
+    monkeypatch.setattr(samplers, "_STAIRCASE_WORDS", words)
+    monkeypatch.setattr(samplers, "_GAUSSIAN_WORDS", words)
     assert drawn(noise, diameters).tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_noise_follows_the_place_whatever_the_order_of_the_elements(mechanism) -> None:
+    noise, diameters, places = noise_of(mechanism), np.arange(300), np.arange(300) * 17 % 300
+    words = Words(fresh_key(seeded_entropy(3)), places, column=2)
+    whole = draw(noise, parameters(noise, diameters), entropy=words)
+    order = np.random.default_rng(4).permutation(300)[:200]
+    some = Words(words.key, places[order], column=2)
+    assert draw(noise, parameters(noise, diameters[order]), entropy=some).tolist() == whole[order].tolist()
+    other = draw(noise, parameters(noise, diameters), entropy=words.of_column(3))
+    assert other.tolist() != whole.tolist()
 
 
 @pytest.mark.parametrize("mechanism", NEW)

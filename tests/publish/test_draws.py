@@ -194,6 +194,7 @@ def test_the_order_of_the_source_is_not_another_input(world: World) -> None:
     world.people = world.people.sample(frac=1, random_state=1)
     assert not world.run(policy)
     assert len(world.states) == 1
+    assert world.noise[0] == world.noise[1]
 
 
 @pytest.mark.parametrize(
