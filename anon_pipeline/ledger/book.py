@@ -25,6 +25,7 @@ from anon_pipeline.ledger.asking import (
 )
 from anon_pipeline.ledger.budget import State
 from anon_pipeline.ledger.chain import Broken, Event, Kind
+from anon_pipeline.ledger.kinds import refuse_another_kind
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
 
@@ -61,7 +62,7 @@ class Ledger:
         """
         release_id = uuid.uuid4().hex
         with self._page() as page:
-            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            self._refuse_what_does_not_fit(page, release_id, asked)
             self._add(page, release_id, "opened", asked)
         return release_id
 
@@ -81,7 +82,7 @@ class Ledger:
             state = page.state(release_id)
             if state is not None:
                 refuse_another(state, asked)
-            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            self._refuse_what_does_not_fit(page, release_id, asked)
             if state is None or state.published_at is None:
                 self._add(page, release_id, "opened", asked, data_digest)
 
@@ -196,6 +197,11 @@ class Ledger:
         with self.store.writing() as connection:
             yield page_in(connection, self.store.shown)
 
+    def _refuse_what_does_not_fit(self, page: Page, release_id: str, asked: Asked) -> None:
+        """Refuse what is beyond the budget, and partitions of another kind than the dataset's."""
+        refuse_another_kind(page.others(release_id), asked, now=self.now())
+        refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+
     def _add(
         self, page: Page, release_id: str, kind: Kind, asked: Asked, data_digest: str | None = None
     ) -> None:
@@ -213,6 +219,8 @@ class Ledger:
             asked.k,
             asked.epsilon,
             _owner(self.run),
+            partition_kind=asked.partition_kind,
+            memory=asked.memory,
         )
         page.add(event, now=self.now(), every=self.every)
 

@@ -16,7 +16,17 @@ from typing import NamedTuple
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Entry", "Spent", "State", "decimal_text", "exact_text", "spent", "states"]
+__all__ = [
+    "Entry",
+    "Spent",
+    "State",
+    "decimal_text",
+    "exact_text",
+    "spent",
+    "states",
+    "window_of",
+    "within",
+]
 
 
 class Entry(NamedTuple):
@@ -24,6 +34,7 @@ class Entry(NamedTuple):
 
     event: the last one, which is its state.
     published_at: when it was published last; None if it never was.
+    partition_kind: see `Event`.
     """
 
     dataset: str
@@ -31,6 +42,7 @@ class Entry(NamedTuple):
     epsilon: str
     event: str
     published_at: str | None
+    partition_kind: str | None = None
 
     @property
     def counts(self) -> bool:
@@ -58,14 +70,16 @@ class State:
 
     @property
     def name(self) -> str:
-        """The state: open, published, failed or withdrawn."""
-        return "open" if self.last.event == "opened" else self.last.event
+        """The state: open, published, failed, withdrawn or forgotten, with what is unusual about it."""
+        name = "open" if self.last.event == "opened" else self.last.event
+        return name if self.last.note is None else f"{name}, {self.last.note}"
 
     @property
     def entry(self) -> Entry:
         """What the budget looks at."""
         last = self.last
-        return Entry(last.dataset, last.partition, last.epsilon, last.event, self.published_at)
+        kind = last.partition_kind
+        return Entry(last.dataset, last.partition, last.epsilon, last.event, self.published_at, kind)
 
     @property
     def counts(self) -> bool:
@@ -121,14 +135,14 @@ def spent(
         partition: of the release that asks.
         now: the clock, with its zone.
     """
-    start = None if budget.window is None else now - timedelta(days=budget.window)
+    start = window_of(budget, now)
     counted: Counter[tuple[str, bool]] = Counter(
         (entry.epsilon, entry.event == "opened")
         for entry in releases
         if entry.dataset == dataset
         and (budget.per == "dataset" or entry.partition == partition)
         and entry.counts
-        and _within(entry, start)
+        and within(entry, start)
     )
     still_open = Counter({epsilon: n for (epsilon, is_open), n in counted.items() if is_open})
     total = sum((Fraction(epsilon) * n for (epsilon, _), n in counted.items()), start=Fraction(0))
@@ -136,7 +150,13 @@ def spent(
     return Spent(total, held, still_open.total())
 
 
-def _within(entry: Entry, start: datetime | None) -> bool:
+def window_of(budget: Budget, now: datetime) -> datetime | None:
+    """Return when a budget's window begins; None if it has none."""
+    return None if budget.window is None else now - timedelta(days=budget.window)
+
+
+def within(entry: Entry, start: datetime | None) -> bool:
+    """Tell whether a release lies in a window; what is open does, whatever its age."""
     if start is None or entry.event == "opened" or entry.published_at is None:
         return True
     return datetime.fromisoformat(entry.published_at) > start
