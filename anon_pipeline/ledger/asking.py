@@ -14,6 +14,7 @@ from fractions import Fraction
 from anon_pipeline.errors import GateRefused
 from anon_pipeline.ledger.budget import Entry, State, exact_text, spent
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.ledger.kinds import kind_of
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Budget
@@ -26,6 +27,8 @@ class Asked:
     """What a release enters into the ledger: names, digests, numbers.
 
     epsilon: the exact text of what it spends, see `exact_text`.
+    partition_kind: daily, weekly, monthly or none; None where it is not known.
+    memory: the policy's ``record_key``, where it is made with a memory.
     """
 
     dataset: str
@@ -36,6 +39,8 @@ class Asked:
     k: int
     epsilon: str
     budget: Budget | None = None
+    partition_kind: str | None = None
+    memory: str | None = None
 
 
 def asked_by(policy: Policy, partition: str | None) -> Asked:
@@ -50,6 +55,8 @@ def asked_by(policy: Policy, partition: str | None) -> Asked:
         policy.gate_k,
         exact_text(epsilon),
         policy.budget,
+        kind_of(policy),
+        policy.record_key,
     )
 
 
@@ -63,6 +70,8 @@ def asked_in(event: Event) -> Asked:
         event.making,
         event.k,
         event.epsilon,
+        partition_kind=event.partition_kind,
+        memory=event.memory,
     )
 
 
@@ -80,8 +89,9 @@ def refuse_another(state: State, asked: Asked) -> None:
     last = state.last
     if last.event in {"withdrawn", "given_up"}:
         raise GateRefused(f"the release {last.release_id} was {state.name}. Materialize perturbed again.")
-    for name in ("dataset", "release", "partition", "making", "epsilon"):
-        if getattr(last, name) != getattr(asked, name):
+    for name in ("dataset", "release", "partition", "making", "epsilon", "partition_kind"):
+        older = name == "partition_kind" and last.partition_kind is None
+        if getattr(last, name) != getattr(asked, name) and not older:
             raise GateRefused(
                 f"the release {last.release_id} was opened in the ledger with another {name}. "
                 f"Materialize perturbed again."

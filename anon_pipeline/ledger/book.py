@@ -27,6 +27,7 @@ from anon_pipeline.ledger.asking import (
 )
 from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.ledger.chain import Broken, Event, Kind
+from anon_pipeline.ledger.kinds import refuse_another_kind
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
 
@@ -70,7 +71,7 @@ class Ledger:
         with self._page() as page:
             if page.state(release_id) is not None:
                 raise InputError(f"the id {release_id} must be of no other release: the ledger knows it")
-            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            self._refuse_what_does_not_fit(page, release_id, asked)
             if draw is not None:
                 self._add(page, release_id, "drawn", asked, draw)
             self._add(page, release_id, "opened", asked)
@@ -104,7 +105,7 @@ class Ledger:
                     f"{release_id} --as failed."
                 )
             refuse_another(state, asked)
-            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            self._refuse_what_does_not_fit(page, release_id, asked)
             if state.begun is None:  # what another run is writing stays as it has begun it
                 self._add(page, release_id, "opened", asked)
             return True
@@ -131,7 +132,7 @@ class Ledger:
             state = page.state(release_id)
             if state is not None:
                 refuse_another(state, asked)
-            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            self._refuse_what_does_not_fit(page, release_id, asked)
             if state is None and Fraction(asked.epsilon):  # drawn without this ledger: it is booked now
                 self._add(page, release_id, "drawn", asked)
             if state is None or state.published_at is None:
@@ -264,6 +265,11 @@ class Ledger:
         with self.store.writing() as connection:
             yield page_in(connection, self.store.shown)
 
+    def _refuse_what_does_not_fit(self, page: Page, release_id: str, asked: Asked) -> None:
+        """Refuse what is beyond the budget, and partitions of another kind than the dataset's."""
+        refuse_another_kind(page.others(release_id), asked, now=self.now())
+        refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+
     def _add(
         self, page: Page, release_id: str, kind: Kind, asked: Asked, data_digest: str | None = None
     ) -> None:
@@ -281,6 +287,8 @@ class Ledger:
             asked.k,
             asked.epsilon,
             _owner(self.run),
+            partition_kind=asked.partition_kind,
+            memory=asked.memory,
         )
         page.add(event, now=self.now(), every=self.every)
 

@@ -16,7 +16,18 @@ from typing import NamedTuple
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Earlier", "Entry", "Spent", "State", "decimal_text", "exact_text", "spent", "states"]
+__all__ = [
+    "Earlier",
+    "Entry",
+    "Spent",
+    "State",
+    "decimal_text",
+    "exact_text",
+    "spent",
+    "states",
+    "window_of",
+    "within",
+]
 
 
 class Entry(NamedTuple):
@@ -24,6 +35,7 @@ class Entry(NamedTuple):
 
     event: the last one, which is its state.
     published_at: when it was published last; None if it never was.
+    partition_kind: see `Event`.
     drawn_at: when its noise was drawn last; None for releases of version 0.1.0, which did not mark it.
     """
 
@@ -32,6 +44,7 @@ class Entry(NamedTuple):
     epsilon: str
     event: str
     published_at: str | None
+    partition_kind: str | None = None
     drawn_at: str | None = None
 
     @property
@@ -74,14 +87,23 @@ class State:
 
     @property
     def name(self) -> str:
-        """The state: open, published, failed, given up or withdrawn."""
-        return _NAMES.get(self.last.event, self.last.event)
+        """The state, such as open, published, failed or given up, with what is unusual about it."""
+        name = _NAMES.get(self.last.event, self.last.event)
+        return name if self.last.note is None else f"{name}, {self.last.note}"
 
     @property
     def entry(self) -> Entry:
         """What the budget looks at."""
         last = self.last
-        return Entry(last.dataset, last.partition, last.epsilon, last.event, self.published_at, self.drawn_at)
+        return Entry(
+            last.dataset,
+            last.partition,
+            last.epsilon,
+            last.event,
+            self.published_at,
+            last.partition_kind,
+            self.drawn_at,
+        )
 
     @property
     def counts(self) -> bool:
@@ -145,14 +167,14 @@ def spent(
         partition: of the release that asks.
         now: the clock, with its zone.
     """
-    start = None if budget.window is None else now - timedelta(days=budget.window)
+    start = window_of(budget, now)
     counted: Counter[tuple[str, bool, bool]] = Counter(
         (entry.epsilon, entry.drawn_at is None and entry.event == "opened", _unpublished(entry))
         for entry in releases
         if entry.dataset == dataset
         and (budget.per == "dataset" or entry.partition == partition)
         and entry.counts
-        and _within(entry, start)
+        and within(entry, start)
     )
     still_open = [(epsilon, n) for (epsilon, is_open, _), n in counted.items() if is_open]
     drawn = [(epsilon, n) for (epsilon, _, unpublished), n in counted.items() if unpublished]
@@ -170,7 +192,13 @@ def _sum(counted: Iterable[tuple[str, int]]) -> Fraction:
     return sum((Fraction(epsilon) * n for epsilon, n in counted), start=Fraction(0))
 
 
-def _within(entry: Entry, start: datetime | None) -> bool:
+def window_of(budget: Budget, now: datetime) -> datetime | None:
+    """Return when a budget's window begins; None if it has none."""
+    return None if budget.window is None else now - timedelta(days=budget.window)
+
+
+def within(entry: Entry, start: datetime | None) -> bool:
+    """Tell whether a release lies in a window; what is open does, whatever its age."""
     times = [at for at in (entry.published_at, entry.drawn_at) if at is not None]
     if start is None or entry.event == "opened" or not times:
         return True

@@ -25,7 +25,8 @@ class Checkpoint:
     at: place of each release in the lists, by its id.
     seq: number of each release's last event.
     hash: hash of it; the event is read from the database when a step needs it, and must have this hash.
-    entries: what the budget looks at.
+    group: number of each release's group in ``groups``: dataset, partition, ε, and the kind of partition
+        where it is known (before version 4 it never is, so a checkpoint of then keeps its text).
     begun: digest of the table that may be at the destination; None if none can be there.
     drawn_at: when a release's noise was drawn last, by its id; those of version 0.1.0 are not in it.
     """
@@ -35,7 +36,7 @@ class Checkpoint:
     seq: list[int]
     hash: list[str]
     group: list[int]
-    groups: list[tuple[str, str | None, str]]
+    groups: list[tuple[str | None, ...]]
     event: list[str]
     published_at: list[str | None]
     begun: list[str | None]
@@ -54,15 +55,18 @@ class Checkpoint:
         for release_id, group, event, at in zip(
             self.at, self.group, self.event, self.published_at, strict=True
         ):
-            yield release_id, Entry(*self.groups[group], event, at, self.drawn_at.get(release_id))
+            dataset, partition, epsilon, *kind = self.groups[group]
+            known = kind[0] if kind else None
+            drawn = self.drawn_at.get(release_id)
+            yield release_id, Entry(str(dataset), partition, str(epsilon), event, at, known, drawn)
 
 
 def checkpoint_of(events: Sequence[Event]) -> Checkpoint:
     """Make the checkpoint of events that were verified, at least one."""
     found = states(events)
     last = [state.last for state in found.values()]
-    groups: dict[tuple[str, str | None, str], int] = {}
-    group = [groups.setdefault((e.dataset, e.partition, e.epsilon), len(groups)) for e in last]
+    groups: dict[tuple[str | None, ...], int] = {}
+    group = [groups.setdefault(_group(event), len(groups)) for event in last]
     return Checkpoint(
         head_of(events),
         {release_id: i for i, release_id in enumerate(found)},
@@ -75,6 +79,11 @@ def checkpoint_of(events: Sequence[Event]) -> Checkpoint:
         [state.begun for state in found.values()],
         {name: state.drawn_at for name, state in found.items() if state.drawn_at is not None},
     )
+
+
+def _group(event: Event) -> tuple[str | None, ...]:
+    group = (event.dataset, event.partition, event.epsilon)
+    return group if event.partition_kind is None else (*group, event.partition_kind)
 
 
 _LISTS = ("seq", "hash", "group", "event", "published_at", "begun")

@@ -27,6 +27,7 @@ from anon_pipeline.errors import (
 )
 from anon_pipeline.facts import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
+from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
@@ -181,8 +182,9 @@ def booking(policy: Policy, locations: Locations, *, partition: str | None = Non
         run: of the orchestrator, for the owner of the entries.
     Raises:
         PolicyError: the policy has a budget, and the deployment keeps no ledger.
-        InputError: the ledger cannot be opened.
+        InputError: the ledger cannot be opened, or the budget is for partitions of another kind.
     """
+    refuse_unless_of_kind(policy, partition)
     folder = locations.release(policy, partition)
     if locations.ledger == OFF and policy.budget is not None:
         raise PolicyError("budget: needs the ledger, and ANON_PIPELINE_LEDGER is off. Leave one of them out.")

@@ -119,7 +119,9 @@ def test_an_unknown_release_cannot_be_closed(book: Ledger) -> None:
 def test_what_a_policy_asks_for(small_policy: Callable[..., Policy]) -> None:
     policy = small_policy(perturb={"epsilon": 0.1}, budget={"epsilon": 3})
     asked = asked_by(policy, "w1")
-    assert asked == Asked("small", "small", "w1", policy.digest, policy.making, 3, "0.1", policy.budget)
+    assert asked == Asked(
+        "small", "small", "w1", policy.digest, policy.making, 3, "0.1", policy.budget, "none", None
+    )
     assert asked_by(small_policy(dataset="people"), None).dataset == "people"
 
 

@@ -88,7 +88,7 @@ def test_every_decision_is_as_without_checkpoints(
 ) -> None:
     book = replace(book, every=every)
     first = publish(book, asked("1", partition="w1"))
-    second = book.open(asked("0.5"))
+    second = book.open(asked("0.5", partition="w1"))
     third = publish(book, asked("0.25", dataset="others"))
     clock.now += timedelta(days=40)  # type: ignore[attr-defined]
     for _ in range(3):
@@ -260,6 +260,8 @@ def histories(draw: st.DrawFn) -> list[Event]:
             draw(st.sampled_from(["drawn", "opened", "published", "failed", "given_up", "withdrawn"])),
             draw(st.sampled_from(["people", "others é"])), "small", draw(st.none() | st.just("w1")), "p", "m",
             draw(st.none() | st.sampled_from(["d1", "d2"])), 5, draw(st.sampled_from(["1", "0.1"])), "o",
+            partition_kind=draw(st.none() | st.just("weekly")), memory=draw(st.none() | st.just("person")),
+            note=draw(st.none() | st.just("closed")),
         )  # fmt: skip
         events.append(sealed(new, head_of(events)))
     return events
@@ -290,8 +292,9 @@ def test_the_digest_is_that_of_the_canonical_json(events: list[Event], checkpoin
 
     event = replace(events[-1], checkpoint=checkpoint)
     document = {name: value for name, value in asdict(event).items() if name != "hash"}
-    if checkpoint is None:
-        del document["checkpoint"]
+    for name in ("checkpoint", "partition_kind", "memory", "note"):
+        if document[name] is None:
+            del document[name]
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     assert event.digest() == hashlib.sha256(text.encode()).hexdigest()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,7 +84,10 @@ def test_a_failing_stage_leaves_the_draw_spent(project: Make, monkeypatch: pytes
 
 def test_the_budget_per_record_is_for_each_partition(project: Make) -> None:
     schedule = {"cron": "0 3 * * 1", "partitions": "weekly"}
-    made = project(schedule=schedule, budget={"epsilon": 2, "per": "record"})
+    source = {"path": "people-{partition}.csv"}
+    made = project(schedule=schedule, budget={"epsilon": 2, "per": "record"}, source=source)
+    for week in ("2026-01-05", "2026-01-12"):
+        shutil.copy(made.folder / "people.csv", made.folder / f"people-{week}.csv")
     for week in ("2026-01-05", "2026-01-12"):
         assert made.run("small_release", week).success
     again = made.run("small_release", "2026-01-05")

@@ -41,6 +41,7 @@ KEEPS: dict[str, Any] = {
 }
 TWO = {"columns": {"income": {"role": "perturb", "resolution": 1000, "weight": 2, "distance": None}}}
 """A second perturb column: of ε = 2, height has 2/3 and income 4/3."""
+WEEKS = "people-{partition}.csv"
 
 
 class World:
@@ -259,11 +260,13 @@ def test_what_was_published_for_another_dataset_is_booked_when_it_is_re_used(wor
 
 
 def test_each_partition_of_a_budget_per_record_books_its_own(world: World) -> None:
-    policy = world.policy(budget={"epsilon": 2, "per": "record"})
+    weekly = {"schedule": {"cron": "0 3 * * 1", "partitions": "weekly"}, "source": {"path": WEEKS}}
+    policy = world.policy(budget={"epsilon": 2, "per": "record"}, **weekly)
     for week in ("2026-01-05", "2026-01-12", "2026-01-12"):
+        world.people.to_csv(world.folder / WEEKS.replace("{partition}", week), index=False)
         world.release(policy, week)
     assert world.booked() == ["2", "2", "0"]
-    together = world.policy(budget={"epsilon": 4, "per": "dataset"})
+    together = world.policy(budget={"epsilon": 4, "per": "dataset"}, schedule=weekly["schedule"])
     world.release(together, "2026-01-19")
     assert world.booked()[3:] == ["0"]
 
