@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,12 @@ from anon_pipeline.errors import (
 )
 from anon_pipeline.facts import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
+from anon_pipeline.ledger.fence import fenced
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.publish.writer import Fence, read_manifest
 
 __all__ = [
     "Booking",
@@ -110,18 +112,21 @@ class Booking:
                 self.ledger.failed(release_id)
 
     @contextmanager
-    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[None]:
+    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[Fence]:
         """Enter that a table is about to be written, then that it was, or that it was not.
 
         Args:
             release_id: that the release was opened under.
             data_digest: of the table.
             epsilon: that the release was opened with.
+        Yields:
+            What the rename of the manifest must be done in: it holds the ledger, see `fence.fenced`.
         Raises:
             GateRefused: the ledger does not let this release be written.
+            InputError: the release went out after somebody had closed it: it is entered, and counts.
         """
         if self.ledger is None or release_id is None:
-            yield
+            yield nullcontext
             return
         self.ledger.found(read_manifest(self.folder))
         asked = self._asking(epsilon)
@@ -130,21 +135,24 @@ class Booking:
                 f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
                 f"opened it: what it re-uses may be booked nowhere. Materialize perturbed again."
             )
-        self.ledger.begin(release_id, asked, data_digest)
+        token = self.ledger.begin(release_id, asked, data_digest)
         try:
-            yield
+            yield partial(fenced, self.ledger, release_id, token)
         except BaseException:
-            self._settle(self.ledger, release_id, data_digest)
+            self._settle(self.ledger, release_id, token)
             raise
         self.ledger.published(release_id, data_digest)
 
-    def _settle(self, ledger: Ledger, release_id: str, data_digest: str) -> None:
-        """Enter what the destination shows after writing failed; if it cannot be told, it stays open."""
+    def _settle(self, ledger: Ledger, release_id: str, token: str) -> None:
+        """Enter what the destination shows after writing failed; if it cannot be told, it stays open.
+
+        It is failed only if nobody has begun to write it after us: he may still do it.
+        """
         with suppress(AnonPipelineError):
-            if holds(self.folder, release_id, data_digest):
-                ledger.published(release_id, data_digest)
+            if holds(self.folder, release_id):
+                ledger.found(read_manifest(self.folder))
             else:
-                ledger.failed(release_id, begun=True)
+                ledger.failed(release_id, begun=True, token=token)
 
 
 @dataclass(slots=True, eq=False)
