@@ -1,4 +1,4 @@
-"""Commands about the ledger: `ledger list`, `verify`, `export`, `close`, `withdraw`.
+"""Commands about the ledger: `ledger list`, `verify`, `export`, `close`, `withdraw`, `adopt`, `forget`.
 
 Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
 command runs.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anon_pipeline.cli.ledger_closing import destination_of, refuse_unless_ended
+from anon_pipeline.cli.ledger_known import adopt, forget
 from anon_pipeline.cli.shared import locations_of, project_option
 
 if TYPE_CHECKING:
@@ -126,6 +127,10 @@ def withdraw(release_id: str, project: Path | None) -> None:
     full = _state(book, release_id).last.release_id
     book.withdraw(full)
     click.echo(f"{full} is withdrawn")
+
+
+ledger.add_command(adopt)
+ledger.add_command(forget)
 
 
 def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:

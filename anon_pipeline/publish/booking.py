@@ -33,6 +33,11 @@ from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.remembering import (
+    manifests_of,
+    refuse_unless_known,
+    refuse_unless_remembered,
+)
 from anon_pipeline.publish.writer import Fence, read_manifest
 
 __all__ = [
@@ -59,6 +64,11 @@ class Booking:
     folder: Path
     ledger: Ledger | None
 
+    @property
+    def root(self) -> Path:
+        """The release's folder without its partition."""
+        return self.folder if self.asked.partition is None else self.folder.parent
+
     def open(self, epsilon: Fraction) -> str | None:
         """Open the release before its noise is drawn, after entering what a crash has left open.
 
@@ -68,6 +78,7 @@ class Booking:
             epsilon: that the release spends.
         Raises:
             GateRefused: beyond the budget.
+            InputError: the ledger does not have what is out.
         """
         if self.ledger is None:
             return None
@@ -85,10 +96,20 @@ class Booking:
         self._find(self.ledger)
         return memory.booked_in(self.ledger.tables(self.asked))
 
+    def remembered(self, memory: Memory) -> None:
+        """Refuse a memory that does not know what the ledger has as published, see `remembering`."""
+        if self.ledger is not None:
+            self._find(self.ledger)
+            refuse_unless_remembered(self.ledger, self.asked, memory)
+
     def _find(self, ledger: Ledger) -> None:
-        """Enter what the destination shows, if it can be read."""
+        """Enter what the destination shows, if it can be read; refuse if the ledger lacks what is out."""
         with suppress(PublishError):
             ledger.found(read_manifest(self.folder))
+        shown = [
+            release_id_in(found.get("facts", {})) for found in manifests_of(self.root, self.asked.release)
+        ]
+        refuse_unless_known(ledger, self.asked.release, [key for key in shown if key is not None])
 
     def _asking(self, epsilon: Fraction) -> Asked:
         return replace(self.asked, epsilon=exact_text(epsilon))
@@ -129,6 +150,7 @@ class Booking:
             yield nullcontext
             return
         self.ledger.found(read_manifest(self.folder))
+        self._find(self.ledger)
         asked = self._asking(epsilon)
         if asked != self.asked and not self.ledger.knows(release_id):
             raise GateRefused(
