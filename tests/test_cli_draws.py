@@ -68,7 +68,11 @@ def test_closing_a_refused_draw_destroys_its_key_and_gives_nothing_back(
     assert len(sealed(tmp_path)) == 1
     release_id = book.events()[0].release_id
     assert call("ledger", "close", release_id[:8], "--as", "published")[0] == 2
-    assert call("ledger", "close", release_id[:8], "--as", "failed") == (0, f"{release_id} is given up\n", "")
+    assert call("ledger", "close", release_id[:8], "--as", "failed") == (
+        0,
+        f"{release_id} is failed, closed\n",
+        "",
+    )
     assert sealed(tmp_path) == []
     assert call("ledger", "list")[1].endswith("small: ε = 2 spent, releases: 1, drawn and not published: 1\n")
     code, _, err = call("run", "policy.yaml")
@@ -76,7 +80,7 @@ def test_closing_a_refused_draw_destroys_its_key_and_gives_nothing_back(
     assert "2 is spent, 2 is asked, 1 is left" in err
     code, _, err = call("ledger", "close", release_id, "--as", "failed")
     assert code == 2
-    assert "is given up" in err
+    assert "must be as it was looked at, it is failed, closed now" in err
 
 
 def test_close_says_what_it_means(call: Call) -> None:

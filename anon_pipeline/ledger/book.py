@@ -1,4 +1,4 @@
-"""What happens to a release, written down: drawn, opened, published, failed; refused beyond its budget.
+"""What happens to a release, written down: opened, published, failed, withdrawn; refused beyond its budget.
 
 Each step reads and verifies what it needs (`page`), decides and appends, in one transaction that no other
 writer shares. Belongs here: which step may follow which. Does not belong here: databases (`store`),
@@ -7,10 +7,8 @@ destinations (`publish`).
 
 from __future__ import annotations
 
-import os
-import socket
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,17 +19,18 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.ledger.asking import (
     Asked,
     asked_in,
-    is_over,
     refuse_another,
     refuse_beyond_budget,
+    say_if_late,
 )
-from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.ledger.budget import State
 from anon_pipeline.ledger.chain import Broken, Event, Kind
 from anon_pipeline.ledger.kinds import refuse_another_kind
+from anon_pipeline.ledger.owner import owner_now
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
 
-__all__ = ["Ledger", "is_running", "ledger_at"]
+__all__ = ["Ledger", "ledger_at"]
 
 
 def _clock() -> datetime:
@@ -68,88 +67,53 @@ class Ledger:
             InputError: the ledger cannot be written, or has been tampered with.
         """
         release_id = release_id or uuid.uuid4().hex
-        with self._page() as page:
+        with self.page() as page:
             if page.state(release_id) is not None:
                 raise InputError(f"the id {release_id} must be of no other release: the ledger knows it")
-            self._refuse_what_does_not_fit(page, release_id, asked)
+            self.refuse_what_does_not_fit(page, release_id, asked)
             if draw is not None:
-                self._add(page, release_id, "drawn", asked, draw)
-            self._add(page, release_id, "opened", asked)
+                self.add(page, release_id, "drawn", asked, draw)
+            self.add(page, release_id, "opened", asked)
         return release_id
 
-    def again(self, release_id: str, asked: Asked, draw: str) -> bool:
-        """Open the release of a draw again, for nothing, if it is booked, and not published or given up.
-
-        All events are verified, not those of the step alone: what is found is not paid for again.
-
-        Args:
-            release_id: of the draw.
-            asked: as when it was opened.
-            draw: its commitment.
-        Returns:
-            Whether it is live, and open now.
-        Raises:
-            GateRefused: opened for something else; or it had failed, and its ε is beyond the budget by now.
-            InputError: the ledger has booked another draw under this id, or has been tampered with.
-        """
-        with self._page() as page:
-            events = all_trusted(page.connection, self.store.shown)
-            state = states(events).get(release_id)
-            booked = [e.data_digest for e in events if (e.release_id, e.event) == (release_id, "drawn")]
-            if state is None or is_over(state) or booked == [None] or not booked:
-                return False
-            if booked != [draw]:
-                raise InputError(
-                    f"the draw {release_id} in the vault must be the one that the ledger has booked: it is "
-                    f"another. Find out who can write to the vault, then: anon-pipeline ledger close "
-                    f"{release_id} --as failed."
-                )
-            refuse_another(state, asked)
-            self._refuse_what_does_not_fit(page, release_id, asked)
-            if state.begun is None:  # what another run is writing stays as it has begun it
-                self._add(page, release_id, "opened", asked)
-            return True
-
-    def over(self, release_ids: Iterable[str]) -> frozenset[str]:
-        """Return those of some draws that must not be used any more: not booked here, published, given up."""
-        with self._page() as page:
-            found = {release_id: page.state(release_id) for release_id in release_ids}
-        return frozenset(name for name, state in found.items() if state is None or is_over(state))
-
-    def begin(self, release_id: str, asked: Asked, data_digest: str) -> None:
+    def begin(self, release_id: str, asked: Asked, data_digest: str) -> str:
         """Enter that a table is about to be written; from here on it may be at the destination.
 
         A release that had failed, or that this ledger does not know, is opened here, within its budget.
+        One that somebody has closed is not.
 
         Args:
             release_id: what `open` returned.
             asked: as when it was opened, but for the limits of the gate.
             data_digest: of the table.
+        Returns:
+            The fencing token: the hash of the release's last event. It is good until the next one.
         Raises:
-            GateRefused: withdrawn, opened for something else, or beyond the budget.
+            GateRefused: withdrawn, closed, opened for something else, or beyond the budget.
         """
-        with self._page() as page:
+        with self.page() as page:
             state = page.state(release_id)
             if state is not None:
                 refuse_another(state, asked)
-            self._refuse_what_does_not_fit(page, release_id, asked)
+            self.refuse_what_does_not_fit(page, release_id, asked)
             if state is None and Fraction(asked.epsilon):  # drawn without this ledger: it is booked now
-                self._add(page, release_id, "drawn", asked)
+                self.add(page, release_id, "drawn", asked)
             if state is None or state.published_at is None:
-                self._add(page, release_id, "opened", asked, data_digest)
+                return self.add(page, release_id, "opened", asked, data_digest)
+            return state.last.hash
 
     def published(self, release_id: str, data_digest: str) -> None:
         """Enter that a table is at the destination, if that is not what the ledger says already.
 
         Raises:
-            InputError: the ledger does not know the release.
+            InputError: the ledger does not know the release; or had it as failed or withdrawn: then it is
+                entered all the same, because it is out.
         """
-        with self._page() as page:
-            last = _known(page, release_id).last
-            if (last.event, last.data_digest) != ("published", data_digest):
-                self._add(page, release_id, "published", asked_in(last), data_digest)
+        with self.page() as page:
+            late = self._enter_published(page, page.known(release_id), data_digest)
+        say_if_late(late)
 
-    def failed(self, release_id: str, *, begun: bool = False) -> bool:
+    def failed(self, release_id: str, *, begun: bool = False, token: str | None = None) -> bool:
         """Enter that nothing was written, if the release is open and that can be known.
 
         The ε of its noise stays spent, if the noise was drawn: see `budget.Entry.counts`.
@@ -157,31 +121,18 @@ class Ledger:
         Args:
             release_id: of the release.
             begun: also when writing had begun: the caller has looked at the destination.
+            token: what `begin` returned; nothing is entered if something has happened to the release since.
         Returns:
             Whether the release is failed now.
         """
-        with self._page() as page:
+        with self.page() as page:
             state = page.state(release_id)
             if state is None or state.published_at is not None or state.last.event != "opened":
                 return state is not None and state.last.event == "failed"
-            if state.begun is not None and not begun:
+            if (state.begun is not None and not begun) or token not in (None, state.last.hash):
                 return False
-            self._add(page, release_id, "failed", asked_in(state.last))
+            self.add(page, release_id, "failed", asked_in(state.last))
             return True
-
-    def give_up(self, release_id: str) -> None:
-        """Enter that a draw is never to be used again; its ε stays spent.
-
-        Raises:
-            InputError: it is no draw, or was published.
-        """
-        with self._page() as page:
-            state = _known(page, release_id)
-            if state.drawn_at is None or is_over(state):
-                raise InputError(
-                    f"only a draw that is not published can be given up, {release_id} is {state.name}"
-                )
-            self._add(page, release_id, "given_up", asked_in(state.last))
 
     def withdraw(self, release_id: str) -> None:
         """Enter that a published release was taken back; its ε stays spent.
@@ -189,28 +140,33 @@ class Ledger:
         Raises:
             InputError: it is not published.
         """
-        with self._page() as page:
-            state = _known(page, release_id)
+        with self.page() as page:
+            state = page.known(release_id)
             last = state.last
             if last.event != "published":
                 raise InputError(f"only a published release can be withdrawn, {release_id} is {state.name}")
-            self._add(page, release_id, "withdrawn", asked_in(last), last.data_digest)
+            self.add(page, release_id, "withdrawn", asked_in(last), last.data_digest)
 
-    def found(self, manifest: Mapping[str, Any] | None) -> None:
+    def found(self, manifest: Mapping[str, Any] | None) -> bool:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
 
         Args:
             manifest: of the destination, None where there is none.
+        Returns:
+            Whether the ledger knows the release; yes where the manifest names none.
+        Raises:
+            InputError: the ledger had it as failed; it is entered as published now.
         """
         release_id, digest = _named_by(manifest)
         if release_id is None or digest is None:
-            return
-        with self._page() as page:
+            return True
+        with self.page() as page:
             state = page.state(release_id)
             if state is None or state.last.event == "withdrawn":
-                return
-            if (state.last.event, state.last.data_digest) != ("published", digest):
-                self._add(page, release_id, "published", asked_in(state.last), digest)
+                return state is not None
+            late = self._enter_published(page, state, digest)
+        say_if_late(late)
+        return True
 
     def events(self) -> list[Event]:
         """Read all events, in their order."""
@@ -261,18 +217,48 @@ class Ledger:
         return events, broken
 
     @contextmanager
-    def _page(self) -> Iterator[Page]:
+    def page(self) -> Iterator[Page]:
+        """Open the ledger's one transaction that may write now, see `store.Store.writing`."""
         with self.store.writing() as connection:
             yield page_in(connection, self.store.shown)
 
-    def _refuse_what_does_not_fit(self, page: Page, release_id: str, asked: Asked) -> None:
+    def refuse_what_does_not_fit(self, page: Page, release_id: str, asked: Asked) -> None:
         """Refuse what is beyond the budget, and partitions of another kind than the dataset's."""
         refuse_another_kind(page.others(release_id), asked, now=self.now())
         refuse_beyond_budget(page.others(release_id), asked, now=self.now())
 
-    def _add(
-        self, page: Page, release_id: str, kind: Kind, asked: Asked, data_digest: str | None = None
-    ) -> None:
+    def _enter_published(self, page: Page, state: State, data_digest: str) -> State | None:
+        """Enter that a table is out; return the state it had if that was failed or withdrawn."""
+        last = state.last
+        if (last.event, last.data_digest) == ("published", data_digest):
+            return None
+        late = last.event in ("failed", "withdrawn")
+        note = f"after {last.event}" if late else None
+        self.add(page, last.release_id, "published", asked_in(last), data_digest, note=note)
+        return state if late else None
+
+    def add(
+        self,
+        page: Page,
+        release_id: str,
+        kind: Kind,
+        asked: Asked,
+        data_digest: str | None = None,
+        *,
+        note: str | None = None,
+    ) -> str:
+        """Append an event to a page.
+
+        Args:
+            page: of the transaction that is open.
+            release_id: of the release.
+            kind: what happened to it.
+            asked: what it is.
+            data_digest: of its table; None while there is none.
+            note: what is unusual about it.
+        Returns:
+            The event's hash.
+        """
         event = Event(
             0,
             release_id,
@@ -286,39 +272,17 @@ class Ledger:
             data_digest,
             asked.k,
             asked.epsilon,
-            _owner(self.run),
+            owner_now(self.run),
             partition_kind=asked.partition_kind,
             memory=asked.memory,
+            note=note,
         )
-        page.add(event, now=self.now(), every=self.every)
-
-
-def _owner(run: str) -> str:
-    return f"{socket.gethostname()}/{os.getpid()}/{run}"
-
-
-def is_running(owner: str) -> bool:
-    """Tell whether the process that an event names as its owner runs on this machine."""
-    host, process, _ = owner.split("/", 2)
-    if host != socket.gethostname() or not process.isdecimal():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except OSError as error:
-        return isinstance(error, PermissionError)
-    return True
+        return page.add(event, now=self.now(), every=self.every)
 
 
 def ledger_at(url: str, *, run: str = "", make: bool = True) -> Ledger:
     """Open the ledger of a deployment, see `store.store_at`."""
     return Ledger(store_at(url, make=make), run)
-
-
-def _known(page: Page, release_id: str) -> State:
-    state = page.state(release_id)
-    if state is None:
-        raise InputError(f"the ledger must know the release {release_id}: it does not")
-    return state
 
 
 def _named_by(manifest: Mapping[str, Any] | None) -> tuple[str | None, str | None]:

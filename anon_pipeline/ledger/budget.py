@@ -87,8 +87,8 @@ class State:
 
     @property
     def name(self) -> str:
-        """The state, such as open, published, failed or given up, with what is unusual about it."""
-        name = _NAMES.get(self.last.event, self.last.event)
+        """The state: open, published, failed, withdrawn or forgotten, with what is unusual about it."""
+        name = "open" if self.last.event == "opened" else self.last.event
         return name if self.last.note is None else f"{name}, {self.last.note}"
 
     @property
@@ -122,9 +122,6 @@ class Spent:
     unpublished: int = 0
 
 
-_NAMES = {"opened": "open", "given_up": "given up"}
-
-
 def states(events: Iterable[Event], earlier: Mapping[str, Earlier] | None = None) -> dict[str, State]:
     """Fold events into the state of each release, by its id, in the order of opening.
 
@@ -142,7 +139,7 @@ def states(events: Iterable[Event], earlier: Mapping[str, Earlier] | None = None
         )
         if event.event == "drawn":  # its digest is of no table
             drawn = event.at
-        elif event.event in {"failed", "given_up"}:
+        elif event.event == "failed":
             begun = None
         else:
             published = event.at if event.event == "published" else published

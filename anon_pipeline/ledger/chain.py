@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 __all__ = ["GENESIS", "Broken", "Event", "Head", "Kind", "broken_at", "head_of", "sealed"]
 
-Kind = Literal["drawn", "opened", "published", "failed", "given_up", "withdrawn", "forgotten"]
+Kind = Literal["drawn", "opened", "published", "failed", "withdrawn", "forgotten"]
 """What may happen. ``drawn``: the key of its noise was sealed; ``opened`` follows in the same step."""
 
 GENESIS = "0" * 64

@@ -7,7 +7,7 @@ Does not belong here: which step may follow which (`book`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NoReturn
@@ -68,6 +68,17 @@ class Page:
             )
         return State(event, kept.published_at[i], kept.begun[i], kept.drawn_at.get(release_id))
 
+    def known(self, release_id: str) -> State:
+        """Return the state of a release that the ledger must know.
+
+        Raises:
+            InputError: it does not.
+        """
+        state = self.state(release_id)
+        if state is None:
+            raise InputError(f"the ledger must know the release {release_id}: it does not")
+        return state
+
     def others(self, release_id: str) -> Iterator[Entry]:
         """Yield what the budget looks at, of all releases but one."""
         if self.checkpoint is not None:
@@ -78,13 +89,20 @@ class Page:
             if key != release_id:
                 yield state.entry
 
-    def add(self, event: Event, *, now: datetime, every: int = EVERY) -> None:
+    def unknown(self, release_ids: Iterable[str]) -> list[str]:
+        """Return those of these releases that were never opened here."""
+        earlier: Container[str] = () if self.checkpoint is None else self.checkpoint.at
+        return [key for key in release_ids if key not in self.recent and key not in earlier]
+
+    def add(self, event: Event, *, now: datetime, every: int = EVERY) -> str:
         """Append an event; its time never goes back, whatever the clock does.
 
         Args:
             event: without its number, time and links.
             now: the clock, in UTC.
             every: events after which a checkpoint is made first.
+        Returns:
+            Its hash.
         Raises:
             InputError: a checkpoint is due, and an event before the last one has been changed.
         """
@@ -92,7 +110,9 @@ class Page:
         before = None if head == self.head else event_at(self.connection, head.seq)  # of this step
         at = max(now.isoformat(timespec="microseconds"), self.last_at if before is None else before.at)
         named = self._made() if before is None and self.since >= every else None
-        append(self.connection, sealed(replace(event, at=at, checkpoint=named), head))
+        added = sealed(replace(event, at=at, checkpoint=named), head)
+        append(self.connection, added)
+        return added.hash
 
     def _made(self) -> str:
         """Verify all events, make their checkpoint, and return its digest."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,18 @@ from anon_pipeline.errors import (
 )
 from anon_pipeline.facts import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
+from anon_pipeline.ledger.draws import again, over
+from anon_pipeline.ledger.fence import fenced
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.publish.remembering import (
+    manifests_of,
+    refuse_unless_known,
+    refuse_unless_remembered,
+)
+from anon_pipeline.publish.writer import Fence, read_manifest
 
 __all__ = [
     "Booking",
@@ -61,6 +69,11 @@ class Booking:
         """Whether the policy adds noise: its ε is positive then."""
         return bool(Fraction(self.asked.epsilon))
 
+    @property
+    def root(self) -> Path:
+        """The release's folder without its partition."""
+        return self.folder if self.asked.partition is None else self.folder.parent
+
     def open(self) -> str | None:
         """Open a release without noise, after entering what a crash has left open.
 
@@ -75,18 +88,19 @@ class Booking:
 
         Raises:
             GateRefused: beyond the budget.
+            InputError: the ledger does not have what is out.
         """
         if self.ledger is not None:
             self.ledger.open(asked, release_id=release_id, draw=commitment)
 
     def again(self, release_id: str, asked: Asked, commitment: str) -> bool:
         """Tell whether a draw may be used again, and open its release; without a ledger it may."""
-        return self.ledger is None or self.ledger.again(release_id, asked, commitment)
+        return self.ledger is None or again(self.ledger, release_id, asked, commitment)
 
     def over(self, release_ids: Iterable[str]) -> frozenset[str]:
         """Return the draws that must not be used again; without a ledger none is known."""
         ids = tuple(release_ids)
-        return frozenset() if self.ledger is None or not ids else self.ledger.over(ids)
+        return frozenset() if self.ledger is None or not ids else over(self.ledger, ids)
 
     def id_of(self, draw: str) -> str | None:
         """Return the release id that a draw's table is marked with; None where no ledger knows it."""
@@ -103,14 +117,25 @@ class Booking:
         self.find()
         return memory.booked_in(self.ledger.tables(self.asked))
 
+    def remembered(self, memory: Memory) -> None:
+        """Refuse a memory that does not know what the ledger has as published, see `remembering`."""
+        if self.ledger is not None:
+            self.find()
+            refuse_unless_remembered(self.ledger, self.asked, memory)
+
     def find(self) -> None:
-        """Enter what the destination shows: a crash may have kept it from the ledger.
+        """Enter what the destination shows, if it can be read; refuse if the ledger lacks what is out.
 
         A destination that cannot be read shows nothing, so what is open stays so; `publish` refuses it.
         """
-        if self.ledger is not None:
-            with suppress(PublishError):
-                self.ledger.found(read_manifest(self.folder))
+        if self.ledger is None:
+            return
+        with suppress(PublishError):
+            self.ledger.found(read_manifest(self.folder))
+        shown = [
+            release_id_in(found.get("facts", {})) for found in manifests_of(self.root, self.asked.release)
+        ]
+        refuse_unless_known(self.ledger, self.asked.release, [key for key in shown if key is not None])
 
     def asking(self, epsilon: Fraction) -> Asked:
         """Return what is entered for a release that spends this ε."""
@@ -135,41 +160,48 @@ class Booking:
                 self.ledger.failed(release_id)
 
     @contextmanager
-    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[None]:
+    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[Fence]:
         """Enter that a table is about to be written, then that it was, or that it was not.
 
         Args:
             release_id: that the release was opened under.
             data_digest: of the table.
             epsilon: that the release was opened with.
+        Yields:
+            What the rename of the manifest must be done in: it holds the ledger, see `fence.fenced`.
         Raises:
             GateRefused: the ledger does not let this release be written.
+            InputError: the release went out after somebody had closed it: it is entered, and counts.
         """
         if self.ledger is None or release_id is None:
-            yield
+            yield nullcontext
             return
         self.ledger.found(read_manifest(self.folder))
+        self.find()
         asked = self.asking(epsilon)
         if asked != self.asked and not self.ledger.knows(release_id):
             raise GateRefused(
                 f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
                 f"opened it: what it re-uses may be booked nowhere. Materialize perturbed again."
             )
-        self.ledger.begin(release_id, asked, data_digest)
+        token = self.ledger.begin(release_id, asked, data_digest)
         try:
-            yield
+            yield partial(fenced, self.ledger, release_id, token)
         except BaseException:
-            self._settle(self.ledger, release_id, data_digest)
+            self._settle(self.ledger, release_id, token)
             raise
         self.ledger.published(release_id, data_digest)
 
-    def _settle(self, ledger: Ledger, release_id: str, data_digest: str) -> None:
-        """Enter what the destination shows after writing failed; if it cannot be told, it stays open."""
+    def _settle(self, ledger: Ledger, release_id: str, token: str) -> None:
+        """Enter what the destination shows after writing failed; if it cannot be told, it stays open.
+
+        It is failed only if nobody has begun to write it after us: he may still do it.
+        """
         with suppress(AnonPipelineError):
-            if holds(self.folder, release_id, data_digest):
-                ledger.published(release_id, data_digest)
+            if holds(self.folder, release_id):
+                ledger.found(read_manifest(self.folder))
             else:
-                ledger.failed(release_id, begun=True)
+                ledger.failed(release_id, begun=True, token=token)
 
 
 def booking(policy: Policy, locations: Locations, *, partition: str | None = None, run: str = "") -> Booking:

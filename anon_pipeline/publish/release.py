@@ -244,7 +244,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         known = None if memory is None else remember(memory, policy, table, originals, past=past)
         with _remembering(archive, known):
             page = _page(policy, document, judged.frame)
-            with booked.writing(release_id, digest, epsilon):
+            with booked.writing(release_id, digest, epsilon) as fence:
                 written = write_release(
                     booked.folder,
                     judged.file,
@@ -253,6 +253,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
                     wait=policy.publish.wait,
                     key=key,
                     page=page,
+                    fence=fence,
                 )
     _forget(draws)
     return _published(booked.folder, judged, written)

@@ -257,7 +257,7 @@ def histories(draw: st.DrawFn) -> list[Event]:
     for i in range(draw(st.integers(1, 12))):
         new = Event(
             0, draw(st.sampled_from("abc")), f"time {i:02}",
-            draw(st.sampled_from(["drawn", "opened", "published", "failed", "given_up", "withdrawn"])),
+            draw(st.sampled_from(["drawn", "opened", "published", "failed", "withdrawn"])),
             draw(st.sampled_from(["people", "others é"])), "small", draw(st.none() | st.just("w1")), "p", "m",
             draw(st.none() | st.sampled_from(["d1", "d2"])), 5, draw(st.sampled_from(["1", "0.1"])), "o",
             partition_kind=draw(st.none() | st.just("weekly")), memory=draw(st.none() | st.just("person")),

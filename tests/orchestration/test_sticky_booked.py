@@ -19,13 +19,14 @@ from anon_pipeline import GateRefused, InputError, Locations, Policy, make_relea
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.releasing import run as run_command
 from anon_pipeline.deidentify import hashing_key
-from anon_pipeline.ledger import Ledger, ledger_at
+from anon_pipeline.ledger import Ledger, asked_by, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
+from anon_pipeline.publish.adopting import Opened, adopted
 from anon_pipeline.publish.booking import booking, epsilon_in
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.draws import draws_of
@@ -245,9 +246,22 @@ def test_what_was_published_without_a_ledger_is_booked_when_it_is_re_used(world:
 
 def test_what_another_ledger_has_booked_is_booked_when_it_is_re_used(world: World) -> None:
     policy = world.policy(budget={"epsilon": 2})
-    world.release(policy)
+    first = world.release(policy)
     (world.folder / "ledger.sqlite").unlink()
-    world.release(policy)
+    with pytest.raises(
+        InputError, match="the ledger must have every release of small that is out, it lacks 1"
+    ):
+        world.release(policy)
+    (world.folder / "out" / "manifest.json").rename(world.folder / "away.json")
+    with pytest.raises(InputError, match="it lacks 1"):  # the memory names it, too
+        world.release(policy)
+    (world.folder / "away.json").rename(world.folder / "out" / "manifest.json")
+    opened = Opened(world.book, asked_by(policy, None), world.folder / "out")
+    entered = adopted(opened, policy, world.archive(policy).kept())
+    assert [(a.release_id, a.epsilon) for a in entered] == [
+        (first.manifest["facts"]["perturbed"]["release_id"], "2")
+    ]
+    assert adopted(opened, policy, world.archive(policy).kept()) == []
     world.release(policy)
     assert world.booked() == ["2", "0"]
 

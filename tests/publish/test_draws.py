@@ -22,6 +22,7 @@ from anon_pipeline.disk import Disk, using
 from anon_pipeline.errors import AnonPipelineError, GateRefused, InputError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.ledger.fence import close
 from anon_pipeline.perturb import keys as perturb_keys
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy import Policy, policy_from
@@ -73,6 +74,10 @@ class World:
     @property
     def ids(self) -> list[str]:
         return [path.stem for path in self.sealed]
+
+    def give_up(self, release_id: str) -> None:
+        seen = states(self.book.events())[release_id].last.hash
+        close(self.book, release_id, seen=seen, there=lambda: False)
 
     def killed(self, work: Callable[[], object]) -> None:
         """Do some work in a child process that must kill itself on the way."""
@@ -520,10 +525,10 @@ def test_a_draw_given_up_on_another_machine_is_destroyed_and_not_used(world: Wor
     policy = world.policy(**REFUSED)
     assert not world.run(policy)
     (sealed,) = world.sealed
-    world.book.give_up(sealed.stem)  # where this vault is not at hand
+    world.give_up(sealed.stem)  # where this vault is not at hand
     assert not world.run(policy)
     assert not sealed.exists()
-    assert [state.name for state in world.states] == ["given up", "failed"]
+    assert [state.name for state in world.states] == ["failed, closed", "failed"]
     assert [state.counts for state in world.states] == [True, True]
 
 
@@ -533,12 +538,12 @@ def test_a_run_whose_draw_is_given_up_meanwhile_does_not_publish(
     judge = release_room.publish
 
     def late(*given: Any, **named: Any) -> Any:
-        world.book.give_up(world.ids[0])
+        world.give_up(world.ids[0])
         return judge(*given, **named)
 
     monkeypatch.setattr(release_room, "publish", late)
     assert not world.run(world.policy())
-    assert [state.name for state in world.states] == ["given up"]
+    assert [state.name for state in world.states] == ["failed, closed"]
     assert not (world.folder / "out" / "manifest.json").exists()
 
 
