@@ -20,6 +20,7 @@ from anon_pipeline.ledger import book as book_module
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.owner import owner_now
 from anon_pipeline.policy import TYPE
+from anon_pipeline.policy.sections import Budget
 from anon_pipeline.publish import writer
 
 Make = Callable[..., Any]
@@ -95,6 +96,9 @@ def test_closing_what_runs_elsewhere_needs_force(world: World, monkeypatch: pyte
 def test_a_release_that_was_closed_by_force_while_it_was_written_does_not_go_out(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    two = world.policy.model_copy(update={"budget": Budget(epsilon=4)})  # what was closed stays spent
+    monkeypatch.setattr(world, "policy", two)
+
     def close_and_release_another() -> None:
         assert world.close("--force").exit_code == 0
         world.release("elsewhere")
