@@ -15,6 +15,7 @@ import pandas as pd
 from anon_pipeline.canonical import canonical
 from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.compose.memory import Memory
+from anon_pipeline.compose.noise_input import noise_input
 from anon_pipeline.compose.sticky import composition, recalled, spending
 from anon_pipeline.deidentify import deidentify, person_ids
 from anon_pipeline.encode import CLASS, PERSON, RECORD, accept, code_quasi_identifiers, decode, incomplete
@@ -47,7 +48,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import BY_ORDER, Progress, recode
 from anon_pipeline.recode.model import untold
 from anon_pipeline.shuffle import permutation
-from anon_pipeline.staged import Chain, Means, Opens, Staged, unopened
+from anon_pipeline.staged import Chain, Drawn, Means, Opens, Staged
 from anon_pipeline.suppress import confident
 
 __all__ = ["deidentified", "k_anonymized", "perturbed", "raw", "run", "shuffled", "suppressed"]
@@ -152,7 +153,7 @@ def perturbed(
     *,
     entropy: Entropy,
     memory: Memory | None = None,
-    opens: Opens = unopened,
+    opens: Opens | None = None,
 ) -> Staged:
     """Add noise to the ε-quasi-identifiers, by default scaled to each class (Algorithm 1, lines 6 to 9).
 
@@ -162,9 +163,9 @@ def perturbed(
     Args:
         policy: ε, its split, the grids.
         before: the table of `k_anonymized`.
-        entropy: source of random words.
+        entropy: source of random words; of the noise only where nothing keeps its draw.
         memory: what was published before; needed with ``record_key``.
-        opens: the ledger's part.
+        opens: finds or makes the draw that all noise comes from; None: a fresh one in each call.
     """
     whole, in_class = canonical(_content(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
     kept = before.frame[in_class].reset_index(drop=True)
@@ -172,8 +173,11 @@ def perturbed(
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals, numbers = noisy_units(kept, policy), len(policy.perturbed)
     stays = recalled(policy, kept, originals, memory=memory)
-    release_id = opens(spending(policy, stays))
-    words = Words(fresh_key(entropy), whole.places[in_class])
+    if opens is None:
+        drawn = Drawn(fresh_key(entropy))
+    else:
+        drawn = opens(spending(policy, stays), noise_input(whole, in_class, stays, facts=before.facts))
+    words = Words(drawn.key, whole.places[in_class])
     noisy = add_noise(
         originals[:, :numbers],
         classes,
@@ -194,10 +198,10 @@ def perturbed(
         mechanism=policy.mechanism_of_numbers,
         columns=noise_facts(policy, originals[:, :numbers], classes, noisy.diameters)
         | category_facts(policy),
-        seeded=entropy.seeded,
+        seeded=drawn.key.seeded,
         republish="fresh" if policy.perturb is None else policy.perturb.republish,
         composition=composition(policy, stays, memory=memory),
-        release_id=release_id,
+        release_id=drawn.release_id,
     )
     return Staged(kept.assign(**released), with_facts(before.facts, facts, made_by=policy.making))
 

@@ -23,7 +23,9 @@ from anon_pipeline.pipeline import run
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.booking import Booking, Opening, booking
+from anon_pipeline.publish.booking import Booking, booking
+from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.draws import draws_of
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.recode.model import Progress, untold
 from anon_pipeline.report import internal_report
@@ -162,7 +164,8 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
     locations.release(policy, partition)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)
-    opened = Opening(booked)
+    draws = draws_of(policy, locations, partition)
+    opened = Opening(booked, draws)
     with private_stage("key"):
         key = hashing_key(policy, folder=locations.sources)
     told("source")
@@ -188,6 +191,7 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
                 locations=locations,
                 partition=partition,
                 archive=archive,
+                draws=draws,
             )
     if reported is not None:
         with private_stage("report"):

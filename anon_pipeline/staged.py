@@ -15,18 +15,31 @@ import pandas as pd
 
 from anon_pipeline.compose.memory import Memory
 from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.recode.model import Progress, untold
 
-__all__ = ["STAGES", "Chain", "Means", "Opens", "Staged", "unopened"]
+__all__ = ["STAGES", "Chain", "Drawn", "Means", "Opens", "Staged"]
 
 STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 
-Opens = Callable[[Fraction], str | None]
-"""Called with the ε to be spent, before noise is drawn: returns the release's id in the ledger, or raises."""
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What the noise of a release is made with.
+
+    key: of all its noise.
+    release_id: under which the ledger has booked it; None without a ledger.
+    """
+
+    key: NoiseKey
+    release_id: str | None = None
 
 
-def unopened(epsilon: Fraction) -> None:
-    """Enter nothing: there is no ledger."""
+Opens = Callable[[Fraction, str], Drawn]
+"""Called before there is noise, with the ε to be spent and the digest of all that the noise is added to.
+
+Finds or makes the draw, see `publish.draws`, or raises.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +57,7 @@ class Means:
     hierarchies: folder of the hierarchy tables.
     key: for ``action: hash``; None where the policy hashes nothing.
     entropy: source of random words, of the operating system but in tests.
-    opens: the ledger's part, before noise is drawn.
+    opens: finds or makes the draw; None: a fresh key of ``entropy`` in each call, which nobody counts.
     memory: what was published before; None without ``record_key``.
     searching: called now and then with how far the search for a recoding is.
     """
@@ -52,7 +65,7 @@ class Means:
     hierarchies: Path
     key: bytes | None = field(repr=False)
     entropy: Entropy
-    opens: Opens = unopened
+    opens: Opens | None = None
     memory: Memory | None = None
     searching: Callable[[Progress], None] = untold
 

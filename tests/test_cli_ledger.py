@@ -15,6 +15,7 @@ import yaml
 
 from anon_pipeline import Locations, cli, make_release
 from anon_pipeline.ledger import Ledger, asked_by, ledger_at
+from anon_pipeline.ledger.owner import Life
 from anon_pipeline.policy import TYPE, Policy
 
 Call = Callable[..., tuple[int, str, str]]
@@ -138,7 +139,9 @@ def test_close_as_failed_gives_back_what_cannot_have_been_written(
     release_id = book.open(asked_by(policy, None))
     assert "of them open: 1" in call("ledger", "list")[1]
     assert call("ledger", "close", release_id[:8], "--as", "published")[0] == 2
-    assert call("ledger", "close", release_id[:8], "--as", "failed") == (0, f"{release_id} is failed\n", "")
+    assert "it runs. Look there; --force" in call("ledger", "close", release_id[:8], "--as", "failed")[2]
+    forced = ("ledger", "close", release_id[:8], "--as", "failed", "--force")
+    assert call(*forced) == (0, f"{release_id} is failed, closed by force\n", "")
     code, _, err = call("ledger", "close", release_id, "--as", "failed")
     assert code == 2
     assert "only an open release can be closed" in err
@@ -148,7 +151,7 @@ def test_close_as_failed_gives_back_what_cannot_have_been_written(
 def test_close_as_failed_looks_at_the_destination(
     call: Call, policy: Policy, book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anon_pipeline.ledger.book.is_running", lambda owner: False)
+    monkeypatch.setattr("anon_pipeline.ledger.owner.life_of", lambda owner: Life.GONE)
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
         make_release(policy, Locations.of(tmp_path, {}))
@@ -159,7 +162,7 @@ def test_close_as_failed_looks_at_the_destination(
     assert code == 2
     assert "is at its destination: close it as published" in err
     assert call(*close, "published")[:2] == (0, f"{release_id} is published\n")
-    assert book.events()[-1].data_digest == book.events()[1].data_digest
+    assert book.events()[-1].data_digest == book.events()[2].data_digest
 
 
 def test_close_as_failed_where_the_destination_holds_nothing(
@@ -169,7 +172,7 @@ def test_close_as_failed_where_the_destination_holds_nothing(
     book.begin(release_id, asked_by(policy, None), "digest")
     close = ("ledger", "close", release_id, "--as", "failed", "--policy", "policy.yaml")
     assert "must have ended" in call(*close)[2]  # this very process
-    monkeypatch.setattr("anon_pipeline.ledger.book.is_running", lambda owner: False)
+    monkeypatch.setattr("anon_pipeline.ledger.owner.life_of", lambda owner: Life.GONE)
     assert call(*close)[0] == 0
     assert book.events()[-1].event == "failed"
 

@@ -1,4 +1,4 @@
-"""Commands about the ledger: `ledger list`, `verify`, `export`, `close`, `withdraw`.
+"""Commands about the ledger: `ledger list`, `verify`, `export`, `close`, `withdraw`, `adopt`, `forget`.
 
 Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
 command runs.
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.ledger_closing import destination_of, refuse_unless_ended
+from anon_pipeline.cli.ledger_known import adopt, forget
 from anon_pipeline.cli.shared import locations_of, project_option
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ def list_(dataset: str | None, project: Path | None) -> None:
     found = states(events).values()
     wanted = [state for state in found if dataset in {None, state.last.dataset}]
     _print_releases(wanted)
+    late = [s.last.release_id for s in wanted if s.last.note in {"after failed", "after withdrawn"}]
+    if late:
+        click.echo(f"warning: went out after they were failed or withdrawn: {', '.join(late)}", err=True)
     for name in sorted({state.last.dataset for state in wanted}):
         click.echo(_sum_of(name, [state for state in wanted if state.last.dataset == name]))
 
@@ -78,7 +83,8 @@ def export(project: Path | None) -> None:
     "state",
     required=True,
     type=click.Choice(["failed", "published"]),
-    help="failed: nothing was written, its ε is given back; published: it was, or it may have been.",
+    help="failed: nothing was written, and the draw is given up: the key of its noise is destroyed, its ε "
+    "stays spent; published: it was written, or it may have been.",
 )
 @click.option(
     "--policy",
@@ -86,25 +92,39 @@ def export(project: Path | None) -> None:
     type=click.Path(path_type=Path),
     help="The release's policy, to look at the destination. Needed for failed where writing had begun.",
 )
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Close as failed also where it cannot be known from here that its process has ended. Its id is then "
+    "no longer good: if the process goes on, it is refused.",
+)
 @project_option
-def close(release_id: str, state: str, policy_file: Path | None, project: Path | None) -> None:
-    """Close the release ID, which a crash has left open; the beginning of an id is enough."""
+def close(release_id: str, state: str, policy_file: Path | None, force: bool, project: Path | None) -> None:
+    """Close the release ID, which a crash has left open; the beginning of an id is enough.
+
+    A draw that was refused or has failed can be given up, too: a run on the same data by the same policy then
+    makes another draw, and pays for it.
+    """
     from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.ledger.fence import close as close_as_failed  # noqa: PLC0415
 
     book = _opened(project, policy_file)
     found = _state(book, release_id)
     full = found.last.release_id
-    if found.last.event != "opened":
+    refused = found.last.event == "failed" and found.drawn_at is not None and found.published_at is None
+    if found.last.event != "opened" and not (refused and state == "failed"):
         raise InputError(f"only an open release can be closed, {full} is {found.name}")
     if state == "published":
         if found.begun is None:
             raise InputError(f"{full} cannot have been published: its writing never began")
         book.published(full, found.begun)
+        _forget(full, policy_file, project)
     else:
-        if found.begun is not None:
-            _refuse_if_there(found, policy_file, project)
-        book.failed(full, begun=True)
-    click.echo(f"{full} is {_state(book, full).last.event}")
+        forced = not refused and refuse_unless_ended(found, force=force)
+        there = destination_of(found, policy_file, project)
+        close_as_failed(book, full, seen=found.last.hash, there=there, forced=forced)
+        _forget(full, policy_file, project)
+    click.echo(f"{full} is {_state(book, full).name}")
 
 
 @ledger.command()
@@ -148,6 +168,10 @@ def _manifest_of(last: Event, policy_file: Path, project: Path | None) -> dict[s
     return manifest_of(folder / MANIFEST)
 
 
+ledger.add_command(adopt)
+ledger.add_command(forget)
+
+
 def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
     """Open the ledger of a project: that of the policy, else the one that this folder is in."""
     from anon_pipeline.errors import InputError  # noqa: PLC0415
@@ -160,6 +184,14 @@ def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
     return ledger_at(url, make=False)
 
 
+def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> None:
+    """Destroy the key of a draw; what this vault does not have, the next run that finds it destroys."""
+    from anon_pipeline.publish.draws import forget  # noqa: PLC0415
+    from anon_pipeline.vault.store import store_at  # noqa: PLC0415
+
+    forget(store_at(locations_of(policy_file or Path("policy.yaml"), project).vault_place), release_id)
+
+
 def _state(book: Ledger, beginning: str) -> State:
     from anon_pipeline.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger.budget import states  # noqa: PLC0415
@@ -168,27 +200,6 @@ def _state(book: Ledger, beginning: str) -> State:
     if len(fitting) != 1:
         raise InputError(f"ID must begin the id of one release, got that of {len(fitting)}")
     return fitting[0]
-
-
-def _refuse_if_there(found: State, policy_file: Path | None, project: Path | None) -> None:
-    """Refuse to call a release failed that its destination holds, or whose destination is not known."""
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.ledger.book import is_running  # noqa: PLC0415
-    from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.booking import holds  # noqa: PLC0415
-
-    last = found.last
-    if policy_file is None:
-        raise InputError(
-            f"the writing of {last.release_id} had begun: name its --policy, or close it as published"
-        )
-    if is_running(last.owner):
-        raise InputError(f"the process that writes {last.release_id} must have ended: {last.owner} runs")
-    policy = load_policy(policy_file, retired=True)
-    if policy.name != last.release:
-        raise InputError(f"--policy must be that of {last.release}, got that of {policy.name}")
-    if holds(locations_of(policy_file, project).release(policy, last.partition), last.release_id):
-        raise InputError(f"{last.release_id} is at its destination: close it as published")
 
 
 def _print_releases(releases: Iterable[State]) -> None:
@@ -232,6 +243,8 @@ def _sum_of(dataset: str, releases: list[State]) -> str:
 
     counted = [state for state in releases if state.counts]
     waiting = [state for state in counted if state.last.event == "opened"]
+    unpublished = [state for state in counted if state.drawn_at is not None and state.published_at is None]
     total = exact_text(sum((state.epsilon for state in counted), start=0))
     text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
-    return text + (f", of them open: {len(waiting)}" if waiting else "")
+    text += f", of them open: {len(waiting)}" if waiting else ""
+    return text + (f", drawn and not published: {len(unpublished)}" if unpublished else "")

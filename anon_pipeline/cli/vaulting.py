@@ -111,7 +111,10 @@ def rotate(project: Path, place: str | None, key_names: str, old_keys_file: Path
 @_of_a_vault
 @click.option("--older-than", "days", type=click.FloatRange(min=0), required=True, metavar="DAYS")
 def purge(project: Path, place: str | None, key_names: str, days: float) -> None:
-    """Delete the private tables of all releases that are older than DAYS, by the time of their files."""
+    """Delete the private tables of all releases that are older than DAYS, by the time of their files.
+
+    Keys of draws that were not published are deleted, too: the draws are given up, and their ε stays spent.
+    """
     del key_names  # deleting needs no key
     import datetime  # noqa: PLC0415
 

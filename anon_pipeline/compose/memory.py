@@ -107,16 +107,18 @@ class Memory:
             )
         return replace(self, key=key)
 
-    def booked_in(self, digests: Collection[str]) -> Memory:
+    def booked_in(self, published: Collection[tuple[str, str]]) -> Memory:
         """Return the memory in which only values whose last release is booked have one.
 
         A release that is booked has paid for all that it published: what it re-used was booked before, or
         with it. So its values can be published again for nothing.
 
         Args:
-            digests: of the tables that a ledger knows as published, see `ledger.Ledger.tables`.
+            published: id and table's digest of the releases that a ledger has as published, see
+                `ledger.Ledger.tables`. The digest alone would not do: releases of different people can have
+                one table. A release without an id counts as not booked.
         """
-        booked = np.array([*(past.digest in digests for past in self.releases), False])
+        booked = np.array([*((past.release_id, past.digest) in published for past in self.releases), False])
         release = self.values["release"].to_numpy(np.int64)
         return replace(self, values=self.values.assign(release=np.where(booked[release], release, -1)))
 

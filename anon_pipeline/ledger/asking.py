@@ -11,14 +11,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
-from anon_pipeline.errors import GateRefused
+from anon_pipeline.errors import GateRefused, InputError
 from anon_pipeline.ledger.budget import Entry, State, exact_text, spent
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.ledger.kinds import kind_of
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Asked", "asked_by", "asked_in", "refuse_another", "refuse_beyond_budget"]
+__all__ = [
+    "Asked",
+    "asked_by",
+    "asked_in",
+    "is_closed",
+    "is_over",
+    "refuse_another",
+    "refuse_beyond_budget",
+    "say_if_late",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,8 @@ class Asked:
     """What a release enters into the ledger: names, digests, numbers.
 
     epsilon: the exact text of what it spends, see `exact_text`.
+    partition_kind: daily, weekly, monthly or none; None where it is not known.
+    memory: the policy's ``record_key``, where it is made with a memory.
     """
 
     dataset: str
@@ -36,6 +48,8 @@ class Asked:
     k: int
     epsilon: str
     budget: Budget | None = None
+    partition_kind: str | None = None
+    memory: str | None = None
 
 
 def asked_by(policy: Policy, partition: str | None) -> Asked:
@@ -50,6 +64,8 @@ def asked_by(policy: Policy, partition: str | None) -> Asked:
         policy.gate_k,
         exact_text(epsilon),
         policy.budget,
+        kind_of(policy),
+        policy.record_key,
     )
 
 
@@ -63,11 +79,18 @@ def asked_in(event: Event) -> Asked:
         event.making,
         event.k,
         event.epsilon,
+        partition_kind=event.partition_kind,
+        memory=event.memory,
     )
 
 
+def is_over(state: State) -> bool:
+    """Tell whether a release's noise must not be used for another one: published once, or given up."""
+    return state.published_at is not None or state.last.event == "withdrawn" or is_closed(state.last)
+
+
 def refuse_another(state: State, asked: Asked) -> None:
-    """Refuse to write what was withdrawn, or opened for something else.
+    """Refuse to write what was withdrawn, closed, or opened for something else.
 
     Raises:
         GateRefused: naming what differs.
@@ -75,12 +98,44 @@ def refuse_another(state: State, asked: Asked) -> None:
     last = state.last
     if last.event == "withdrawn":
         raise GateRefused(f"the release {last.release_id} was withdrawn. Materialize perturbed again.")
-    for name in ("dataset", "release", "partition", "making", "epsilon"):
-        if getattr(last, name) != getattr(asked, name):
+    if is_closed(last):
+        raise GateRefused(
+            f"the release {last.release_id} was closed as failed on {last.at[:19]} (UTC), which is final. "
+            f"Materialize perturbed again."
+        )
+    for name in ("dataset", "release", "partition", "making", "epsilon", "partition_kind"):
+        older = name == "partition_kind" and last.partition_kind is None
+        if getattr(last, name) != getattr(asked, name) and not older:
             raise GateRefused(
                 f"the release {last.release_id} was opened in the ledger with another {name}. "
                 f"Materialize perturbed again."
             )
+
+
+def is_closed(last: Event) -> bool:
+    """Tell whether a release was closed as failed by somebody, which ends it for good.
+
+    One that failed by itself (a refusal, a full disk) may be published after all, within its budget.
+    """
+    return last.event == "failed" and last.note is not None
+
+
+def say_if_late(state: State | None) -> None:
+    """Raise if a release went out after it was called failed or withdrawn, which is entered by now.
+
+    Args:
+        state: that it had before; None if all is well.
+    Raises:
+        InputError: that it counts as published now.
+    """
+    if state is None:
+        return
+    last = state.last
+    raise InputError(
+        f"the release {last.release_id} is at its destination, though the ledger has had it as {last.event} "
+        f"since {last.at[:19]} (UTC). It is out: it counts as published now, with ε = {last.epsilon}, also "
+        f"beyond the budget. See anon-pipeline ledger list, then run again."
+    )
 
 
 def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime) -> None:
@@ -111,5 +166,11 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
             f"Of it {exact_text(found.open_epsilon)} is held by releases that are still open, "
             f"{found.open_releases} in number. If nothing of them was written: "
             f"anon-pipeline ledger close ID --as failed."
+        )
+    if found.unpublished:
+        lines.append(
+            f"Of it {exact_text(found.unpublished_epsilon)} is of noise that was drawn and not published, "
+            f"draws: {found.unpublished}. It stays spent; a run on the same data by the same policy uses its "
+            f"draw again, for nothing."
         )
     raise GateRefused("\n".join(lines))

@@ -7,13 +7,12 @@ destinations (`publish`).
 
 from __future__ import annotations
 
-import os
-import socket
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 from anon_pipeline.errors import InputError
@@ -22,13 +21,16 @@ from anon_pipeline.ledger.asking import (
     asked_in,
     refuse_another,
     refuse_beyond_budget,
+    say_if_late,
 )
 from anon_pipeline.ledger.budget import State
 from anon_pipeline.ledger.chain import Broken, Event, Kind
+from anon_pipeline.ledger.kinds import refuse_another_kind
+from anon_pipeline.ledger.owner import owner_now
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
 
-__all__ = ["Ledger", "is_running", "ledger_at"]
+__all__ = ["Ledger", "ledger_at"]
 
 
 def _clock() -> datetime:
@@ -50,68 +52,86 @@ class Ledger:
     now: Callable[[], datetime] = field(default=_clock)
     every: int = EVERY
 
-    def open(self, asked: Asked) -> str:
+    def open(self, asked: Asked, *, release_id: str | None = None, draw: str | None = None) -> str:
         """Open a release before its noise is drawn.
 
+        Args:
+            asked: with the ε that it spends.
+            release_id: of the draw; None: a new one.
+            draw: commitment of the draw whose key is sealed; its ε is then spent, whatever becomes of it.
+                None for a release without noise.
         Returns:
             Its id.
         Raises:
             GateRefused: the budget does not hold what is asked.
             InputError: the ledger cannot be written, or has been tampered with.
         """
-        release_id = uuid.uuid4().hex
-        with self._page() as page:
-            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
-            self._add(page, release_id, "opened", asked)
+        release_id = release_id or uuid.uuid4().hex
+        with self.page() as page:
+            if page.state(release_id) is not None:
+                raise InputError(f"the id {release_id} must be of no other release: the ledger knows it")
+            self.refuse_what_does_not_fit(page, release_id, asked)
+            if draw is not None:
+                self.add(page, release_id, "drawn", asked, draw)
+            self.add(page, release_id, "opened", asked)
         return release_id
 
-    def begin(self, release_id: str, asked: Asked, data_digest: str) -> None:
+    def begin(self, release_id: str, asked: Asked, data_digest: str) -> str:
         """Enter that a table is about to be written; from here on it may be at the destination.
 
         A release that had failed, or that this ledger does not know, is opened here, within its budget.
+        One that somebody has closed is not.
 
         Args:
             release_id: what `open` returned.
             asked: as when it was opened, but for the limits of the gate.
             data_digest: of the table.
+        Returns:
+            The fencing token: the hash of the release's last event. It is good until the next one.
         Raises:
-            GateRefused: withdrawn, opened for something else, or beyond the budget.
+            GateRefused: withdrawn, closed, opened for something else, or beyond the budget.
         """
-        with self._page() as page:
+        with self.page() as page:
             state = page.state(release_id)
             if state is not None:
                 refuse_another(state, asked)
-            refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+            self.refuse_what_does_not_fit(page, release_id, asked)
+            if state is None and Fraction(asked.epsilon):  # drawn without this ledger: it is booked now
+                self.add(page, release_id, "drawn", asked)
             if state is None or state.published_at is None:
-                self._add(page, release_id, "opened", asked, data_digest)
+                return self.add(page, release_id, "opened", asked, data_digest)
+            return state.last.hash
 
     def published(self, release_id: str, data_digest: str) -> None:
         """Enter that a table is at the destination, if that is not what the ledger says already.
 
         Raises:
-            InputError: the ledger does not know the release.
+            InputError: the ledger does not know the release; or had it as failed or withdrawn: then it is
+                entered all the same, because it is out.
         """
-        with self._page() as page:
-            last = _known(page, release_id).last
-            if (last.event, last.data_digest) != ("published", data_digest):
-                self._add(page, release_id, "published", asked_in(last), data_digest)
+        with self.page() as page:
+            late = self._enter_published(page, page.known(release_id), data_digest)
+        say_if_late(late)
 
-    def failed(self, release_id: str, *, begun: bool = False) -> bool:
+    def failed(self, release_id: str, *, begun: bool = False, token: str | None = None) -> bool:
         """Enter that nothing was written, if the release is open and that can be known.
+
+        The ε of its noise stays spent, if the noise was drawn: see `budget.Entry.counts`.
 
         Args:
             release_id: of the release.
             begun: also when writing had begun: the caller has looked at the destination.
+            token: what `begin` returned; nothing is entered if something has happened to the release since.
         Returns:
             Whether the release is failed now.
         """
-        with self._page() as page:
+        with self.page() as page:
             state = page.state(release_id)
             if state is None or state.published_at is not None or state.last.event != "opened":
                 return state is not None and state.last.event == "failed"
-            if state.begun is not None and not begun:
+            if (state.begun is not None and not begun) or token not in (None, state.last.hash):
                 return False
-            self._add(page, release_id, "failed", asked_in(state.last))
+            self.add(page, release_id, "failed", asked_in(state.last))
             return True
 
     def withdraw(self, release_id: str) -> None:
@@ -120,28 +140,33 @@ class Ledger:
         Raises:
             InputError: it is not published.
         """
-        with self._page() as page:
-            state = _known(page, release_id)
+        with self.page() as page:
+            state = page.known(release_id)
             last = state.last
             if last.event != "published":
                 raise InputError(f"only a published release can be withdrawn, {release_id} is {state.name}")
-            self._add(page, release_id, "withdrawn", asked_in(last), last.data_digest)
+            self.add(page, release_id, "withdrawn", asked_in(last), last.data_digest)
 
-    def found(self, manifest: Mapping[str, Any] | None) -> None:
+    def found(self, manifest: Mapping[str, Any] | None) -> bool:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
 
         Args:
             manifest: of the destination, None where there is none.
+        Returns:
+            Whether the ledger knows the release; yes where the manifest names none.
+        Raises:
+            InputError: the ledger had it as failed; it is entered as published now.
         """
         release_id, digest = _named_by(manifest)
         if release_id is None or digest is None:
-            return
-        with self._page() as page:
+            return True
+        with self.page() as page:
             state = page.state(release_id)
             if state is None or state.last.event == "withdrawn":
-                return
-            if (state.last.event, state.last.data_digest) != ("published", digest):
-                self._add(page, release_id, "published", asked_in(state.last), digest)
+                return state is not None
+            late = self._enter_published(page, state, digest)
+        say_if_late(late)
+        return True
 
     def events(self) -> list[Event]:
         """Read all events, in their order."""
@@ -152,8 +177,8 @@ class Ledger:
         """Tell whether a release was ever opened here."""
         return any(event.release_id == release_id for event in self.events())
 
-    def tables(self, asked: Asked) -> frozenset[str]:
-        """Return the digests of the tables that were published by releases that add up with what is asked.
+    def tables(self, asked: Asked) -> frozenset[tuple[str, str]]:
+        """Return id and table's digest of what was published by releases that add up with what is asked.
 
         What is among them is not paid for again, so all events are verified, not those of the step alone.
 
@@ -166,7 +191,7 @@ class Ledger:
             events = all_trusted(connection, self.store.shown)
         alone = asked.budget is not None and asked.budget.per == "record"
         return frozenset(
-            event.data_digest
+            (event.release_id, event.data_digest)
             for event in events
             if event.event == "published"
             and event.data_digest is not None
@@ -192,13 +217,48 @@ class Ledger:
         return events, broken
 
     @contextmanager
-    def _page(self) -> Iterator[Page]:
+    def page(self) -> Iterator[Page]:
+        """Open the ledger's one transaction that may write now, see `store.Store.writing`."""
         with self.store.writing() as connection:
             yield page_in(connection, self.store.shown)
 
-    def _add(
-        self, page: Page, release_id: str, kind: Kind, asked: Asked, data_digest: str | None = None
-    ) -> None:
+    def refuse_what_does_not_fit(self, page: Page, release_id: str, asked: Asked) -> None:
+        """Refuse what is beyond the budget, and partitions of another kind than the dataset's."""
+        refuse_another_kind(page.others(release_id), asked, now=self.now())
+        refuse_beyond_budget(page.others(release_id), asked, now=self.now())
+
+    def _enter_published(self, page: Page, state: State, data_digest: str) -> State | None:
+        """Enter that a table is out; return the state it had if that was failed or withdrawn."""
+        last = state.last
+        if (last.event, last.data_digest) == ("published", data_digest):
+            return None
+        late = last.event in ("failed", "withdrawn")
+        note = f"after {last.event}" if late else None
+        self.add(page, last.release_id, "published", asked_in(last), data_digest, note=note)
+        return state if late else None
+
+    def add(
+        self,
+        page: Page,
+        release_id: str,
+        kind: Kind,
+        asked: Asked,
+        data_digest: str | None = None,
+        *,
+        note: str | None = None,
+    ) -> str:
+        """Append an event to a page.
+
+        Args:
+            page: of the transaction that is open.
+            release_id: of the release.
+            kind: what happened to it.
+            asked: what it is.
+            data_digest: of its table; None while there is none.
+            note: what is unusual about it.
+        Returns:
+            The event's hash.
+        """
         event = Event(
             0,
             release_id,
@@ -212,37 +272,17 @@ class Ledger:
             data_digest,
             asked.k,
             asked.epsilon,
-            _owner(self.run),
+            owner_now(self.run),
+            partition_kind=asked.partition_kind,
+            memory=asked.memory,
+            note=note,
         )
-        page.add(event, now=self.now(), every=self.every)
-
-
-def _owner(run: str) -> str:
-    return f"{socket.gethostname()}/{os.getpid()}/{run}"
-
-
-def is_running(owner: str) -> bool:
-    """Tell whether the process that an event names as its owner runs on this machine."""
-    host, process, _ = owner.split("/", 2)
-    if host != socket.gethostname() or not process.isdecimal():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except OSError as error:
-        return isinstance(error, PermissionError)
-    return True
+        return page.add(event, now=self.now(), every=self.every)
 
 
 def ledger_at(url: str, *, run: str = "", make: bool = True) -> Ledger:
     """Open the ledger of a deployment, see `store.store_at`."""
     return Ledger(store_at(url, make=make), run)
-
-
-def _known(page: Page, release_id: str) -> State:
-    state = page.state(release_id)
-    if state is None:
-        raise InputError(f"the ledger must know the release {release_id}: it does not")
-    return state
 
 
 def _named_by(manifest: Mapping[str, Any] | None) -> tuple[str | None, str | None]:

@@ -16,7 +16,18 @@ from typing import NamedTuple
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.sections import Budget
 
-__all__ = ["Entry", "Spent", "State", "decimal_text", "exact_text", "spent", "states"]
+__all__ = [
+    "Earlier",
+    "Entry",
+    "Spent",
+    "State",
+    "decimal_text",
+    "exact_text",
+    "spent",
+    "states",
+    "window_of",
+    "within",
+]
 
 
 class Entry(NamedTuple):
@@ -24,6 +35,8 @@ class Entry(NamedTuple):
 
     event: the last one, which is its state.
     published_at: when it was published last; None if it never was.
+    partition_kind: see `Event`.
+    drawn_at: when its noise was drawn last; None for releases of version 0.1.0, which did not mark it.
     """
 
     dataset: str
@@ -31,11 +44,25 @@ class Entry(NamedTuple):
     epsilon: str
     event: str
     published_at: str | None
+    partition_kind: str | None = None
+    drawn_at: str | None = None
 
     @property
     def counts(self) -> bool:
-        """Whether its ε is spent: it was published once, or it may still be."""
-        return self.published_at is not None or self.event == "opened"
+        """Whether its ε is spent: its noise was drawn, it was published once, or it may still be.
+
+        A draw counts whatever becomes of it. Otherwise a refused one could be drawn anew for nothing until
+        the gate accepts one, and what is accepted then tells more than ε allows.
+        """
+        return self.drawn_at is not None or self.published_at is not None or self.event == "opened"
+
+
+class Earlier(NamedTuple):
+    """What a release's events before some event add up to, see `State`."""
+
+    published_at: str | None = None
+    begun: str | None = None
+    drawn_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +72,13 @@ class State:
     last: its last event, which is its state.
     published_at: when it was published last; None if it never was.
     begun: digest of the table that may be at the destination; None if none can be there.
+    drawn_at: when its noise was drawn last; None for releases of version 0.1.0.
     """
 
     last: Event
     published_at: str | None
     begun: str | None
+    drawn_at: str | None = None
 
     @property
     def epsilon(self) -> Fraction:
@@ -58,14 +87,23 @@ class State:
 
     @property
     def name(self) -> str:
-        """The state: open, published, failed or withdrawn."""
-        return "open" if self.last.event == "opened" else self.last.event
+        """The state: open, published, failed, withdrawn or forgotten, with what is unusual about it."""
+        name = "open" if self.last.event == "opened" else self.last.event
+        return name if self.last.note is None else f"{name}, {self.last.note}"
 
     @property
     def entry(self) -> Entry:
         """What the budget looks at."""
         last = self.last
-        return Entry(last.dataset, last.partition, last.epsilon, last.event, self.published_at)
+        return Entry(
+            last.dataset,
+            last.partition,
+            last.epsilon,
+            last.event,
+            self.published_at,
+            last.partition_kind,
+            self.drawn_at,
+        )
 
     @property
     def counts(self) -> bool:
@@ -75,34 +113,38 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """ε spent so far, of it by releases that are still open, and how many of these there are."""
+    """ε spent so far; of it by open releases whose noise is not marked as drawn, and by unpublished draws."""
 
     epsilon: Fraction
     open_epsilon: Fraction
     open_releases: int
+    unpublished_epsilon: Fraction = Fraction(0)
+    unpublished: int = 0
 
 
-def states(
-    events: Iterable[Event], earlier: Mapping[str, tuple[str | None, str | None]] | None = None
-) -> dict[str, State]:
+def states(events: Iterable[Event], earlier: Mapping[str, Earlier] | None = None) -> dict[str, State]:
     """Fold events into the state of each release, by its id, in the order of opening.
 
     Args:
         events: in their order.
-        earlier: ``published_at`` and ``begun`` of releases by the events before these.
+        earlier: of releases by the events before these.
     """
     found: dict[str, State] = {}
     for event in events:
         before = found.get(event.release_id)
-        published, begun = (
-            (before.published_at, before.begun)
+        published, begun, drawn = (
+            (before.published_at, before.begun, before.drawn_at)
             if before
-            else (earlier or {}).get(event.release_id, (None, None))
+            else (earlier or {}).get(event.release_id, Earlier())
         )
-        if event.event == "published":
-            published = event.at
-        begun = None if event.event == "failed" else event.data_digest or begun
-        found[event.release_id] = State(event, published, begun)
+        if event.event == "drawn":  # its digest is of no table
+            drawn = event.at
+        elif event.event == "failed":
+            begun = None
+        else:
+            published = event.at if event.event == "published" else published
+            begun = event.data_digest or begun
+        found[event.release_id] = State(event, published, begun, drawn)
     return found
 
 
@@ -111,8 +153,9 @@ def spent(
 ) -> Spent:
     """Add up what the releases of a dataset have spent; what is doubtful counts.
 
-    Withdrawn releases count, because they were seen; open ones count whatever their age, because they may
-    still be published; so do those that a clock put into the future.
+    Withdrawn releases count, because they were seen; so do draws that were refused, failed or given up. Open
+    releases count whatever their age, because they may still be published; so do those that a clock put into
+    the future. The others count from when they were drawn, or published, whichever is later.
 
     Args:
         releases: of the ledger.
@@ -121,25 +164,42 @@ def spent(
         partition: of the release that asks.
         now: the clock, with its zone.
     """
-    start = None if budget.window is None else now - timedelta(days=budget.window)
-    counted: Counter[tuple[str, bool]] = Counter(
-        (entry.epsilon, entry.event == "opened")
+    start = window_of(budget, now)
+    counted: Counter[tuple[str, bool, bool]] = Counter(
+        (entry.epsilon, entry.drawn_at is None and entry.event == "opened", _unpublished(entry))
         for entry in releases
         if entry.dataset == dataset
         and (budget.per == "dataset" or entry.partition == partition)
         and entry.counts
-        and _within(entry, start)
+        and within(entry, start)
     )
-    still_open = Counter({epsilon: n for (epsilon, is_open), n in counted.items() if is_open})
-    total = sum((Fraction(epsilon) * n for (epsilon, _), n in counted.items()), start=Fraction(0))
-    held = sum((Fraction(epsilon) * n for epsilon, n in still_open.items()), start=Fraction(0))
-    return Spent(total, held, still_open.total())
+    still_open = [(epsilon, n) for (epsilon, is_open, _), n in counted.items() if is_open]
+    drawn = [(epsilon, n) for (epsilon, _, unpublished), n in counted.items() if unpublished]
+    every = [(epsilon, n) for (epsilon, _, _), n in counted.items()]
+    return Spent(
+        _sum(every), _sum(still_open), sum(n for _, n in still_open), _sum(drawn), sum(n for _, n in drawn)
+    )
 
 
-def _within(entry: Entry, start: datetime | None) -> bool:
-    if start is None or entry.event == "opened" or entry.published_at is None:
+def _unpublished(entry: Entry) -> bool:
+    return entry.drawn_at is not None and entry.published_at is None
+
+
+def _sum(counted: Iterable[tuple[str, int]]) -> Fraction:
+    return sum((Fraction(epsilon) * n for epsilon, n in counted), start=Fraction(0))
+
+
+def window_of(budget: Budget, now: datetime) -> datetime | None:
+    """Return when a budget's window begins; None if it has none."""
+    return None if budget.window is None else now - timedelta(days=budget.window)
+
+
+def within(entry: Entry, start: datetime | None) -> bool:
+    """Tell whether a release lies in a window; what is open does, whatever its age."""
+    times = [at for at in (entry.published_at, entry.drawn_at) if at is not None]
+    if start is None or entry.event == "opened" or not times:
         return True
-    return datetime.fromisoformat(entry.published_at) > start
+    return max(map(datetime.fromisoformat, times)) > start
 
 
 def decimal_text(number: Fraction | int) -> str:

@@ -7,6 +7,7 @@ databases (`store`), what events mean (`budget`).
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from json.encoder import encode_basestring_ascii
@@ -14,7 +15,8 @@ from typing import Any, Literal
 
 __all__ = ["GENESIS", "Broken", "Event", "Head", "Kind", "broken_at", "head_of", "sealed"]
 
-Kind = Literal["opened", "published", "failed", "withdrawn"]
+Kind = Literal["drawn", "opened", "published", "failed", "withdrawn", "forgotten"]
+"""What may happen. ``drawn``: the key of its noise was sealed; ``opened`` follows in the same step."""
 
 GENESIS = "0" * 64
 """What stands for the hash before the first event."""
@@ -27,13 +29,20 @@ class Event:
     seq: 1, 2, 3, … without a gap.
     release_id: 32 hexadecimal digits, drawn when the release is opened.
     at: ISO 8601 in UTC with microseconds; never before that of the event before.
-    data_digest: of the table; None while nothing may be written yet.
+    data_digest: of the table; None while nothing may be written yet. Of ``drawn``: the draw's commitment, see
+        `publish.draws.Draw`; None where the noise was drawn before this ledger learned of it.
     epsilon: what the release spends, as decimal text or as a fraction (``2/3``); ``0`` without fresh noise.
     owner: host/process/run.
     prev: hash of the event before.
     hash: SHA-256 of the canonical JSON of all the others.
     checkpoint: digest of the checkpoint that was made of all events before this one; None where none was
-        made, and then it is left out of the canonical JSON.
+        made.
+    partition_kind: ``daily``, ``weekly``, ``monthly``, ``none`` (a release of one piece); None in events
+        before version 4.
+    memory: the policy's ``record_key``, where the release was made with a memory.
+    note: what is unusual about the event, see `notes`.
+
+    What is None of the last four is left out of the canonical JSON: hashes of older events stay as they are.
     """
 
     seq: int
@@ -52,10 +61,13 @@ class Event:
     prev: str = GENESIS
     hash: str = ""
     checkpoint: str | None = None
+    partition_kind: str | None = None
+    memory: str | None = None
+    note: str | None = None
 
     def digest(self) -> str:
         """Return the SHA-256 of this event's canonical JSON (keys sorted, ASCII) without its ``hash``."""
-        names = _HASHED if self.checkpoint is None else _HASHED_WITH_CHECKPOINT
+        names = _HASHED[tuple(getattr(self, name) is not None for name in _OPTIONAL)]
         text = ",".join([key + _json(getattr(self, name)) for key, name in names])
         return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()
 
@@ -67,10 +79,18 @@ def _json(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-_HASHED_WITH_CHECKPOINT = tuple(
-    (f'"{name}":', name) for name in sorted(f.name for f in fields(Event)) if name != "hash"
-)
-_HASHED = tuple(pair for pair in _HASHED_WITH_CHECKPOINT if pair[1] != "checkpoint")
+_OPTIONAL = ("checkpoint", "partition_kind", "memory", "note")
+
+
+def _hashed(given: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the canonical JSON's keys and names, without the optional ones that are None."""
+    left_out = {"hash", *(name for name, there in zip(_OPTIONAL, given, strict=True) if not there)}
+    return tuple(
+        (f'"{name}":', name) for name in sorted(f.name for f in fields(Event)) if name not in left_out
+    )
+
+
+_HASHED = {given: _hashed(given) for given in itertools.product((False, True), repeat=len(_OPTIONAL))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSIONS", "up_to_date", "upgrade"]
 
-VERSIONS = ("0001", "0002", "0003")
+VERSIONS = ("0001", "0002", "0003", "0004")
 """All versions of the tables, oldest first."""
 
 _TABLE = "anon_pipeline_ledger_version"

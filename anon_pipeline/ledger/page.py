@@ -7,7 +7,7 @@ Does not belong here: which step may follow which (`book`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NoReturn
@@ -25,6 +25,7 @@ from anon_pipeline.ledger.store import (
     how_many,
     keep_checkpoint,
     kept_checkpoint,
+    kept_head,
 )
 
 __all__ = ["EVERY", "Page", "all_trusted", "all_verified", "page_in"]
@@ -35,9 +36,9 @@ EVERY = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
-    """The releases in one transaction, to which one event is added.
+    """The releases in one transaction, to which the events of one step are added.
 
-    head: the last event.
+    head: the last event before the step.
     last_at: its time.
     recent: states of the releases with events after the checkpoint; all of them where there is none.
     since: how many events there are after it.
@@ -65,7 +66,18 @@ class Page:
             _refuse(
                 Broken(kept.seq[i], "must be the event that the checkpoint has seen: it is not"), self.shown
             )
-        return State(event, kept.published_at[i], kept.begun[i])
+        return State(event, kept.published_at[i], kept.begun[i], kept.drawn_at.get(release_id))
+
+    def known(self, release_id: str) -> State:
+        """Return the state of a release that the ledger must know.
+
+        Raises:
+            InputError: it does not.
+        """
+        state = self.state(release_id)
+        if state is None:
+            raise InputError(f"the ledger must know the release {release_id}: it does not")
+        return state
 
     def others(self, release_id: str) -> Iterator[Entry]:
         """Yield what the budget looks at, of all releases but one."""
@@ -77,19 +89,30 @@ class Page:
             if key != release_id:
                 yield state.entry
 
-    def add(self, event: Event, *, now: datetime, every: int = EVERY) -> None:
+    def unknown(self, release_ids: Iterable[str]) -> list[str]:
+        """Return those of these releases that were never opened here."""
+        earlier: Container[str] = () if self.checkpoint is None else self.checkpoint.at
+        return [key for key in release_ids if key not in self.recent and key not in earlier]
+
+    def add(self, event: Event, *, now: datetime, every: int = EVERY) -> str:
         """Append an event; its time never goes back, whatever the clock does.
 
         Args:
             event: without its number, time and links.
             now: the clock, in UTC.
             every: events after which a checkpoint is made first.
+        Returns:
+            Its hash.
         Raises:
             InputError: a checkpoint is due, and an event before the last one has been changed.
         """
-        at = max(now.isoformat(timespec="microseconds"), self.last_at)
-        named = self._made() if self.since >= every else None
-        append(self.connection, sealed(replace(event, at=at, checkpoint=named), self.head))
+        head = kept_head(self.connection)
+        before = None if head == self.head else event_at(self.connection, head.seq)  # of this step
+        at = max(now.isoformat(timespec="microseconds"), self.last_at if before is None else before.at)
+        named = self._made() if before is None and self.since >= every else None
+        added = sealed(replace(event, at=at, checkpoint=named), head)
+        append(self.connection, added)
+        return added.hash
 
     def _made(self) -> str:
         """Verify all events, make their checkpoint, and return its digest."""

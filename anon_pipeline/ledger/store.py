@@ -34,6 +34,7 @@ __all__ = [
     "how_many",
     "keep_checkpoint",
     "kept_checkpoint",
+    "kept_head",
     "store_at",
 ]
 
@@ -53,7 +54,7 @@ EVENTS = sa.Table(
     sa.Column("data_digest", sa.Text),
     sa.Column("k", sa.BigInteger, nullable=False),
     *(sa.Column(name, sa.Text, nullable=False) for name in ("epsilon", "owner", "prev", "hash")),
-    sa.Column("checkpoint", sa.Text),
+    *(sa.Column(name, sa.Text) for name in ("checkpoint", "partition_kind", "memory", "note")),
 )
 _COLUMNS = tuple(EVENTS.c[field.name] for field in fields(Event))
 HEAD = sa.Table(
@@ -114,8 +115,13 @@ def events_and_head(connection: sa.Connection, *, after: int | None = None) -> t
     if after is not None:
         wanted = wanted.where(EVENTS.c.seq > after)
     events = [Event(*row) for row in connection.execute(wanted)]
+    return events, kept_head(connection)
+
+
+def kept_head(connection: sa.Connection) -> Head:
+    """Read the head that is kept beside the events."""
     kept = connection.execute(sa.select(HEAD.c.seq, HEAD.c.hash)).first()
-    return events, Head() if kept is None else Head(kept.seq, kept.hash)
+    return Head() if kept is None else Head(kept.seq, kept.hash)
 
 
 def event_at(connection: sa.Connection, seq: int) -> Event | None:

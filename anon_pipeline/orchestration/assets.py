@@ -16,6 +16,7 @@ from anon_pipeline import pipeline
 from anon_pipeline.deidentify import hashing_key
 from anon_pipeline.errors import private_stage
 from anon_pipeline.locations import Locations
+from anon_pipeline.orchestration.draws import draws_in
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.memory import archive_in, published_before
@@ -26,7 +27,8 @@ from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.booking import Booking, Opening, booking, release_id_in
+from anon_pipeline.publish.booking import Booking, booking, release_id_in
+from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.report import class_sizes
 from anon_pipeline.sources import read_source
 from anon_pipeline.staged import Staged
@@ -93,7 +95,7 @@ def _k_anonymized(at: _At, before: Staged) -> Staged:
 def _perturbed(at: _At, before: Staged) -> Staged:
     memory = published_before(at.policy, at.folders, partition=at.partition, manager=at.vault)
     booked = at.booking()
-    opened = Opening(booked)
+    opened = Opening(booked, draws_in(at.vault, at.policy, at.folders, at.partition))
     with opened.failing():
         return pipeline.perturbed(
             at.policy,
@@ -186,6 +188,7 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
                 partition=partition,
                 second_lock=lock,
                 archive=None if policy.record_key is None else archive_in(anon_vault, policy, folders),
+                draws=draws_in(anon_vault, policy, folders, partition),
             )
             retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
             sizes = sizes_table(class_sizes(policy, released.frame))

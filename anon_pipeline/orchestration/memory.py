@@ -17,12 +17,13 @@ from typing import Any
 from anon_pipeline.compose.memory import Memory, Past, from_table, to_table
 from anon_pipeline.deidentify import hashing_key, memory_key
 from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.ledger.recovery import must_remember
 from anon_pipeline.locations import Locations
 from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.orchestration.remote_lock import held_remotely
 from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.booking import release_id_in
+from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.staged import Staged
 from anon_pipeline.vault.artefacts import Vault
@@ -92,17 +93,26 @@ class VaultArchive:
                     store.remove(name)
             yield
 
+    def kept(self) -> Memory:
+        """Return the memory as it is, after clearing up a crash, whatever is published.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        if self._there(self._beside):
+            self._clear_up()
+        if not self._there(self._file):
+            return Memory.empty()
+        return _memory(read_staged(self._file, vault=self._vault()))
+
     def read(self, partition: str | None) -> Memory:
         """Return what was published, after clearing up a crash.
 
         Raises:
-            InputError: it cannot be read, was made under another key, or does not know what is published.
+            InputError: it cannot be read, was made under another key, or does not know what is published, by
+                the manifest or the ledger.
         """
-        if self._there(self._beside):
-            self._clear_up()
-        memory = Memory.empty()
-        if self._there(self._file):
-            memory = _memory(read_staged(self._file, vault=self._vault()))
+        memory = self.kept()
         shown = self._published(self.locations.release(self.policy, partition))
         if (
             shown is not None
@@ -113,6 +123,7 @@ class VaultArchive:
                 "the vault's memory must know the release that is published, it does not: it was lost or "
                 "replaced. Restore the vault, or move that release away; what it spent then counts nowhere."
             )
+        booking(self.policy, self.locations, partition=partition).remembered(memory)
         key = hashing_key(self.policy, folder=self.locations.sources)
         return memory.under(memory_key(self.policy, key))
 
@@ -154,7 +165,8 @@ class VaultArchive:
     def _clear_up(self) -> None:
         """Commit the staged memory, unless the place of its release shows just what it showed before it.
 
-        Where that is the same table, the ledger's ids tell; without a ledger the release then counts.
+        What the ledger has as published was, wherever it is now. Where that is the same table, the ledger's
+        ids tell; without a ledger the release then counts.
         """
         staged = read_staged(self._beside, vault=self._vault())
         last, before = _memory(staged).releases[-1], _beside(staged)
@@ -164,10 +176,15 @@ class VaultArchive:
         else:
             there = last.may_be(shown.digest, shown.release_id)
             unchanged = shown.is_still(before["digest"], before.get("release_id"))
-        if unchanged and not there:
+        if unchanged and not there and not self._entered(last):
             self._drop_beside()
         else:
             self.commit()
+
+    def _entered(self, last: Past) -> bool:
+        """Tell whether the ledger has a release as published, whatever its destination shows by now."""
+        booked = booking(self.policy, self.locations, partition=last.partition)
+        return booked.ledger is not None and last.release_id in must_remember(booked.ledger, booked.asked)
 
     def _shown_at(self, folder: str) -> "_Shown | None":
         """Return what a folder shows that the vault names; an error does not repeat the name."""

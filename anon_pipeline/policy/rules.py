@@ -6,6 +6,7 @@ Belongs here: what no single section can know. Does not belong here: what one mo
 from __future__ import annotations
 
 import itertools
+import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ PREFERRING = ("ola", "incognito", "samarati", "mingen")
 COVERING = (*FULL_DOMAIN, "mondrian", "mondrian_relaxed")
 """Recoders whose released values say which values they stand for; a mean does not."""
 
+_PARTITION = "{partition}"
 _WITHOUT_LEVELS = (
     "mondrian",
     "mondrian_relaxed",
@@ -268,7 +270,7 @@ def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:
         return
     schedule = sections["schedule"]
     partitioned = schedule is not None and schedule.partitions is not None
-    if "{partition}" in path and not partitioned:
+    if _PARTITION in path and not partitioned:
         yield "source.path: {partition} needs schedule.partitions"
 
 
@@ -284,3 +286,10 @@ def _budget(sections: Mapping[str, Any]) -> Iterator[str]:
             f"budget.epsilon: must be at least perturb.epsilon, got {budget.epsilon:g} and "
             f"{noise.epsilon:g}. No release would fit."
         )
+    if budget.per == "record" and sections.get("source") is not None:
+        path = sections["source"].path
+        if path is None or _PARTITION not in posixpath.normpath(path):
+            yield (
+                "budget.per: record needs {partition} in source.path: each partition must have a file of its "
+                "own, with records of its own. Use per: dataset for a source that is the same for all."
+            )

@@ -100,7 +100,8 @@ class Budget(Strict):
     epsilon: Real = Field(gt=0, description="Largest sum of ε of the dataset's releases.")
     per: Literal["dataset", "record"] = Field(
         "dataset",
-        description="record: partitions hold different people, each partition has the budget for itself.",
+        description="record: partitions hold different people, each partition has the budget for itself; "
+        "needs {partition} in source.path, and one kind of partition for the dataset.",
     )
     window: Whole | None = Field(
         None, ge=1, le=36_500, description="Days after which ε counts no more. None: it counts forever."

@@ -1,6 +1,7 @@
 """The ledger's part in making and publishing a release: what is entered when, and what a crash leaves.
 
-The row is opened before noise is drawn, begun before a byte is written, closed after the manifest's rename.
+The ε of a draw is booked before there is noise, and stays spent. The row is begun before a byte is written,
+closed after the manifest's rename.
 Belongs here: bringing ledger, policy and destination together. Does not belong here: what may follow what
 (`ledger`), writing releases (`writer`).
 """
@@ -9,10 +10,11 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +25,24 @@ from anon_pipeline.errors import (
     InputError,
     PolicyError,
     PublishError,
-    private_stage,
 )
 from anon_pipeline.facts import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
+from anon_pipeline.ledger.draws import again, over
+from anon_pipeline.ledger.fence import fenced
+from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.publish.remembering import (
+    manifests_of,
+    refuse_unless_known,
+    refuse_unless_remembered,
+)
+from anon_pipeline.publish.writer import Fence, read_manifest
 
 __all__ = [
     "Booking",
-    "Opening",
     "booking",
     "epsilon_in",
     "holds",
@@ -56,20 +64,47 @@ class Booking:
     folder: Path
     ledger: Ledger | None
 
-    def open(self, epsilon: Fraction) -> str | None:
-        """Open the release before its noise is drawn, after entering what a crash has left open.
+    @property
+    def noisy(self) -> bool:
+        """Whether the policy adds noise: its ε is positive then."""
+        return bool(Fraction(self.asked.epsilon))
 
-        A destination that cannot be read shows nothing, so what is open stays so; `publish` refuses it.
+    @property
+    def root(self) -> Path:
+        """The release's folder without its partition."""
+        return self.folder if self.asked.partition is None else self.folder.parent
 
-        Args:
-            epsilon: that the release spends.
+    def open(self) -> str | None:
+        """Open a release without noise, after entering what a crash has left open.
+
+        Returns:
+            Its id; None without a ledger.
+        """
+        self.find()
+        return None if self.ledger is None else self.ledger.open(self.asked)
+
+    def book(self, release_id: str, asked: Asked, commitment: str) -> None:
+        """Book a draw whose key is sealed, before it is used; without a ledger there is nothing to enter.
+
         Raises:
             GateRefused: beyond the budget.
+            InputError: the ledger does not have what is out.
         """
-        if self.ledger is None:
-            return None
-        self._find(self.ledger)
-        return self.ledger.open(self._asking(epsilon))
+        if self.ledger is not None:
+            self.ledger.open(asked, release_id=release_id, draw=commitment)
+
+    def again(self, release_id: str, asked: Asked, commitment: str) -> bool:
+        """Tell whether a draw may be used again, and open its release; without a ledger it may."""
+        return self.ledger is None or again(self.ledger, release_id, asked, commitment)
+
+    def over(self, release_ids: Iterable[str]) -> frozenset[str]:
+        """Return the draws that must not be used again; without a ledger none is known."""
+        ids = tuple(release_ids)
+        return frozenset() if self.ledger is None or not ids else over(self.ledger, ids)
+
+    def id_of(self, draw: str) -> str | None:
+        """Return the release id that a draw's table is marked with; None where no ledger knows it."""
+        return None if self.ledger is None else draw
 
     def counted(self, memory: Memory) -> Memory:
         """Return the memory in which only what this ledger has booked can be published again for nothing.
@@ -79,15 +114,31 @@ class Booking:
         """
         if self.ledger is None:
             return memory
-        self._find(self.ledger)
+        self.find()
         return memory.booked_in(self.ledger.tables(self.asked))
 
-    def _find(self, ledger: Ledger) -> None:
-        """Enter what the destination shows, if it can be read."""
-        with suppress(PublishError):
-            ledger.found(read_manifest(self.folder))
+    def remembered(self, memory: Memory) -> None:
+        """Refuse a memory that does not know what the ledger has as published, see `remembering`."""
+        if self.ledger is not None:
+            self.find()
+            refuse_unless_remembered(self.ledger, self.asked, memory)
 
-    def _asking(self, epsilon: Fraction) -> Asked:
+    def find(self) -> None:
+        """Enter what the destination shows, if it can be read; refuse if the ledger lacks what is out.
+
+        A destination that cannot be read shows nothing, so what is open stays so; `publish` refuses it.
+        """
+        if self.ledger is None:
+            return
+        with suppress(PublishError):
+            self.ledger.found(read_manifest(self.folder))
+        shown = [
+            release_id_in(found.get("facts", {})) for found in manifests_of(self.root, self.asked.release)
+        ]
+        refuse_unless_known(self.ledger, self.asked.release, [key for key in shown if key is not None])
+
+    def asking(self, epsilon: Fraction) -> Asked:
+        """Return what is entered for a release that spends this ε."""
         return replace(self.asked, epsilon=exact_text(epsilon))
 
     @contextmanager
@@ -100,7 +151,7 @@ class Booking:
             raise
 
     def failed(self, release_id: str | None) -> None:
-        """Mark the release as failed, unless it was or may have been written.
+        """Mark the release as failed, unless it was or may have been written. Its noise stays paid for.
 
         A ledger that cannot be reached now leaves the release open, which counts as spent.
         """
@@ -109,64 +160,48 @@ class Booking:
                 self.ledger.failed(release_id)
 
     @contextmanager
-    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[None]:
+    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[Fence]:
         """Enter that a table is about to be written, then that it was, or that it was not.
 
         Args:
             release_id: that the release was opened under.
             data_digest: of the table.
             epsilon: that the release was opened with.
+        Yields:
+            What the rename of the manifest must be done in: it holds the ledger, see `fence.fenced`.
         Raises:
             GateRefused: the ledger does not let this release be written.
+            InputError: the release went out after somebody had closed it: it is entered, and counts.
         """
         if self.ledger is None or release_id is None:
-            yield
+            yield nullcontext
             return
         self.ledger.found(read_manifest(self.folder))
-        asked = self._asking(epsilon)
+        self.find()
+        asked = self.asking(epsilon)
         if asked != self.asked and not self.ledger.knows(release_id):
             raise GateRefused(
                 f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
                 f"opened it: what it re-uses may be booked nowhere. Materialize perturbed again."
             )
-        self.ledger.begin(release_id, asked, data_digest)
+        token = self.ledger.begin(release_id, asked, data_digest)
         try:
-            yield
+            yield partial(fenced, self.ledger, release_id, token)
         except BaseException:
-            self._settle(self.ledger, release_id, data_digest)
+            self._settle(self.ledger, release_id, token)
             raise
         self.ledger.published(release_id, data_digest)
 
-    def _settle(self, ledger: Ledger, release_id: str, data_digest: str) -> None:
-        """Enter what the destination shows after writing failed; if it cannot be told, it stays open."""
+    def _settle(self, ledger: Ledger, release_id: str, token: str) -> None:
+        """Enter what the destination shows after writing failed; if it cannot be told, it stays open.
+
+        It is failed only if nobody has begun to write it after us: he may still do it.
+        """
         with suppress(AnonPipelineError):
-            if holds(self.folder, release_id, data_digest):
-                ledger.published(release_id, data_digest)
+            if holds(self.folder, release_id):
+                ledger.found(read_manifest(self.folder))
             else:
-                ledger.failed(release_id, begun=True)
-
-
-@dataclass(slots=True, eq=False)
-class Opening:
-    """A release that is opened in the ledger when its turn comes, and fails if its stages do."""
-
-    booked: Booking
-    release_id: str | None = None
-
-    def __call__(self, epsilon: Fraction) -> str | None:
-        """Open the release, see `Booking.open`."""
-        with private_stage("ledger"):
-            self.release_id = self.booked.open(epsilon)
-        return self.release_id
-
-    @contextmanager
-    def failing(self) -> Iterator[None]:
-        """Mark the release as failed if this work ends after it was opened and before its writing began."""
-        try:
-            yield
-        except BaseException:
-            self.booked.failed(self.release_id)
-            raise
+                ledger.failed(release_id, begun=True, token=token)
 
 
 def booking(policy: Policy, locations: Locations, *, partition: str | None = None, run: str = "") -> Booking:
@@ -179,8 +214,9 @@ def booking(policy: Policy, locations: Locations, *, partition: str | None = Non
         run: of the orchestrator, for the owner of the entries.
     Raises:
         PolicyError: the policy has a budget, and the deployment keeps no ledger.
-        InputError: the ledger cannot be opened.
+        InputError: the ledger cannot be opened, or the budget is for partitions of another kind.
     """
+    refuse_unless_of_kind(policy, partition)
     folder = locations.release(policy, partition)
     if locations.ledger == OFF and policy.budget is not None:
         raise PolicyError("budget: needs the ledger, and ANON_PIPELINE_LEDGER is off. Leave one of them out.")

@@ -20,13 +20,14 @@ from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.compose.sticky import spent_since
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import GateRefused, PublishError
+from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.locations import Locations
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
+from anon_pipeline.publish.draws import Draws
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.tables import column_types, file_types, from_bytes, to_bytes
@@ -198,6 +199,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     partition: str | None = None,
     second_lock: Callable[[GateReport], None] = lambda report: None,
     archive: Archive | None = None,
+    draws: Draws | None = None,
 ) -> Published:
     """Judge a table and write it if the gate passes it; there is no way to hand in a verdict.
 
@@ -210,6 +212,8 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         second_lock: called with a report that has passed; raises to refuse all the same.
         archive: keeps the memory of what was published; needed with ``record_key``. It learns of this release
             when, and only when, it is published.
+        draws: where the key of the noise is; it is destroyed once the release is published, and so are
+            those of earlier draws for this place.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
@@ -241,7 +245,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         known = None if memory is None else remember(memory, policy, table, originals, past=past)
         with _remembering(archive, known):
             page = _page(policy, document, judged.frame)
-            with booked.writing(release_id, digest, epsilon):
+            with booked.writing(release_id, digest, epsilon) as fence:
                 written = write_release(
                     booked.folder,
                     judged.file,
@@ -250,8 +254,28 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
                     wait=policy.publish.wait,
                     key=key,
                     page=page,
+                    fence=fence,
                 )
+    _forget(draws)
     return _published(booked.folder, judged, written)
+
+
+def _forget(draws: Draws | None) -> None:
+    """Destroy the keys of a release that is published now.
+
+    Raises:
+        InputError: they cannot be removed; the next run does so before it draws.
+    """
+    if draws is None:
+        return
+    try:
+        if draws.any():
+            with draws.alone():
+                draws.destroy()
+        return
+    except InputError as error:
+        problem = str(error)
+    raise InputError(f"the release is published, its next run destroys the key of its noise: {problem}")
 
 
 def _published(folder: Path, judged: Judged, document: Mapping[str, Any]) -> Published:

@@ -14,6 +14,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,12 @@ from anon_pipeline.publish.lock import held
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.signing import signed
 
-__all__ = ["Page", "data_file", "prepare", "read_manifest", "write_release"]
+__all__ = ["Fence", "Page", "data_file", "prepare", "read_manifest", "write_release"]
 
 Page = Callable[[Mapping[str, Any]], bytes]
 """Makes the report (HTML) of the manifest that is about to be written."""
+Fence = Callable[[], AbstractContextManager[None]]
+"""Holds off whoever could take back the leave to write a release, while the manifest is renamed."""
 
 
 def data_file(name: str, form: str, data: bytes, records: int) -> ReleaseFile:
@@ -87,6 +90,7 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
     wait: float = 60.0,
     key: Ed25519PrivateKey | None = None,
     page: Page | None = None,
+    fence: Fence = contextlib.nullcontext,
 ) -> dict[str, Any]:
     """Write data file and report, then the manifest; then remove what neither it nor the last one names.
 
@@ -98,6 +102,7 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
         wait: seconds to wait for another publisher that holds the folder.
         key: to sign the manifest with; None: it is not signed.
         page: makes the report; None: there is none.
+        fence: the manifest is renamed within it; refuses if the release may no longer be written.
     Returns:
         The manifest as it was written: made no earlier than the one before, naming the report, signed.
     Raises:
@@ -118,7 +123,8 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
             if html is not None:
                 replace_file(folder / final["report"]["name"], html, mode=0o644, what="report")
             still_held()
-            _point_to(folder, final)
+            with fence(), _as_publish_error(folder):
+                _point_to(folder, final)
             _remove_others(folder, [before, final])
     return final
 

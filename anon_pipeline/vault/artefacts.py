@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 from anon_pipeline.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, Sealer, key_id_of, rewrap, unseal
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.names import is_unfinished
+from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store
 
 __all__ = ["Rotated", "Survey", "Vault", "rotate", "survey"]
@@ -80,7 +80,7 @@ class Survey:
     """What is in a vault, in numbers.
 
     sealed: artefacts by the id of their key.
-    plain: tables that are not encrypted.
+    plain: tables and keys of draws that are not encrypted.
     unfinished: what crashes left.
     other: files that are none of the vault's.
     """
@@ -107,7 +107,7 @@ def _kind(store: Store, name: str) -> str | None:
             sealed = key_id_of(source.read(HEADER))
     except FileNotFoundError:
         return None
-    return sealed or ("plain" if name.endswith(".parquet") else "other")
+    return sealed or ("plain" if name.endswith((".parquet", DRAW)) else "other")
 
 
 @dataclass(frozen=True, slots=True)

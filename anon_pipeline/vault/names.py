@@ -9,10 +9,13 @@ from pathlib import PurePosixPath
 
 from anon_pipeline.errors import InputError
 
-__all__ = ["PART", "inside", "is_unfinished"]
+__all__ = ["DRAW", "PART", "inside", "is_unfinished"]
 
 PART = ".part"
 """How a file's name ends, begun with a dot, until the file is whole."""
+
+DRAW = ".draw"
+"""How the name of a file ends that holds the key of a draw: ``<release>/draws/[<partition>/]<id>.draw``."""
 
 
 def is_unfinished(name: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from anon_pipeline.vault.names import is_unfinished
+from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store
 
 __all__ = ["Tables", "purge", "retain", "table_name"]
@@ -70,16 +70,19 @@ def retain(store: Store, kept: Retain, tables: Tables, *, now: datetime.datetime
 
 
 def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> int:
-    """Delete the private tables of all releases that are older than a time.
+    """Delete the private tables of all releases, and the keys of draws, that are older than a time.
+
+    A draw without its key is given up: its ε stays spent, and the next run makes another one.
 
     Args:
         store: of the vault.
-        stages: those that leave a table; whatever else is in the vault stays.
+        stages: those that leave a table; whatever else is in the vault stays, but draws.
         before: with a time zone.
     Returns:
         How many files were deleted, those included that a crash left unfinished.
     """
-    return _remove(store, _older(store, [n for n in store.names() if _stage(n) in stages], before))
+    ours = [name for name in store.names() if _stage(name) in stages or _is_draw(name)]
+    return _remove(store, _older(store, ours, before))
 
 
 def _finished(name: str) -> str:
@@ -96,6 +99,12 @@ def _stage(name: str) -> str | None:
     if path.suffix != ".parquet" or len(path.parts) not in (2, 3):
         return None
     return path.with_suffix("").parts[1] if len(path.parts) == 2 else path.parts[1]
+
+
+def _is_draw(name: str) -> bool:
+    """Tell whether a file is the key of a draw, finished or not."""
+    path = PurePosixPath(_finished(name))
+    return path.suffix == DRAW and path.parts[1:2] == ("draws",)
 
 
 def _older(store: Store, names: Sequence[str], before: datetime.datetime) -> list[str]:

@@ -45,13 +45,29 @@ def test_a_value_has_the_release_that_published_it_last(keeping: Keeping, labell
     policy, people = keeping(perturb={"republish": "sticky"}), labelled()
     first = anonymize(policy, people)
     second = anonymize(policy, people.iloc[:200], memory=first.memory)
-    memory = second.memory
-    assert memory is not None
+    assert second.memory is not None
+    digests = [first.report.data_digest, second.report.data_digest]
+    one, two = [(key * 32, digest) for key, digest in zip("ab", digests, strict=True)]
+    memory = replace(second.memory, releases=tuple(Past(digest, None, key) for key, digest in (one, two)))
     assert memory.values["release"].value_counts().to_dict() == {1: 200, 0: 40}
-    assert (memory.booked_in([first.report.data_digest]).values["release"] == -1).sum() == 200
-    assert (memory.booked_in([second.report.data_digest]).values["release"] == -1).sum() == 40
+    assert (memory.booked_in([one]).values["release"] == -1).sum() == 200
+    assert (memory.booked_in([two]).values["release"] == -1).sum() == 40
     assert (memory.booked_in([]).values["release"] == -1).all()
-    assert memory.booked_in([past.digest for past in memory.releases]).values.equals(memory.values)
+    assert (memory.booked_in([(one[0], two[1]), (two[0], one[1])]).values["release"] == -1).all()
+    assert memory.booked_in([one, two]).values.equals(memory.values)
+
+
+def test_equal_tables_of_other_people_are_not_booked_by_each_other(
+    keeping: Keeping, labelled: People
+) -> None:
+    """The second's booking must not hide that the first is booked nowhere, and the other way round."""
+    memory = anonymize(keeping(perturb={"republish": "sticky"}), labelled()).memory
+    assert memory is not None
+    digest = memory.releases[0].digest
+    mine = replace(memory, releases=(Past(digest, None, "a" * 32),))
+    assert (mine.booked_in([("b" * 32, digest)]).values["release"] == -1).all()
+    assert (mine.booked_in([("a" * 32, digest)]).values["release"] == 0).all()
+    assert (memory.booked_in([("a" * 32, digest)]).values["release"] == -1).all()  # without an id: not booked
 
 
 def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labelled: People) -> None:
@@ -61,7 +77,7 @@ def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labelle
     frame.loc[frame["release"] < 0, "release"] = -1
     back = from_table(frame, {"memory": {**found["memory"], "version": 1}})
     assert (back.values["release"] == -1).all()
-    assert (back.booked_in([past.digest for past in back.releases]).values["release"] == -1).all()
+    assert (back.booked_in([("a" * 32, past.digest) for past in back.releases]).values["release"] == -1).all()
     assert back.values.drop(columns="release").equals(memory.values.drop(columns="release"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import Release, anonymize
-from anon_pipeline.compose.memory import Memory
+from anon_pipeline.compose.memory import Memory, Past
 from anon_pipeline.compose.sticky import largest_spent
 from anon_pipeline.policy import Policy
 from anon_pipeline.staged import Means
@@ -214,8 +215,10 @@ def test_what_no_ledger_has_booked_is_booked_when_it_stays(
     sticky: Policy, labelled: People, first: Release
 ) -> None:
     assert first.memory is not None
-    for digests, epsilon in (((), "2"), ((first.report.data_digest,), "0")):
-        second = anonymize(sticky, labelled(), memory=first.memory.booked_in(digests))
+    digest = first.report.data_digest
+    memory = replace(first.memory, releases=(Past(digest, None, "a" * 32),))
+    for published, epsilon in (((), "2"), ((("b" * 32, digest),), "2"), ((("a" * 32, digest),), "0")):
+        second = anonymize(sticky, labelled(), memory=memory.booked_in(published))
         assert facts(second)["values_drawn"] == 0
         assert facts(second)["epsilon_spent"] == epsilon
 

@@ -88,7 +88,7 @@ def test_every_decision_is_as_without_checkpoints(
 ) -> None:
     book = replace(book, every=every)
     first = publish(book, asked("1", partition="w1"))
-    second = book.open(asked("0.5"))
+    second = book.open(asked("0.5", partition="w1"))
     third = publish(book, asked("0.25", dataset="others"))
     clock.now += timedelta(days=40)  # type: ignore[attr-defined]
     for _ in range(3):
@@ -257,9 +257,11 @@ def histories(draw: st.DrawFn) -> list[Event]:
     for i in range(draw(st.integers(1, 12))):
         new = Event(
             0, draw(st.sampled_from("abc")), f"time {i:02}",
-            draw(st.sampled_from(["opened", "published", "failed", "withdrawn"])),
+            draw(st.sampled_from(["drawn", "opened", "published", "failed", "withdrawn"])),
             draw(st.sampled_from(["people", "others é"])), "small", draw(st.none() | st.just("w1")), "p", "m",
             draw(st.none() | st.sampled_from(["d1", "d2"])), 5, draw(st.sampled_from(["1", "0.1"])), "o",
+            partition_kind=draw(st.none() | st.just("weekly")), memory=draw(st.none() | st.just("person")),
+            note=draw(st.none() | st.just("closed")),
         )  # fmt: skip
         events.append(sealed(new, head_of(events)))
     return events
@@ -270,7 +272,9 @@ def test_a_checkpoint_is_the_fold_of_its_events_and_survives_its_text(events: li
     read, found = checkpoint_in(text_of(checkpoint_of(events))), states(events)
     assert text_of(read) == text_of(checkpoint_of(events))
     assert dict(read.entries()) == {key: state.entry for key, state in found.items()}
-    assert read.folded(["a", "b", "c", "x"]) == {k: (s.published_at, s.begun) for k, s in found.items()}
+    assert read.folded(["a", "b", "c", "x"]) == {
+        k: (s.published_at, s.begun, s.drawn_at) for k, s in found.items()
+    }
     assert [events[seq - 1].hash for seq in read.seq] == read.hash == [s.last.hash for s in found.values()]
 
 
@@ -288,8 +292,9 @@ def test_the_digest_is_that_of_the_canonical_json(events: list[Event], checkpoin
 
     event = replace(events[-1], checkpoint=checkpoint)
     document = {name: value for name, value in asdict(event).items() if name != "hash"}
-    if checkpoint is None:
-        del document["checkpoint"]
+    for name in ("checkpoint", "partition_kind", "memory", "note"):
+        if document[name] is None:
+            del document[name]
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     assert event.digest() == hashlib.sha256(text.encode()).hexdigest()
 

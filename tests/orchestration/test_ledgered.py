@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,10 +32,10 @@ def messages(result: ExecuteInProcessResult) -> str:
 def test_perturbed_opens_and_published_closes_in_another_run(project: Make) -> None:
     made = project()
     assert made.materialize(*STAGES).success
-    assert kinds(made.folder) == ["opened"]
+    assert kinds(made.folder) == ["drawn", "opened"]
     assert made.materialize("published").success
     events = entered(made.folder)
-    assert kinds(made.folder) == ["opened", "opened", "published"]
+    assert kinds(made.folder) == ["drawn", "opened", "opened", "published"]
     manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
     assert {event.release_id for event in events} == {manifest["facts"]["perturbed"]["release_id"]}
     assert events[-1].data_digest == manifest["data_digest"]
@@ -54,11 +55,13 @@ def test_publishing_again_spends_nothing_and_new_noise_does(project: Make) -> No
 
 
 @pytest.mark.parametrize("limit", [{"linking_risk": 0.0}, {"k": 100}])
-def test_a_gate_check_that_fails_gives_the_epsilon_back(project: Make, limit: dict[str, float]) -> None:
+def test_a_gate_check_that_fails_leaves_the_draw_spent_and_live(
+    project: Make, limit: dict[str, float]
+) -> None:
     made = project(gate=limit, budget={"epsilon": 2})
     for _ in range(2):
         assert not made.run("small_release").success
-    assert kinds(made.folder) == ["opened", "failed"] * 2
+    assert kinds(made.folder) == ["drawn", *["opened", "failed"] * 2]
 
 
 def test_a_failed_release_is_published_after_all_when_the_gate_is_lowered(project: Make) -> None:
@@ -66,24 +69,27 @@ def test_a_failed_release_is_published_after_all_when_the_gate_is_lowered(projec
     made = project(budget={"epsilon": 2})
     assert made.run("small_gate").success
     assert made.materialize("published").success
-    assert kinds(made.folder) == ["opened", "failed", "opened", "published"]
+    assert kinds(made.folder) == ["drawn", "opened", "failed", "opened", "published"]
 
 
-def test_a_failing_stage_gives_the_epsilon_back(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_stage_leaves_the_draw_spent(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object, **__: object) -> None:
         raise ValueError("CANARY-7f3a")
 
     monkeypatch.setattr("anon_pipeline.pipeline.confident", crash)
     made = project()
     assert not made.run("small_release").success
-    assert kinds(made.folder) == ["opened", "failed"]
+    assert kinds(made.folder) == ["drawn", "opened", "failed"]
 
 
 def test_the_budget_per_record_is_for_each_partition(project: Make) -> None:
     schedule = {"cron": "0 3 * * 1", "partitions": "weekly"}
-    made = project(schedule=schedule, budget={"epsilon": 2, "per": "record"})
+    source = {"path": "people-{partition}.csv"}
+    made = project(schedule=schedule, budget={"epsilon": 2, "per": "record"}, source=source)
+    for week in ("2026-01-05", "2026-01-12"):
+        shutil.copy(made.folder / "people.csv", made.folder / f"people-{week}.csv")
     for week in ("2026-01-05", "2026-01-12"):
         assert made.run("small_release", week).success
     again = made.run("small_release", "2026-01-05")
     assert "per record: 2 is spent" in messages(again)
-    assert [event.partition for event in entered(made.folder)] == ["2026-01-05"] * 3 + ["2026-01-12"] * 3
+    assert [event.partition for event in entered(made.folder)] == ["2026-01-05"] * 4 + ["2026-01-12"] * 4

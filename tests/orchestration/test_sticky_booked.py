@@ -19,14 +19,17 @@ from anon_pipeline import GateRefused, InputError, Locations, Policy, make_relea
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.releasing import run as run_command
 from anon_pipeline.deidentify import hashing_key
-from anon_pipeline.ledger import Ledger, ledger_at
+from anon_pipeline.ledger import Ledger, asked_by, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
-from anon_pipeline.publish.booking import Opening, booking, epsilon_in
+from anon_pipeline.publish.adopting import Opened, adopted
+from anon_pipeline.publish.booking import booking, epsilon_in
+from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.draws import draws_of
 from anon_pipeline.staged import STAGES, Chain, Means, Staged
 
 Make = Callable[..., Any]
@@ -49,6 +52,7 @@ KEEPS: dict[str, Any] = {
 }
 TWO = {"columns": {"height": HEIGHT, "income": INCOME}}
 """A second perturb column: of ε = 2, height has 2/3 and income 4/3."""
+WEEKS = "people-{partition}.csv"
 
 
 class World:
@@ -83,7 +87,8 @@ class World:
         with archive.alone():
             memory = booked.counted(archive.read(None))
         key = hashing_key(policy, folder=places.sources)
-        means = Means(places.hierarchies, key, system_entropy(), opens=Opening(booked), memory=memory)
+        opened = Opening(booked, draws_of(policy, places, None))
+        means = Means(places.hierarchies, key, system_entropy(), opens=opened, memory=memory)
         return pipeline.run(policy, self.people, means)
 
     def publish(self, policy: Policy, chain: Chain, **said: Any) -> Published:
@@ -251,9 +256,22 @@ def test_what_was_published_without_a_ledger_is_booked_when_it_is_re_used(world:
 
 def test_what_another_ledger_has_booked_is_booked_when_it_is_re_used(world: World) -> None:
     policy = world.policy(budget={"epsilon": 2})
-    world.release(policy)
+    first = world.release(policy)
     (world.folder / "ledger.sqlite").unlink()
-    world.release(policy)
+    with pytest.raises(
+        InputError, match="the ledger must have every release of small that is out, it lacks 1"
+    ):
+        world.release(policy)
+    (world.folder / "out" / "manifest.json").rename(world.folder / "away.json")
+    with pytest.raises(InputError, match="it lacks 1"):  # the memory names it, too
+        world.release(policy)
+    (world.folder / "away.json").rename(world.folder / "out" / "manifest.json")
+    opened = Opened(world.book, asked_by(policy, None), world.folder / "out")
+    entered = adopted(opened, policy, world.archive(policy).kept())
+    assert [(a.release_id, a.epsilon) for a in entered] == [
+        (first.manifest["facts"]["perturbed"]["release_id"], "2")
+    ]
+    assert adopted(opened, policy, world.archive(policy).kept()) == []
     world.release(policy)
     assert world.booked() == ["2", "0"]
 
@@ -266,11 +284,13 @@ def test_what_was_published_for_another_dataset_is_booked_when_it_is_re_used(wor
 
 
 def test_each_partition_of_a_budget_per_record_books_its_own(world: World) -> None:
-    policy = world.policy(budget={"epsilon": 2, "per": "record"})
+    weekly = {"schedule": {"cron": "0 3 * * 1", "partitions": "weekly"}, "source": {"path": WEEKS}}
+    policy = world.policy(budget={"epsilon": 2, "per": "record"}, **weekly)
     for week in ("2026-01-05", "2026-01-12", "2026-01-12"):
+        world.people.to_csv(world.folder / WEEKS.replace("{partition}", week), index=False)
         world.release(policy, week)
     assert world.booked() == ["2", "2", "0"]
-    together = world.policy(budget={"epsilon": 4, "per": "dataset"})
+    together = world.policy(budget={"epsilon": 4, "per": "dataset"}, schedule=weekly["schedule"])
     world.release(together, "2026-01-19")
     assert world.booked()[3:] == ["0"]
 
@@ -296,7 +316,7 @@ def test_killed_between_rename_and_close(world: World, monkeypatch: pytest.Monke
     assert world.rows() == [("published", "2"), ("published", "0")]
 
 
-def test_killed_before_the_rename_the_noise_is_drawn_and_booked_anew(
+def test_killed_before_the_rename_the_next_run_uses_its_draw(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = world.policy()
@@ -305,7 +325,7 @@ def test_killed_before_the_rename_the_noise_is_drawn_and_booked_anew(
         killed(lambda: world.release(policy))
     again = world.release(policy)
     assert composition(again)["values_reused"] == 0
-    assert world.rows() == [("opened", "2"), ("published", "2")]
+    assert world.rows() == [("published", "2")]
 
 
 def test_noise_of_which_nobody_knows_whether_it_was_published_is_booked_when_it_is(
@@ -328,10 +348,10 @@ def test_noise_of_which_nobody_knows_whether_it_was_published_is_booked_when_it_
     assert world.booked() == ["2", "2", "0"]
 
 
-def test_a_release_that_another_run_has_overtaken_is_refused_and_gives_back(world: World) -> None:
+def test_a_release_that_another_draw_has_overtaken_is_refused_and_stays_spent(world: World) -> None:
     policy = world.policy(budget={"epsilon": 4})
     late = world.drawn(policy)
-    world.release(policy)
+    world.release(world.policy(budget={"epsilon": 5}))
     with pytest.raises(GateRefused, match="materialize perturbed again"):
         world.publish(policy, late)
     assert world.rows() == [("failed", "2"), ("published", "2")]
@@ -457,14 +477,14 @@ def test_in_dagster(project: Make, small_people: Make, monkeypatch: pytest.Monke
     assert (made.folder / "vault" / "small" / "perturbed.parquet").read_bytes() == before
 
 
-def test_a_stage_that_runs_again_in_dagster_books_again(
+def test_a_stage_that_runs_again_in_dagster_books_nothing_more(
     project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
     made = project(**KEEPS)
     assert made.materialize(*STAGES).success
     assert made.materialize("perturbed", "shuffled", "suppressed").success
-    assert [event.epsilon for event in entered(made.folder)] == ["2", "2"]  # nothing is published yet
+    assert [state.last.epsilon for state in states(entered(made.folder)).values()] == ["2"]
     assert made.run("small_release").success
     assert made.materialize("perturbed").success
     assert [event.epsilon for event in entered(made.folder) if event.event == "opened"][-1] == "0"

@@ -293,3 +293,22 @@ def test_the_policy_knows_the_recoders_and_what_fits_them() -> None:
     for name in PREFERRING:
         wanted = Anonymize(k=2, recoder=name, prefer="most_distinct_tuples")
         assert broken_rules({**SOUND, "anonymize": wanted}) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "fits"),
+    [
+        (Source(path="people.csv"), False),
+        (Source(generate="patients"), False),
+        (Source(path="{partition}/people.csv"), True),
+        (Source(path="a/../people-{partition}.csv"), True),
+        (Source(path="{partition}/../people.csv"), False),  # one file for all
+    ],
+)
+def test_a_budget_per_record_needs_a_file_for_each_partition(source: Source, fits: bool) -> None:
+    sections = {"source": source, "perturb": PerturbSection(epsilon=1)}
+    said = "budget.per: record needs {partition} in source.path"
+    found = broken_rules({**sections, "budget": Budget(epsilon=1, per="record")})
+    assert [line[: len(said)] for line in found] == ([] if fits else [said])
+    assert broken_rules({**sections, "budget": Budget(epsilon=1)}) == []
+    assert broken_rules({**sections, "source": None, "budget": Budget(epsilon=1, per="record")}) == []

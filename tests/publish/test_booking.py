@@ -41,7 +41,7 @@ def test_a_release_is_opened_before_the_noise_and_closed_after_the_rename(
 ) -> None:
     written = make_release(small_policy(), places)
     last = ledger_at(places.ledger).events()[-1]
-    assert entered(places) == ["opened", "opened", "published"]
+    assert entered(places) == ["drawn", "opened", "opened", "published"]
     assert last.release_id == written.manifest["facts"]["perturbed"]["release_id"]
     assert last.data_digest == written.manifest["data_digest"]
     assert (last.epsilon, last.k, last.dataset) == ("2", 3, "small")
@@ -60,7 +60,7 @@ def test_a_release_beyond_the_budget_draws_no_noise(
     monkeypatch.setattr("anon_pipeline.pipeline.add_noise", drawn)
     with pytest.raises(GateRefused, match="4 is spent, 2 is asked, 1 is left"):
         make_release(policy, places)
-    assert entered(places) == ["opened", "opened", "published"] * 2
+    assert entered(places) == ["drawn", "opened", "opened", "published"] * 2
     assert manifest(places)["data_digest"] == second.manifest["data_digest"]
 
 
@@ -71,15 +71,19 @@ def test_two_releases_of_one_dataset_share_its_budget(small_policy: Small, place
         make_release(other, places)
 
 
-def test_a_refused_release_gives_its_epsilon_back(small_policy: Small, places: Locations) -> None:
+def test_a_refused_release_stays_spent_and_is_made_again_for_nothing(
+    small_policy: Small, places: Locations
+) -> None:
     for _ in range(3):
         with pytest.raises(GateRefused, match="linking_risk"):
             make_release(small_policy(gate={"linking_risk": 0.0}, budget={"epsilon": 2}), places)
-    assert entered(places) == ["opened", "failed"] * 3
-    make_release(small_policy(budget={"epsilon": 2}), places)
+    assert entered(places) == ["drawn", *["opened", "failed"] * 3]
+    with pytest.raises(GateRefused, match="2 is spent, 2 is asked, 0 is left") as refused:
+        make_release(small_policy(budget={"epsilon": 2}), places)
+    assert "2 is of noise that was drawn and not published, draws: 1. It stays spent" in str(refused.value)
 
 
-def test_a_stage_that_fails_after_the_noise_gives_its_epsilon_back(
+def test_a_stage_that_fails_after_the_noise_leaves_it_spent(
     small_policy: Small, places: Locations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def infeasible(*_: object, **__: object) -> None:
@@ -88,7 +92,7 @@ def test_a_stage_that_fails_after_the_noise_gives_its_epsilon_back(
     monkeypatch.setattr("anon_pipeline.pipeline.confident", infeasible)
     with pytest.raises(InfeasibleError):
         make_release(small_policy(), places)
-    assert entered(places) == ["opened", "failed"]
+    assert entered(places) == ["drawn", "opened", "failed"]
 
 
 def test_what_ends_before_the_noise_is_not_entered(small_policy: Small, places: Locations) -> None:
@@ -119,32 +123,33 @@ def test_a_crash_between_rename_and_close_is_found_by_the_next_run(
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "published", kill)
         killed(lambda: make_release(policy, places))
-    assert entered(places) == ["opened", "opened"]
+    assert entered(places) == ["drawn", "opened", "opened"]
     crashed = manifest(places)
     make_release(policy, places)
-    assert entered(places) == ["opened", "opened", "published", "opened", "opened", "published"]
-    found = ledger_at(places.ledger).events()[2]
+    assert entered(places) == ["drawn", "opened", "opened", "published"] * 2
+    found = ledger_at(places.ledger).events()[3]
     assert found.data_digest == crashed["data_digest"]
     with pytest.raises(GateRefused, match="4 is spent"):
         make_release(policy, places)
 
 
 @pytest.mark.parametrize("place", ["write_release", "judge"])
-def test_a_crash_before_the_rename_counts_until_it_is_closed(
+def test_a_crash_before_the_rename_counts_and_the_next_run_uses_its_draw(
     small_policy: Small, places: Locations, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     policy = small_policy(budget={"epsilon": 3})
     with monkeypatch.context() as patch:
         patch.setattr(release, place, kill)
         killed(lambda: make_release(policy, places))
-    with pytest.raises(GateRefused, match="2 is held by releases that are still open"):
-        make_release(policy, places)
+    with pytest.raises(GateRefused, match="2 is of noise that was drawn and not published, draws: 1"):
+        make_release(small_policy(budget={"epsilon": 3}, gate={"k": 4}), places)
+    made = make_release(policy, places)
     book = ledger_at(places.ledger)
-    assert book.failed(book.events()[0].release_id, begun=True)
-    make_release(policy, places)
+    assert made.manifest["facts"]["perturbed"]["release_id"] == book.events()[0].release_id
+    assert len(states(book.events())) == 1
 
 
-def test_writing_that_fails_before_the_manifest_gives_its_epsilon_back(
+def test_writing_that_fails_before_the_manifest_is_marked_as_failed(
     small_policy: Small, places: Locations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = make_release(small_policy(), places)
@@ -155,7 +160,7 @@ def test_writing_that_fails_before_the_manifest_gives_its_epsilon_back(
     monkeypatch.setattr(writer, "replace_file", full)
     with pytest.raises(PublishError):
         make_release(small_policy(), places)
-    assert entered(places)[3:] == ["opened", "opened", "failed"]
+    assert entered(places)[4:] == ["drawn", "opened", "opened", "failed"]
     assert manifest(places)["data_digest"] == first.manifest["data_digest"]
 
 
@@ -168,18 +173,16 @@ def test_writing_that_fails_after_the_manifest_was_published(
     monkeypatch.setattr(writer, "_remove_others", broken)
     with pytest.raises(PublishError):
         make_release(small_policy(), places)
-    assert entered(places) == ["opened", "opened", "published"]
+    assert entered(places) == ["drawn", "opened", "opened", "published"]
     assert ledger_at(places.ledger).events()[-1].data_digest == manifest(places)["data_digest"]
 
 
-def test_a_destination_that_is_none_of_ours_gives_the_epsilon_back(
-    small_policy: Small, places: Locations
-) -> None:
+def test_a_destination_that_is_none_of_ours_fails_the_release(small_policy: Small, places: Locations) -> None:
     (places.releases / "out").mkdir()
     (places.releases / "out" / "manifest.json").write_text("[]")
     with pytest.raises(PublishError, match="must be a manifest of anon-pipeline"):
         make_release(small_policy(), places)
-    assert entered(places) == ["opened", "failed"]
+    assert entered(places) == ["drawn", "opened", "failed"]
 
 
 def test_a_ledger_that_is_lost_on_the_way_stops_the_release(
@@ -220,7 +223,7 @@ def test_a_release_in_postgresql(small_policy: Small, places: Locations, postgre
     make_release(policy, there)
     with pytest.raises(GateRefused, match="2 is spent"):
         make_release(policy, there)
-    assert entered(there) == ["opened", "opened", "published"]
+    assert entered(there) == ["drawn", "opened", "opened", "published"]
 
 
 def test_what_a_destination_holds(small_policy: Small, places: Locations) -> None:

@@ -22,6 +22,8 @@ from anon_pipeline.ledger.budget import states
 from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy, write_staged
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.publish import booking, lock, publish, release
+from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.draws import draws_of
 from anon_pipeline.publish.lock import LOCK, held, this_process
 from anon_pipeline.staged import STAGES, Means, Staged
 
@@ -78,7 +80,7 @@ def test_a_jump_between_opening_and_publishing(
 ) -> None:
     """It is published, the ledger's times never go back, and it counts in every window that follows."""
     policy = small_policy(budget={"epsilon": 2, "window": 30})
-    opens = booking.booking(policy, places).open
+    opens = Opening(booking.booking(policy, places), draws_of(policy, places, None))
     made = pipeline.run(policy, small_people(), Means(Path(), None, system_entropy(), opens=opens))
     clock.jump(days)
     publish(made.suppressed, made.k_anonymized.frame, policy, locations=places)

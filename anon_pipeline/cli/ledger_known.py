@@ -1,0 +1,85 @@
+"""Commands for a ledger or a memory that was lost: `ledger adopt`, `ledger forget`.
+
+Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
+command runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option
+
+if TYPE_CHECKING:
+    from anon_pipeline.locations import Locations
+    from anon_pipeline.policy import Policy
+    from anon_pipeline.publish.adopting import Opened
+
+__all__ = ["adopt", "forget"]
+
+_policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+
+
+@click.command()
+@_policy
+@project_option
+@allow_outside_option
+def adopt(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
+    """Enter the releases of POLICY that are out and that the ledger lacks, each with its whole ε.
+
+    They are found by the manifests at their destinations and by the vault's memory. For a ledger that was
+    lost, exchanged, or turned on late; restore a backup instead if there is one.
+    """
+    from anon_pipeline.publish.adopting import adopted  # noqa: PLC0415
+
+    policy, locations, booked = _opened(policy_file, project, allow_outside)
+    memory = None
+    if policy.record_key is not None:
+        from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
+
+        archive = VaultArchive(policy, locations)
+        with archive.alone():
+            memory = archive.kept()
+    entered = adopted(booked, policy, memory)
+    for found in entered:
+        click.echo(f"{found.release_id} is entered as published, ε = {found.epsilon}")
+    click.echo(f"{policy.name}: releases entered: {len(entered)}. They count, also beyond the budget.")
+
+
+@click.command()
+@_policy
+@project_option
+@allow_outside_option
+def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
+    """Go on without the memory of POLICY, which is lost for good.
+
+    What was published until now is then no longer judged together with what follows (cross_release_k), and
+    its noise is drawn anew. Its ε stays spent. Restore the vault instead if there is a backup.
+    """
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.ledger import recovery  # noqa: PLC0415
+
+    policy, _, booked = _opened(policy_file, project, allow_outside)
+    if policy.record_key is None:
+        raise InputError("POLICY must have a record_key: without one there is no memory to give up")
+    known = recovery.must_remember(booked.ledger, booked.asked)
+    recovery.forget(booked.ledger, booked.asked)
+    click.echo(f"{policy.name}: releases that the memory need no longer know: {len(known)}")
+
+
+def _opened(policy_file: Path, project: Path | None, outside: bool) -> tuple[Policy, Locations, Opened]:
+    """Open the ledger of a policy's release, over all of its partitions."""
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.ledger import asked_by, ledger_at  # noqa: PLC0415
+    from anon_pipeline.locations import OFF  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.adopting import Opened  # noqa: PLC0415
+
+    policy, locations = load_policy(policy_file, retired=True), locations_of(policy_file, project, outside=outside)
+    if locations.ledger == OFF:
+        raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
+    ledger = ledger_at(locations.ledger)
+    return policy, locations, Opened(ledger, asked_by(policy, None), locations.release(policy))

@@ -1,0 +1,70 @@
+"""Who may still write a release: the token of the one who has begun it, and closing what was given up.
+
+A token is the hash of a release's last event. Whoever writes a release presents it while holding the
+ledger, and renames the manifest before letting go: so closing comes before that or after it, never in
+between. The id of a release that was closed is never good again. Neither depends on the vault.
+Belongs here: these two steps. Does not belong here: the others (`book`), whether a process has ended
+(`owner`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.ledger.asking import asked_in, is_over
+from anon_pipeline.ledger.book import Ledger
+
+__all__ = ["close", "fenced"]
+
+
+@contextmanager
+def fenced(ledger: Ledger, release_id: str, token: str) -> Iterator[None]:
+    """Hold the ledger against every other writer while a release is put at its destination.
+
+    So nobody can close it, begin it anew or withdraw it between the look at its token and the rename.
+
+    Args:
+        ledger: of the deployment.
+        release_id: of the release.
+        token: what `Ledger.begin` returned.
+    Raises:
+        GateRefused: something has happened to the release since.
+        InputError: the ledger cannot be reached, or does not know the release.
+    """
+    with ledger.page() as page:
+        state = page.known(release_id)
+        if state.last.hash != token:
+            raise GateRefused(
+                f"the release {release_id} must be as it was when its writing began, it is {state.name} "
+                f"now, since {state.last.at[:19]} (UTC). Nothing was written. Materialize perturbed again."
+            )
+        yield
+
+
+def close(
+    ledger: Ledger, release_id: str, *, seen: str, there: Callable[[], bool], forced: bool = False
+) -> None:
+    """Enter that an open release, or a draw that has failed, was given up: its id is never good again.
+
+    The ε of its noise stays spent, if the noise was drawn.
+
+    Args:
+        ledger: of the deployment.
+        release_id: of the release.
+        seen: hash of its last event, as the caller saw it.
+        there: whether its destination holds it; asked while nobody can write it.
+        forced: whether its owner may still be at work, as far as is known.
+    Raises:
+        InputError: something has happened to it since, or it is at its destination.
+    """
+    with ledger.page() as page:
+        state = page.known(release_id)
+        refused = state.last.event == "failed" and state.drawn_at is not None and not is_over(state)
+        if state.last.hash != seen or not (state.last.event == "opened" or refused):
+            raise InputError(f"{release_id} must be as it was looked at, it is {state.name} now. Look again.")
+        if there():
+            raise InputError(f"{release_id} is at its destination: close it as published")
+        note = "closed by force" if forced else "closed"
+        ledger.add(page, release_id, "failed", asked_in(state.last), note=note)

@@ -1,0 +1,98 @@
+"""One kind of partition for a dataset whose budget is per record: days, weeks and the whole overlap. Pure.
+
+Belongs here: comparing what is asked with what is out. Does not belong here: sums (`budget`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.ledger.budget import Entry, window_of, within
+from anon_pipeline.policy.model import Policy
+
+if TYPE_CHECKING:
+    from anon_pipeline.ledger.asking import Asked
+
+__all__ = ["kind_of", "may_be", "refuse_another_kind", "refuse_unless_of_kind"]
+
+NONE = "none"
+
+
+def kind_of(policy: Policy) -> str:
+    """Return the kind of a policy's partitions: daily, weekly, monthly; none for a release of one piece."""
+    return NONE if policy.schedule is None else policy.schedule.partitions or NONE
+
+
+def may_be(kind: str, partition: str | None) -> bool:
+    """Tell whether a partition's key can be one of a kind; a Monday is a day, too.
+
+    >>> may_be("weekly", "2026-01-05"), may_be("weekly", "2026-01-06"), may_be("none", None)
+    (True, False, True)
+    """
+    if partition is None or kind == NONE:
+        return partition is None and kind == NONE
+    try:
+        day = date.fromisoformat(partition)
+    except ValueError:
+        return False
+    return {"daily": True, "weekly": day.weekday() == 0, "monthly": day.day == 1}.get(kind, False)
+
+
+def refuse_unless_of_kind(policy: Policy, partition: str | None) -> None:
+    """Refuse a release of no partition of its policy's kind, where the budget is per record.
+
+    Raises:
+        InputError: naming the kind.
+    """
+    if policy.budget is None or policy.budget.per != "record" or may_be(kind_of(policy), partition):
+        return
+    raise InputError(
+        f"budget.per: record needs a {kind_of(policy)} partition, as schedule.partitions says, got "
+        f"{'none' if partition is None else 'a key of another kind'}. Name one (--partition)."
+    )
+
+
+def refuse_another_kind(others: Iterable[Entry], asked: Asked, *, now: datetime) -> None:
+    """Refuse partitions of another kind than the dataset's, where the budget is per record.
+
+    Args:
+        others: all releases of the ledger but the one that asks.
+        asked: with its budget and its kind of partition.
+        now: the clock.
+    Raises:
+        GateRefused: naming the kinds, and how many releases are of another.
+    """
+    budget = asked.budget
+    if budget is None or budget.per != "record":
+        return
+    start, found = window_of(budget, now), list[str]()
+    for entry in others:
+        if entry.dataset == asked.dataset and entry.counts and within(entry, start):
+            kind = _another(entry, asked)
+            found += [] if kind is None else [kind]
+    if found:
+        raise GateRefused(
+            f"budget.per: record needs one kind of partition for the dataset {asked.dataset}, got "
+            f"{asked.partition_kind} and, of releases that are out or open, {', '.join(sorted(set(found)))} "
+            f"({len(found)} in number): their records may be the same people. Keep to one kind, use "
+            f"per: dataset, or name other people by another dataset."
+        )
+
+
+def _another(entry: Entry, asked: Asked) -> str | None:
+    """Return the other kind of a release; None if it is of the same one, or nothing speaks against it.
+
+    Of releases before version 4 of the ledger the kind is not known: their keys must fit.
+    """
+    one = NONE if entry.partition is None else entry.partition_kind
+    wanted = NONE if asked.partition is None else asked.partition_kind
+    if one is not None and wanted is not None:
+        return None if one == wanted else one
+    if one is None and wanted is not None:
+        return None if may_be(wanted, entry.partition) else "an unknown kind"
+    if one is not None and not may_be(one, asked.partition):
+        return one
+    return None

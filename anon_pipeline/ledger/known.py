@@ -1,0 +1,38 @@
+"""Which releases the memory must know, by the events: a memory that was lost or rolled back shows. Pure.
+
+Belongs here: that question. Does not belong here: the memory (`compose`), reading events (`page`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anon_pipeline.ledger.asking import Asked
+from anon_pipeline.ledger.chain import Event
+
+__all__ = ["known_in"]
+
+
+def known_in(events: Iterable[Event], asked: Asked) -> dict[str, set[tuple[str, str | None]]]:
+    """Return what the memory of a release must know.
+
+    That is what was published under its name and dataset with a memory, since a memory was last given up:
+    withdrawn releases too, because they were seen. Events before version 4 do not say whether there was a
+    memory: those with the same ``making`` had one, because it tells the ``record_key``.
+
+    Args:
+        events: of the ledger, verified, in their order.
+        asked: the release, made with a memory.
+    Returns:
+        By release id its tables: digest and partition.
+    """
+    published: dict[str, set[tuple[str, str | None]]] = {}
+    for event in events:
+        if (event.dataset, event.release) != (asked.dataset, asked.release):
+            continue
+        if event.event == "forgotten":
+            published.clear()
+        kept = event.memory is not None or event.making == asked.making
+        if event.event == "published" and event.data_digest is not None and kept:
+            published.setdefault(event.release_id, set()).add((event.data_digest, event.partition))
+    return published

@@ -1,0 +1,17 @@
+"""Version 4: the kind of partition, whether there was a memory, and what is unusual about an event."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+__all__ = ["upgrade"]
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    """Add columns that are null in the events there are: no hash changes."""
+    for name in ("partition_kind", "memory", "note"):
+        op.add_column("anon_pipeline_events", sa.Column(name, sa.Text))

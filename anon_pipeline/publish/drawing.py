@@ -1,0 +1,124 @@
+"""How the noise of a release comes by its key: the draw is found, or sealed, then booked, then used.
+
+The order is: the key is sealed in the vault, then its ε is booked in the ledger, then noise is made with it.
+A crash between the first two leaves a key that the ledger does not know: it was never used, and is destroyed.
+Belongs here: that order, and the callback that the stage `perturbed` makes its noise by. Does not belong
+here: files (`draws`), what the ledger allows (`ledger`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from anon_pipeline.errors import private_stage
+from anon_pipeline.ledger import Asked
+from anon_pipeline.perturb.entropy import Entropy, system_entropy
+from anon_pipeline.perturb.keys import NoiseKey, fresh_key
+from anon_pipeline.publish.booking import Booking
+from anon_pipeline.publish.draws import Draw, Draws
+from anon_pipeline.staged import Drawn
+
+__all__ = ["Opening", "binding_of", "take"]
+
+
+def binding_of(asked: Asked, noise_input: str) -> str:
+    """Return the digest of what a draw may be used for: the whole input and policy, and what is booked.
+
+    Args:
+        asked: what the release enters into the ledger, with the ε that it spends.
+        noise_input: see `compose.noise_input`.
+    """
+    said = {
+        "input": noise_input,
+        "policy": asked.policy_digest,
+        "dataset": asked.dataset,
+        "release": asked.release,
+        "partition": asked.partition,
+        "epsilon": asked.epsilon,
+    }
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def take(
+    booked: Booking, draws: Draws, epsilon: Fraction, noise_input: str, *, key: Callable[[], NoiseKey]
+) -> Drawn:
+    """Return the draw of an input: the one that there is, for nothing, or a new one, which is booked.
+
+    Args:
+        booked: the release and its ledger.
+        draws: where keys are kept.
+        epsilon: that the release spends.
+        noise_input: digest of all that noise is added to.
+        key: makes a fresh one.
+    Raises:
+        GateRefused: beyond the budget; no key is left.
+        InputError: vault or ledger cannot be written, or what is there is not what was written.
+    """
+    asked = booked.asking(epsilon)
+    binding = binding_of(asked, noise_input)
+    booked.find()
+    with draws.alone():
+        draws.clear_unfinished()
+        _clear_up(booked, draws)
+        draw = draws.find(binding)
+        if draw is not None and booked.again(draw.id, asked, draw.commitment):
+            return Drawn(draw.key, booked.id_of(draw.id))
+        draw = Draw(secrets.token_hex(16), binding, key())
+        draws.seal(draw)
+        try:
+            booked.book(draw.id, asked, draw.commitment)
+        except BaseException:
+            draws.destroy_if_possible(draw)
+            raise
+    return Drawn(draw.key, booked.id_of(draw.id))
+
+
+def _clear_up(booked: Booking, draws: Draws) -> None:
+    """Destroy what must not be used again: what was published or given up, and what nobody has booked."""
+    ids = draws.ids()
+    over = booked.over(ids.values())
+    draws.destroy(name for name, release_id in ids.items() if release_id in over)
+
+
+@dataclass(slots=True, eq=False)
+class Opening:
+    """A release whose draw is taken when its turn comes, and that is marked as failed if its stages fail.
+
+    booked: the release and its ledger.
+    draws: where keys are kept.
+    entropy: where fresh ones come from.
+    """
+
+    booked: Booking
+    draws: Draws
+    entropy: Entropy = field(default_factory=system_entropy)
+    release_id: str | None = None
+
+    def __call__(self, epsilon: Fraction, noise_input: str) -> Drawn:
+        """Take the draw, see `take`; a policy without noise has none, and is only opened in the ledger."""
+
+        def key() -> NoiseKey:
+            return fresh_key(self.entropy)
+
+        with private_stage("draw"):
+            if self.booked.noisy:
+                drawn = take(self.booked, self.draws, epsilon, noise_input, key=key)
+            else:
+                drawn = Drawn(key(), self.booked.open())
+            self.release_id = drawn.release_id
+        return drawn
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Mark the release as failed if this work ends after it was opened and before its writing began."""
+        try:
+            yield
+        except BaseException:
+            self.booked.failed(self.release_id)
+            raise

@@ -1,0 +1,81 @@
+"""The ledger and the memory, compared: what one knows the other must know.
+
+A vault that was restored from a backup, or lost, forgets releases that the ledger has; a ledger that was
+restored, or exchanged, forgets releases that the memory or the manifests at the destinations name.
+Belongs here: noticing that, and saying what to do. Does not belong here: what is entered when (`booking`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from anon_pipeline.compose.memory import Memory
+from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.ledger import Asked, Ledger
+from anon_pipeline.ledger.recovery import must_remember, unknown
+from anon_pipeline.publish.writer import read_manifest
+
+__all__ = ["manifests_of", "refuse_unless_known", "refuse_unless_remembered"]
+
+
+def manifests_of(root: Path, release: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the manifests of a release: at its folder, and at those of its partitions, one level below.
+
+    Args:
+        root: folder of the release without a partition.
+        release: its name; others, and what cannot be read, are left out.
+    """
+    below: list[Path] = []
+    with suppress(OSError):  # not there, or not to be read: `prepare` says so
+        below = sorted(path for path in root.iterdir() if path.is_dir())
+    for folder in (root, *below):
+        with suppress(PublishError):
+            document = read_manifest(folder)
+            if document is not None and document.get("release") == release:
+                yield document
+
+
+def refuse_unless_known(ledger: Ledger, release: str, release_ids: list[str]) -> None:
+    """Refuse if releases that are out, by manifests or memory, are not in the ledger.
+
+    Args:
+        ledger: of the deployment.
+        release: name, for the message.
+        release_ids: that these name.
+    Raises:
+        InputError: with their number.
+    """
+    missing = unknown(ledger, sorted(set(release_ids)))
+    if missing:
+        raise InputError(
+            f"the ledger must have every release of {release} that is out, it lacks {len(missing)}: it was "
+            f"restored from a backup, deleted, or exchanged for another. Restore it; if it is lost for good, "
+            f"enter them with what they spent: anon-pipeline ledger adopt POLICY."
+        )
+
+
+def refuse_unless_remembered(ledger: Ledger, asked: Asked, memory: Memory) -> None:
+    """Refuse a memory that does not know what the ledger has as published, and the other way round.
+
+    Args:
+        ledger: of the deployment.
+        asked: the release.
+        memory: of it, held against other runs.
+    Raises:
+        InputError: with the numbers of releases.
+    """
+    published = must_remember(ledger, asked)
+    by_id = {past.release_id for past in memory.releases}
+    older = {(past.digest, past.partition) for past in memory.releases if past.release_id is None}
+    lost = [key for key, tables in published.items() if key not in by_id and not tables & older]
+    if lost:
+        raise InputError(
+            f"the vault's memory must know every release of {asked.release} that the ledger has as "
+            f"published, it lacks {len(lost)} of {len(published)}: it was lost, or restored from a backup. "
+            f"Restore the vault; if it is lost for good, anon-pipeline ledger forget POLICY goes on without "
+            f"it: what was published until then is no longer judged together with what follows."
+        )
+    refuse_unless_known(ledger, asked.release, [key for key in by_id if key is not None])

@@ -1,0 +1,201 @@
+"""Two releases never go out under a budget of one, whoever closes what while it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from anon_pipeline import GateRefused, InputError, Locations, Policy, make_release
+from anon_pipeline.cli.ledgering import ledger as commands
+from anon_pipeline.errors import PublishError
+from anon_pipeline.ledger import Ledger, ledger_at
+from anon_pipeline.ledger import book as book_module
+from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.owner import owner_now
+from anon_pipeline.policy import TYPE
+from anon_pipeline.policy.sections import Budget
+from anon_pipeline.publish import writer
+
+Make = Callable[..., Any]
+
+
+class World:
+    """A policy with a budget of one release, and what its ledger and its destination hold."""
+
+    def __init__(self, folder: Path, policy: Policy, people: pd.DataFrame) -> None:
+        self.folder, self.policy = folder, policy
+        people.to_csv(folder / "people.csv", index=False)
+        attributes = policy.model_dump(mode="json", exclude_unset=True)
+        self.file = folder / "policy.yaml"
+        import yaml
+
+        self.file.write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+        self.locations = Locations.of(folder, {})
+
+    def release(self, to: str = "out") -> None:
+        policy = self.policy.model_copy(update={"publish": self.policy.publish.model_copy(update={"to": to})})
+        make_release(policy, self.locations)
+
+    @property
+    def book(self) -> Ledger:
+        return ledger_at(self.locations.ledger)
+
+    def names(self) -> list[str]:
+        return [state.name for state in states(self.book.events()).values()]
+
+    def out(self) -> int:
+        return len(list(self.folder.rglob("manifest.json")))
+
+    def close(self, *options: str) -> Any:
+        release_id = next(iter(states(self.book.events())))
+        base = ["close", release_id, "--as", "failed", "--project", str(self.folder)]
+        return CliRunner().invoke(commands, [*base, "--policy", str(self.file), *options])
+
+
+@pytest.fixture
+def world(tmp_path: Path, small_policy: Make, small_people: Make, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Its releases are entered by a process of another machine."""
+    elsewhere = "elsewhere/" + owner_now("").partition("/")[2]
+    monkeypatch.setattr(book_module, "owner_now", lambda run: elsewhere)
+    return World(tmp_path, small_policy(budget={"epsilon": 2}), small_people())
+
+
+def while_writing(patch: pytest.MonkeyPatch, name: str, work: Callable[[], object], *, after: bool) -> None:
+    """Do some work once, before or after a file of a release is put in its place."""
+    original, done = writer.replace_file, list[str]()
+
+    def replacing(path: Path, data: bytes, *, mode: int, what: str) -> None:
+        if what == name and not after and not done:
+            done.append(what)
+            work()
+        original(path, data, mode=mode, what=what)
+        if what == name and after and not done:
+            done.append(what)
+            work()
+
+    patch.setattr(writer, "replace_file", replacing)
+
+
+def test_closing_what_runs_elsewhere_needs_force(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[Any]()
+    while_writing(monkeypatch, "data", lambda: said.append(world.close()), after=True)
+    world.release()
+    assert isinstance(said[0].exception, InputError)
+    assert "on elsewhere" in str(said[0].exception)
+    assert "cannot be known from here. Look there; --force closes it all the same" in str(said[0].exception)
+    assert world.names() == ["published"]
+
+
+def test_a_release_that_was_closed_by_force_while_it_was_written_does_not_go_out(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = world.policy.model_copy(update={"budget": Budget(epsilon=4)})  # what was closed stays spent
+    monkeypatch.setattr(world, "policy", two)
+
+    def close_and_release_another() -> None:
+        assert world.close("--force").exit_code == 0
+        world.release("elsewhere")
+
+    while_writing(monkeypatch, "data", close_and_release_another, after=True)
+    with pytest.raises(GateRefused, match="it is failed, closed by force now"):
+        world.release()
+    assert world.names() == ["failed, closed by force", "published"]
+    assert world.out() == 1
+    assert not (world.folder / "out" / "manifest.json").exists()
+
+
+def test_one_that_was_closed_before_its_writing_is_refused_by_name(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Ledger.begin
+
+    def closed_before(self: Ledger, *arguments: Any) -> str:
+        with monkeypatch.context() as patch:
+            patch.setattr(Ledger, "begin", begin)
+            assert world.close("--force").exit_code == 0
+            return begin(self, *arguments)
+
+    monkeypatch.setattr(Ledger, "begin", closed_before)
+    with pytest.raises(GateRefused, match=r"was closed as failed on .* which is final"):
+        world.release()
+    assert (world.names(), world.out()) == (["failed, closed by force"], 0)
+
+
+def test_nobody_can_close_between_the_look_at_the_token_and_the_rename(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger is held for the rename: closing then waits, and finds the release at its destination."""
+    monkeypatch.setattr("anon_pipeline.ledger.store._PATIENCE", 0.2)
+    said = list[Any]()
+    while_writing(monkeypatch, "manifest", lambda: said.append(world.close("--force")), after=False)
+    world.release()
+    assert "must be reachable and writable" in str(said[0].exception)
+    assert world.names() == ["published"]
+
+
+def test_one_that_went_out_and_was_closed_at_another_machine_is_never_silent(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one window that is left: renamed, not yet entered, and closed by who does not see the folder."""
+    published, blind = Ledger.published, list[Any]()
+
+    def closed_first(self: Ledger, *arguments: Any) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr("anon_pipeline.publish.booking.holds", lambda *_: False)
+            blind.append(world.close("--force"))
+        published(self, *arguments)
+
+    monkeypatch.setattr(Ledger, "published", closed_first)
+    with pytest.raises(InputError, match=r"has had it as failed since .* also beyond the budget"):
+        world.release()
+    assert blind[0].exit_code == 0
+    assert world.names() == ["published, after failed"]
+    listed = CliRunner().invoke(commands, ["list", "--project", str(world.folder)])
+    assert "went out after they were failed or withdrawn" in listed.output
+    assert "ε = 2 spent" in listed.output
+    with pytest.raises(GateRefused, match="2 is spent"):
+        world.release("elsewhere")
+
+
+def test_a_crash_that_was_closed_wrongly_is_found_by_the_next_run_and_stops_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
+        world.release()
+        patch.setattr("anon_pipeline.publish.booking.holds", lambda *_: False)
+        assert world.close("--force").exit_code == 0
+    with pytest.raises(InputError, match="has had it as failed since"):
+        world.release()
+    assert world.names() == ["published, after failed"]
+    with pytest.raises(GateRefused, match="2 is spent"):
+        world.release()
+
+
+def test_what_cannot_be_written_gives_back_only_if_nobody_else_writes_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A retry on another machine has begun the same release: its predecessor must not call it failed."""
+
+    def fails_after_another_began(*_: object, **__: object) -> None:
+        event = world.book.events()[-1]
+        retry = replace(world.book)
+        from anon_pipeline.ledger.asking import asked_in
+
+        retry.begin(event.release_id, asked_in(event), "digest")
+        raise OSError(28, "full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "replace_file", fails_after_another_began)
+        with suppress(PublishError):
+            world.release()
+    assert world.names() == ["open"]
+    with pytest.raises(GateRefused, match="2 is spent"):
+        world.release("elsewhere")

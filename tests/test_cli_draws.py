@@ -1,0 +1,101 @@
+"""What the commands say of draws: refused ones are spent, closing or purging one gives it up."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from anon_pipeline import cli
+from anon_pipeline.ledger import Ledger, ledger_at
+from anon_pipeline.policy import TYPE, Policy
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(
+    tmp_path: Path,
+    small_policy: Callable[..., Policy],
+    small_people: Callable[..., pd.DataFrame],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Call:
+    """Run a command in a project whose release the gate refuses: exit code, output, error output."""
+    monkeypatch.chdir(tmp_path)
+    policy = small_policy(gate={"k": 100}, budget={"epsilon": 3})
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    attributes = policy.model_dump(mode="json", exclude_unset=True)
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["anon-pipeline", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        shown = capsys.readouterr()
+        return int(exit_.value.code or 0), shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Ledger:
+    return ledger_at(f"sqlite:///{tmp_path}/ledger.sqlite")
+
+
+def sealed(folder: Path) -> list[Path]:
+    return list((folder / "vault").rglob("*.draw"))
+
+
+def test_a_refused_draw_is_listed_as_spent(call: Call, book: Ledger) -> None:
+    for _ in range(2):
+        assert call("run", "policy.yaml")[0] == 1
+    out = call("ledger", "list")[1]
+    (row,) = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
+    assert row[6:8] == ["failed", "2"]
+    assert out.endswith("small: ε = 2 spent, releases: 1, drawn and not published: 1\n")
+
+
+def test_closing_a_refused_draw_destroys_its_key_and_gives_nothing_back(
+    call: Call, book: Ledger, tmp_path: Path
+) -> None:
+    assert call("run", "policy.yaml")[0] == 1
+    assert len(sealed(tmp_path)) == 1
+    release_id = book.events()[0].release_id
+    assert call("ledger", "close", release_id[:8], "--as", "published")[0] == 2
+    assert call("ledger", "close", release_id[:8], "--as", "failed") == (
+        0,
+        f"{release_id} is failed, closed\n",
+        "",
+    )
+    assert sealed(tmp_path) == []
+    assert call("ledger", "list")[1].endswith("small: ε = 2 spent, releases: 1, drawn and not published: 1\n")
+    code, _, err = call("run", "policy.yaml")
+    assert code == 1
+    assert "2 is spent, 2 is asked, 1 is left" in err
+    code, _, err = call("ledger", "close", release_id, "--as", "failed")
+    assert code == 2
+    assert "must be as it was looked at, it is failed, closed now" in err
+
+
+def test_close_says_what_it_means(call: Call) -> None:
+    said = " ".join(call("ledger", "close", "--help")[1].split())
+    assert "the key of its noise is destroyed, its ε stays spent" in said
+
+
+def test_purge_destroys_keys_by_their_age_and_leaves_them_spent(
+    call: Call, book: Ledger, tmp_path: Path
+) -> None:
+    assert call("run", "policy.yaml")[0] == 1
+    assert "plain       1\n" in call("vault", "status")[1]
+    assert call("vault", "purge", "--older-than", "1")[1] == "deleted     0\n"
+    (key,) = sealed(tmp_path)
+    os.utime(key, (0, 0))
+    assert call("vault", "purge", "--older-than", "1")[1] == "deleted     1\n"
+    assert sealed(tmp_path) == []
+    assert "2 is spent" in call("run", "policy.yaml")[2]
