@@ -9,10 +9,29 @@ from pathlib import PurePosixPath
 
 from anon_pipeline.errors import InputError
 
-__all__ = ["PART", "inside", "is_unfinished"]
+__all__ = ["IGNORED", "OWN", "PART", "PROJECT", "SEALED", "inside", "is_artefact", "is_unfinished"]
 
 PART = ".part"
 """How a file's name ends, begun with a dot, until the file is whole."""
+
+
+PROJECT = "project"
+"""File that holds the id of the project, see `identity`."""
+
+SEALED = "sealed"
+"""File that says that the vault was written with a key."""
+
+IGNORED = ".gitignore"
+"""File that keeps git off the vault."""
+
+OWN = frozenset({PROJECT, SEALED, IGNORED})
+"""Files in the vault's root that are no artefacts; `Store.names` leaves them out."""
+
+
+def is_artefact(name: str) -> bool:
+    """Return whether a finished file is one that the vault keeps: a private table, a memory, a draw."""
+    path = PurePosixPath(name)
+    return path.suffix == ".parquet" or (len(path.parts) > 2 and path.parts[1] == "draws")
 
 
 def is_unfinished(name: str) -> bool:
