@@ -34,6 +34,7 @@ class Locations:
     remote_vault: URL that fsspec knows, where these are instead; ``vault`` is then not used for them.
     outside: whether the paths of a policy may leave these folders.
     ledger: URL of the database that counts releases, without a password; `OFF`: none is kept.
+    project: folder of the project, which remembers its id; None: the vault alone does.
     """
 
     sources: Path
@@ -43,6 +44,7 @@ class Locations:
     remote_vault: str | None = None
     outside: bool = False
     ledger: str = OFF
+    project: Path | None = None
 
     @classmethod
     def of(
@@ -76,6 +78,7 @@ class Locations:
             ledger=plain_ledger(
                 given.get("ANON_PIPELINE_LEDGER") or f"sqlite:///{project.absolute() / 'ledger.sqlite'}"
             ),
+            project=project.absolute(),
         )
 
     @property

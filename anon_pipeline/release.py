@@ -17,6 +17,7 @@ from anon_pipeline.deidentify import hashing_key, memory_key
 from anon_pipeline.errors import PolicyError, private_stage
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.lineage import Descent, Where
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.pipeline import run
@@ -126,6 +127,7 @@ def anonymize(
             hierarchies=folder,
             memory=memory,
             population=read_population(policy, folder=folder),
+            descent=Descent(chain.suppressed.frame, chain.suppressed.lineage, Where(None, policy.name)),
         )
         if memory is not None and report.passed:
             past = Past(report.data_digest, None)
@@ -176,6 +178,7 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         opens=opened,
         memory=memory,
         searching=searching,
+        where=Where(None, policy.name, partition),
     )
     with opened.failing():
         chain: Chain = run(policy, frame, means, told=told)

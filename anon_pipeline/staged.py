@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.compose.memory import Memory
+from anon_pipeline.lineage import Lineage, Where
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.recode.model import Progress, untold
 
@@ -31,10 +32,14 @@ def unopened(epsilon: Fraction) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Staged:
-    """What a stage returns: a private table, and the facts of all stages so far."""
+    """What a stage returns: a private table, the facts of all stages so far, and what it was made from.
+
+    lineage: private; None where it is not known, which the gate refuses.
+    """
 
     frame: pd.DataFrame = field(repr=False)
     facts: Mapping[str, Mapping[str, Any]]
+    lineage: Lineage | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +52,7 @@ class Means:
     opens: the ledger's part, before noise is drawn.
     memory: what was published before; None without ``record_key``.
     searching: called now and then with how far the search for a recoding is.
+    where: the tables belong; None: in memory, a release of one piece.
     """
 
     hierarchies: Path
@@ -55,6 +61,7 @@ class Means:
     opens: Opens = unopened
     memory: Memory | None = None
     searching: Callable[[Progress], None] = untold
+    where: Where | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,6 +29,7 @@ class Folders(dg.ConfigurableResource):
     ledger: str
     remote_vault: str | None = None
     outside: bool = False
+    project: str | None = None
 
     @classmethod
     def of(cls, locations: Locations) -> "Folders":
@@ -41,6 +42,7 @@ class Folders(dg.ConfigurableResource):
             remote_vault=locations.remote_vault,
             outside=locations.outside,
             ledger=locations.ledger,
+            project=None if locations.project is None else str(locations.project),
         )
 
     def locations(self) -> Locations:
@@ -53,6 +55,7 @@ class Folders(dg.ConfigurableResource):
             remote_vault=self.remote_vault,
             outside=self.outside,
             ledger=self.ledger,
+            project=None if self.project is None else Path(self.project),
         )
 
 

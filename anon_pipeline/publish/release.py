@@ -23,6 +23,7 @@ from anon_pipeline.encode import RECORD
 from anon_pipeline.errors import GateRefused, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
+from anon_pipeline.lineage import Descent, Where
 from anon_pipeline.locations import Locations
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
@@ -68,7 +69,7 @@ class Published:
     report: GateReport
 
 
-def judge(
+def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     released: Staged,
     originals: pd.DataFrame,
     policy: Policy,
@@ -76,6 +77,7 @@ def judge(
     hierarchies: Path,
     memory: Memory | None = None,
     population: Population | None = None,
+    where: Where | None = None,
 ) -> Judged:
     """Turn a table into bytes, read them back, and let the gate judge what was read.
 
@@ -86,6 +88,7 @@ def judge(
         hierarchies: folder of the hierarchy tables.
         memory: what was published before; None without ``record_key``.
         population: needed with ``gate.attacks.population``.
+        where: the tables must belong; None: in memory, a release of one piece.
     Raises:
         PublishError: the bytes do not read back as the table that was written.
     """
@@ -104,6 +107,7 @@ def judge(
         hierarchies=hierarchies,
         memory=memory,
         population=population,
+        descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
     )
     file = data_file(policy.name, policy.publish.format, data, len(back))
     typed = replace(file, types=column_types(table)) if policy.publish.format == "csv" else file
@@ -149,7 +153,13 @@ def _remembering(archive: Archive | None, memory: Memory | None) -> Iterator[Non
 
 
 def _passed(
-    released: Staged, originals: pd.DataFrame, policy: Policy, *, locations: Locations, memory: Memory | None
+    released: Staged,
+    originals: pd.DataFrame,
+    policy: Policy,
+    *,
+    locations: Locations,
+    memory: Memory | None,
+    where: Where,
 ) -> Judged:
     """Judge a release where it lies and refuse it unless it passes."""
     judged = judge(
@@ -159,6 +169,7 @@ def _passed(
         hierarchies=locations.hierarchies,
         memory=memory,
         population=read_population(policy, folder=locations.sources),
+        where=where,
     )
     refuse_unless_passed(judged.report)
     return judged
@@ -197,6 +208,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     partition: str | None = None,
     second_lock: Callable[[GateReport], None] = lambda report: None,
     archive: Archive | None = None,
+    project: str | None = None,
 ) -> Published:
     """Judge a table and write it if the gate passes it; there is no way to hand in a verdict.
 
@@ -209,6 +221,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         second_lock: called with a report that has passed; raises to refuse all the same.
         archive: keeps the memory of what was published; needed with ``record_key``. It learns of this release
             when, and only when, it is published.
+        project: id of the one whose vault the tables come from; None for tables that were kept in memory.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
@@ -219,11 +232,12 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
-    named, ids = Staged(released.frame, facts), released.frame[RECORD].to_numpy()
+    named, ids = replace(released, facts=facts), released.frame[RECORD].to_numpy()
     with booked.failing(release_id):
         prepare(booked.folder, policy.name)
     with booked.failing(release_id), _held(archive, policy, partition) as memory:
-        judged = _passed(named, originals, policy, locations=locations, memory=memory)
+        where = Where(project, policy.name, partition)
+        judged = _passed(named, originals, policy, locations=locations, memory=memory, where=where)
         epsilon = epsilon_in(policy, facts)
         _refuse_if_more(epsilon, named, originals, policy, memory=memory)
         second_lock(judged.report)

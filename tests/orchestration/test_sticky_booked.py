@@ -27,7 +27,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
 from anon_pipeline.publish.booking import Opening, booking, epsilon_in
-from anon_pipeline.staged import STAGES, Chain, Means, Staged
+from anon_pipeline.staged import STAGES, Chain, Means
 
 Make = Callable[..., Any]
 KEEPS: dict[str, Any] = {
@@ -84,7 +84,7 @@ class World:
             facts["perturbed"]["composition"] = {**composed, "epsilon_spent": said.pop("epsilon_spent")}
         facts["perturbed"].update(said)
         return publish(
-            Staged(chain.suppressed.frame, facts),
+            replace(chain.suppressed, facts=facts),
             chain.k_anonymized.frame,
             policy,
             locations=self.locations,
