@@ -82,10 +82,19 @@ def status(project: Path, place: str | None, key_names: str) -> None:
     type=click.Path(path_type=Path),
     help="File with old keys, one per line, instead of ANON_PIPELINE_VAULT_OLD_KEYS….",
 )
-def rotate(project: Path, place: str | None, key_names: str, old_keys_file: Path | None) -> None:
+@click.option(
+    "--encrypt-plain",
+    is_flag=True,
+    help="Encrypt plain tables although the vault was written with a key before. Who can write there may "
+    "have planted them: look first.",
+)
+def rotate(
+    project: Path, place: str | None, key_names: str, old_keys_file: Path | None, encrypt_plain: bool
+) -> None:
     """Wrap every data key by the key in the environment; old keys are needed to open them.
 
-    Interrupted, it can be run again. Exit code 2 if an artefact is left that is not under the new key.
+    A vault that was begun without a key is encrypted: tables, memories and draws. Interrupted, it can be run
+    again. Exit code 2 if an artefact is left that is not under the new key.
     """
     from dataclasses import replace  # noqa: PLC0415
 
@@ -96,15 +105,24 @@ def rotate(project: Path, place: str | None, key_names: str, old_keys_file: Path
     keys = keys_from(prefix=key_names)
     if old_keys_file is not None:
         keys = replace(keys, old=(*keys.old, *keys_in_file(old_keys_file)))
-    done = rotated(Vault(_store(project, place), keys))
-    click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}")
+    done = rotated(Vault(_store(project, place), keys), encrypt_plain=encrypt_plain)
+    click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}\nencrypted   {done.encrypted}")
     if done.refused:
         click.echo(f"error: {done.refused} must open with a key given here, and do not. Left.", err=True)
     if done.plain:
         click.echo(
-            f"error: {done.plain} must be encrypted, and are not. Purge or materialize them.", err=True
+            f"error: {done.plain} must be encrypted, and are not: the vault was written with a key "
+            f"before, so who can write there may have planted them. Purge or materialize them, or, if they are yours, "
+            f"run this with --encrypt-plain.",
+            err=True,
         )
-    sys.exit(2 if done.refused or done.plain else 0)
+    if done.unfinished:
+        click.echo(
+            f"error: {done.unfinished} unfinished are left, and may be plain. Once no run is writing there, "
+            f"run this again, or delete them: anon-pipeline vault purge.",
+            err=True,
+        )
+    sys.exit(2 if done.refused or done.plain or done.unfinished else 0)
 
 
 @vault.command()

@@ -65,7 +65,8 @@ class LocalStore:
         private_folder(path.parent, root=self.root)
         with self._alone():
             if not path.is_file():
-                replace_file(path, data, mode=0o600, what=f"{name} of the vault")
+                with self._beside(path, nullcontext()) as new:
+                    new.write(data)
             with path.open("rb") as file:
                 return file.read(_SMALL)
 
@@ -168,7 +169,8 @@ def _ignored(root: Path) -> None:
     path = root / IGNORED
     if (path.exists() and path.stat().st_size) or (root / ".git").exists():
         return
-    replace_file(path, b"*\n", mode=0o600, what=f"{IGNORED} of the vault")
+    with contextlib.suppress(FileNotFoundError):  # taken for a dead one: the next writes it
+        replace_file(path, b"*\n", mode=0o600, what=f"{IGNORED} of the vault")
 
 
 def _made(folder: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from anon_pipeline.errors import InputError
 
-__all__ = ["IGNORED", "OWN", "PART", "PROJECT", "SEALED", "inside", "is_artefact", "is_unfinished"]
+__all__ = ["IGNORED", "JOURNAL", "OWN", "PART", "PROJECT", "SEALED", "inside", "is_artefact", "is_unfinished"]
 
 PART = ".part"
 """How a file's name ends, begun with a dot, until the file is whole."""
@@ -24,7 +24,10 @@ SEALED = "sealed"
 IGNORED = ".gitignore"
 """File that keeps git off the vault."""
 
-OWN = frozenset({PROJECT, SEALED, IGNORED})
+JOURNAL = "encrypting"
+"""File that lists what a rotation is encrypting, see `encrypting`."""
+
+OWN = frozenset({PROJECT, SEALED, IGNORED, JOURNAL})
 """Files in the vault's root that are no artefacts; `Store.names` leaves them out."""
 
 
