@@ -72,7 +72,9 @@ class Release:
 
     @property
     def memory(self) -> Memory | None:
-        """What is published once this release is: hand it to the next call; None without ``record_key``.
+        """What is published once this release is: hand it to the next call.
+
+        None without ``record_key``, and where `anonymize` was not told what was published before.
 
         Raises:
             GateRefused: the gate has not passed the release; what was published before is still all there is.
@@ -98,7 +100,8 @@ def anonymize(
         hierarchies: folder that tables of hierarchies, a key file and a population are relative to.
         entropy: for tests; a release made with a seed is refused by the gate.
         outside: whether the policy's paths may leave that folder.
-        memory: of the release before, see `Release.memory`; None for the first one.
+        memory: of the release before, see `Release.memory`; ``Memory.empty()`` says that nothing was
+            published before; None says nothing: limits on all releases together are then unmeasured.
     Returns:
         The release with its facts and gate report; its frame can be had if the gate has passed it.
     Raises:
@@ -114,9 +117,11 @@ def anonymize(
     )
     with private_stage("key"):
         key = hashing_key(policy, folder=folder)
+    known = memory
     if policy.record_key is not None:
-        memory = (memory or Memory.empty()).under(memory_key(policy, key))
-    means = Means(folder, key, entropy or system_entropy(), memory=memory)
+        known = (memory or Memory.empty()).under(memory_key(policy, key))
+        memory = None if memory is None else known
+    means = Means(folder, key, entropy or system_entropy(), memory=known)
     chain = run(policy, frame, means)
     with private_stage("gate"):
         report = evaluate(

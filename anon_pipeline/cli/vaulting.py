@@ -112,8 +112,8 @@ def rotate(
     if done.plain:
         click.echo(
             f"error: {done.plain} must be encrypted, and are not: the vault was written with a key "
-            f"before, so who can write there may have planted them. Purge or materialize them, or, if they are yours, "
-            f"run this with --encrypt-plain.",
+            f"before, so who can write there may have planted them. Purge or materialize them, or, if they "
+            f"are yours, run this with --encrypt-plain.",
             err=True,
         )
     if done.unfinished:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.compose.memory import Memory, class_texts, terms
+from anon_pipeline.compose.memory import Memory, class_texts, met, terms
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
 from anon_pipeline.measure.categories import noisy_units
@@ -60,7 +60,8 @@ def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArr
     """
     noisy, release = np.zeros(originals.shape, np.int64), np.full(originals.shape, -1, np.int64)
     known = np.zeros(originals.shape, np.bool_)
-    wanted = pd.DataFrame({"person": frame[PERSON], "class": class_texts(frame, policy)})
+    memory, persons = met(memory, frame[PERSON])
+    wanted = pd.DataFrame({"person": persons, "class": class_texts(frame, policy)})
     for j, (name, under) in enumerate(terms(policy).items()):
         rows = (memory.values["column"] == name) & (memory.values["terms"] == under)
         stored = memory.values.loc[rows, [*wanted.columns, "original", "noisy", "release"]]

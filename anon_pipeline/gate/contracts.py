@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.deidentify import MASKED, matches
+from anon_pipeline.deidentify import ID, MASKED, matches
 from anon_pipeline.encode import CLASS, PERSON, RECORD
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
@@ -128,7 +128,7 @@ def _person(policy: Policy) -> dict[str, pa.Column]:
         return {}
     rule = _one(
         "must be a keyed hash, different in every record",
-        lambda s: bool(s.str.fullmatch(rf"[0-9a-f]{{{_HASH}}}").all()) and not s.duplicated().any(),
+        lambda s: bool(s.str.fullmatch(rf"[0-9a-f]{{{2 * ID}}}").all()) and not s.str[:ID].duplicated().any(),
     )
     return {PERSON: _column(None, [rule], nullable=False)}
 

@@ -42,6 +42,8 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.sources.population import Population
 
+_FORGOTTEN = "needs the memory of what was published; Memory.empty() says that nothing was"
+
 __all__ = ["ALONE", "evaluate", "limits_of"]
 
 
@@ -219,7 +221,8 @@ def _persons(evidence: Evidence) -> pd.DataFrame:
 
 
 def _forgotten(name: str, bound: float, sense: str) -> Verdict:
-    return Verdict(name, Status.REFUSED, None, bound, sense, reason="needs the memory of what was published")
+    """Return that nothing was measured: it is not known whether anything was published before."""
+    return Verdict(name, Status.UNMEASURED, None, bound, sense, reason=_FORGOTTEN)
 
 
 def _intersection(evidence: Evidence, policy: Policy, memory: Memory | None, bound: int) -> Verdict:

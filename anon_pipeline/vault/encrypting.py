@@ -4,7 +4,7 @@ Nobody vouches for a plain file in a vault that has a key: who can write there m
 encrypted is listed first, by name and digest, in a journal that is sealed itself; an interrupted rotation
 goes on with that list alone. Overwriting is not tried: the old bytes of a file that was replaced may stay on
 the disk, in snapshots and in backups.
-Belongs here: the journal, replacing one plain file. Does not belong here: when this may be done (`artefacts`).
+Belongs here: the journal, replacing a plain file. Does not belong here: when this may be done (`artefacts`).
 """
 
 from __future__ import annotations
