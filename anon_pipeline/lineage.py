@@ -26,6 +26,7 @@ __all__ = ["Descent", "Lineage", "Where", "broken_table", "from_json", "table_di
 
 _AGAIN = "Materialize raw again, and all that follows."
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
+_JUDGED = ("k_anonymized", "suppressed")
 _STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 
 
@@ -47,15 +48,17 @@ class Where:
 class Lineage:
     """Where a table belongs, and what it was made from.
 
-    tables: `table_digest` of each stage so far, in order; the last one is the table's own.
+    tables: `table_digest` of each stage so far, in order; the last one is the table's own. In memory only
+        those that the gate is given are counted, the others have zeros.
     """
 
     where: Where
-    tables: Mapping[str, str]
+    tables: dict[str, str]
 
     def after(self, stage: str, frame: pd.DataFrame) -> Lineage:
         """Return the lineage of the table that a stage makes of this one."""
-        return Lineage(self.where, {**self.tables, stage: table_digest(frame)})
+        counted = self.where.project is not None or stage in _JUDGED
+        return Lineage(self.where, {**self.tables, stage: table_digest(frame) if counted else "0" * 64})
 
     @property
     def stage(self) -> str:

@@ -58,8 +58,8 @@ def status(project: Path, place: str | None, key_names: str) -> None:
     from anon_pipeline.vault.artefacts import survey  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
-    keys = keys_from(prefix=key_names)
-    found = survey(_store(project, place))
+    keys, store = keys_from(prefix=key_names), _store(project, place)
+    found, tracked = survey(store), _tracked(store)
     known = keys.readable()
     if keys.current is None:
         click.echo("The vault is not encrypted: there is no key. File permissions alone protect it.")
@@ -73,6 +73,8 @@ def status(project: Path, place: str | None, key_names: str) -> None:
     click.echo(f"plain       {found.plain}")
     click.echo(f"unfinished  {found.unfinished}")
     click.echo(f"other       {found.other}")
+    if tracked:
+        click.echo(f"error: git tracks {tracked} files of the vault. Run git rm -r --cached on it.", err=True)
 
 
 @vault.command()
@@ -138,6 +140,13 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
 
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
     click.echo(f"deleted     {purged(_store(project, place), STAGES, before=before)}")
+
+
+def _tracked(store: Store) -> int:
+    from anon_pipeline.vault.gitindex import tracked_files  # noqa: PLC0415
+    from anon_pipeline.vault.local import LocalStore  # noqa: PLC0415
+
+    return tracked_files(store.root) if isinstance(store, LocalStore) else 0
 
 
 def _store(project: Path, place: str | None) -> Store:

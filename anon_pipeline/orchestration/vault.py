@@ -25,6 +25,7 @@ from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.gitindex import refuse_tracked
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import PREFIX, keys_from
 from anon_pipeline.vault.local import LocalStore
@@ -240,7 +241,9 @@ def where_at(manager: object, policy: Policy, folders: Locations, partition: str
         folders: the deployment's.
         partition: that the run is about.
     Raises:
-        InputError: the vault is another project's.
+        InputError: the vault is another project's, or git tracks a file of it.
     """
-    place = manager.folder if isinstance(manager, VaultIOManager) else folders.vault_place
-    return Where(project_of(store_at(place), project=folders.project), policy.name, partition)
+    store = store_at(manager.folder if isinstance(manager, VaultIOManager) else folders.vault_place)
+    if isinstance(store, LocalStore):
+        refuse_tracked(store.root)
+    return Where(project_of(store, project=folders.project), policy.name, partition)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -118,7 +118,7 @@ def _hash_size(data: bytes, repository: Path) -> int:
     return 32 if "objectformat" in config and "sha256" in config else 20
 
 
-def _entries(data: bytes, size: int) -> Iterator[bytes]:
+def _entries(data: bytes, size: int) -> Generator[bytes, None, int]:
     """Yield the paths of an index's entries; return where they end."""
     version, count = struct.unpack_from(">II", data, 4)
     if version not in (2, 3, 4):

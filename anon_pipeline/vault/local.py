@@ -171,6 +171,7 @@ def _ignored(root: Path) -> None:
         return
     with contextlib.suppress(FileNotFoundError):  # taken for a dead one: the next writes it
         replace_file(path, b"*\n", mode=0o600, what=f"{IGNORED} of the vault")
+    _clear_parts(root)
 
 
 def _made(folder: Path) -> None:

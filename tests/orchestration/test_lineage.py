@@ -245,3 +245,25 @@ def test_the_internal_report_is_of_these_tables(two: tuple[Any, Any]) -> None:
     exchanged(here, other, "suppressed", "k_anonymized")
     with pytest.raises(Exception, match="must be a table of this project"):
         internal_report_of(here.policy, document, Locations.of(here.folder))
+
+
+def test_no_stage_and_no_publishing_on_a_vault_that_git_tracks(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    monkeypatch.setattr("anon_pipeline.vault.gitindex._looked_up", CountsThree())
+    for stage in ("raw", "suppressed", "published"):
+        said = failures(made.materialize(stage, checks=False))
+        assert "the vault must not be under version control, git tracks 3 of its files" in said
+    assert made.released() == []
+
+
+class CountsThree:
+    """What looks into the index, after somebody has added three files."""
+
+    def __call__(self, folder: Path) -> int:
+        return 3
+
+    def cache_clear(self) -> None:
+        """Forget nothing."""
