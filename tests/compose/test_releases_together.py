@@ -38,8 +38,8 @@ def wards(keeping: Keeping) -> Callable[..., Policy]:
 
 
 def patients(wards: str, names: str | None = None) -> pd.DataFrame:
-    """One patient per letter, in the ward of that letter."""
-    people = names or "".join(chr(ord("A") + i) for i in range(len(wards)))
+    """One patient per character, in the ward of that letter."""
+    people = names or "".join(chr(0x4E00 + i) for i in range(len(wards)))  # without capitals
     return pd.DataFrame({"person": list(people), "ward": list(wards), "illness": "flu"})
 
 
