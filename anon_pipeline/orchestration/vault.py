@@ -66,8 +66,8 @@ class VaultIOManager(dg.ConfigurableIOManager):
         if vault.keys.current is None and next(_first_time(self.folder), False):
             context.log.warning(
                 f"The vault is not encrypted: there is no key. Set {self.key_names}_KEY, _KEY_FILE or "
-                f"_KEY_COMMAND, and encrypt what is there: anon-pipeline vault rotate. Until then private tables "
-                f"are protected by file permissions alone."
+                f"_KEY_COMMAND, and encrypt what is there: anon-pipeline vault rotate. Until then private "
+                f"tables are protected by file permissions alone."
             )
         context.add_output_metadata(
             {"stored_records": len(obj.frame), "stored_columns": len(obj.frame.columns)}
