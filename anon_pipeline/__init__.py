@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anon_pipeline.compose.memory import Memory as Memory
     from anon_pipeline.errors import AnonPipelineError as AnonPipelineError
     from anon_pipeline.errors import GateRefused as GateRefused
     from anon_pipeline.errors import InfeasibleError as InfeasibleError
@@ -39,6 +40,7 @@ _HOMES = {
     "InfeasibleError": "errors",
     "InputError": "errors",
     "Locations": "locations",
+    "Memory": "compose.memory",
     "Policy": "policy",
     "PolicyError": "errors",
     "PublishError": "errors",

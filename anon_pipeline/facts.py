@@ -16,6 +16,7 @@ __all__ = [
     "PerturbedFacts",
     "RawFacts",
     "ShuffledFacts",
+    "StageFacts",
     "SuppressedFacts",
     "with_facts",
 ]

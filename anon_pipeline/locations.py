@@ -35,6 +35,7 @@ class Locations:
     remote_vault: URL that fsspec knows, where these are instead; ``vault`` is then not used for them.
     outside: whether the paths of a policy may leave these folders.
     ledger: URL of the database that counts releases, without a password; `OFF`: none is kept.
+    project: folder of the project, which remembers its id; None: the vault alone does.
     """
 
     sources: Path
@@ -44,6 +45,7 @@ class Locations:
     remote_vault: str | None = None
     outside: bool = False
     ledger: str = OFF
+    project: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse URLs: as folders they would be made, or looked for, on this machine.
@@ -93,6 +95,7 @@ class Locations:
             ledger=plain_ledger(
                 given.get("ANON_PIPELINE_LEDGER") or f"sqlite:///{project.absolute() / 'ledger.sqlite'}"
             ),
+            project=project.absolute(),
         )
 
     @property

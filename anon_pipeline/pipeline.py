@@ -19,16 +19,18 @@ from anon_pipeline.compose.noise_input import noise_input
 from anon_pipeline.compose.sticky import composition, recalled, spending
 from anon_pipeline.deidentify import deidentify, person_ids
 from anon_pipeline.encode import CLASS, PERSON, RECORD, accept, code_quasi_identifiers, decode, incomplete
-from anon_pipeline.errors import InfeasibleError, private_stage
+from anon_pipeline.errors import InfeasibleError, InputError, private_stage
 from anon_pipeline.facts import (
     DeidentifiedFacts,
     KAnonymizedFacts,
     PerturbedFacts,
     RawFacts,
     ShuffledFacts,
+    StageFacts,
     SuppressedFacts,
     with_facts,
 )
+from anon_pipeline.lineage import Lineage, Where
 from anon_pipeline.measure.categories import (
     category_facts,
     category_values,
@@ -54,17 +56,29 @@ from anon_pipeline.suppress import confident
 __all__ = ["deidentified", "k_anonymized", "perturbed", "raw", "run", "shuffled", "suppressed"]
 
 
+def _after(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
+    """Return a stage's table with its facts and lineage behind those of the stages before."""
+    lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
+    return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)
+
+
 @private_stage("raw")
-def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy) -> Staged:
+def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where | None = None) -> Staged:
     """Accept the personal data: columns and types as declared, a random id for each record.
 
+    Args:
+        policy: what the release is.
+        frame: (n, columns) personal data.
+        entropy: source of the ids.
+        where: the tables belong; None: in memory, a release of one piece.
     Raises:
         InputError: the data does not fit the policy.
     """
     accepted = accept(frame, policy)
     accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
     facts = RawFacts(len(accepted), len(policy.columns), int(incomplete(accepted, policy).sum()))
-    return Staged(accepted, with_facts({}, facts, made_by=policy.making))
+    begun = Lineage(where or Where(None, policy.name), {})
+    return _after(policy, Staged(accepted, {}, begun), accepted, facts)
 
 
 @private_stage("deidentified")
@@ -78,7 +92,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
     after = deidentify(before.frame, policy, key=key)
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
-    return Staged(after, with_facts(before.facts, facts, made_by=policy.making))
+    return _after(policy, before, after, facts)
 
 
 @private_stage("k_anonymized")
@@ -143,7 +157,7 @@ def k_anonymized(
         equal_distance=policy.equal_distance,
         sse=recoding.sse,
     )
-    return Staged(after, with_facts(before.facts, facts, made_by=policy.making))
+    return _after(policy, before, after, facts)
 
 
 @private_stage("perturbed")
@@ -203,7 +217,7 @@ def perturbed(
         composition=composition(policy, stays, memory=memory),
         release_id=drawn.release_id,
     )
-    return Staged(kept.assign(**released), with_facts(before.facts, facts, made_by=policy.making))
+    return _after(policy, before, kept.assign(**released), facts)
 
 
 def _content(recoded: pd.DataFrame) -> pd.DataFrame:
@@ -216,10 +230,7 @@ def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
     """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
     order = permutation(len(before.frame), entropy=entropy)
     facts = ShuffledFacts(len(order), entropy.seeded)
-    return Staged(
-        before.frame.take(order).reset_index(drop=True),
-        with_facts(before.facts, facts, made_by=policy.making),
-    )
+    return _after(policy, before, before.frame.take(order).reset_index(drop=True), facts)
 
 
 @private_stage("suppressed")
@@ -232,8 +243,10 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         originals: the table of `k_anonymized`.
         hierarchies: folder of the hierarchy tables.
     Raises:
+        InputError: the originals are not those that the table was made from.
         InfeasibleError: nothing would be left.
     """
+    _refuse_strangers(before, originals)
     evidence = evidence_from(before.frame, policy, originals=originals.frame, hierarchies=hierarchies)
     counts = None
     if policy.suppress.confidence is not None:
@@ -262,7 +275,23 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         suppressed_by_limit=found.limits,
         suppressed_in_all=len(originals.frame) - len(kept),
     )
-    return Staged(kept, with_facts(before.facts, facts, made_by=policy.making))
+    return _after(policy, before, kept, facts)
+
+
+def _refuse_strangers(before: Staged, originals: Staged) -> None:
+    """Refuse originals that the table was not made from; where lineage is not known the gate refuses.
+
+    Raises:
+        InputError: they are of another run, partition or project.
+    """
+    mine, theirs = before.lineage, originals.lineage
+    if mine is None or theirs is None:
+        return
+    if mine.where != theirs.where or dict(mine.tables) | dict(theirs.tables) != dict(mine.tables):
+        raise InputError(
+            "shuffled must be made from the table of k_anonymized that is there now, it was made from "
+            "another one. Materialize perturbed again, and all that follows."
+        )
 
 
 def run(
@@ -280,7 +309,7 @@ def run(
         StageCrashed: a bug, without its message.
     """
     told("raw")
-    staged = raw(policy, frame, entropy=means.entropy)
+    staged = raw(policy, frame, entropy=means.entropy, where=means.where)
     told("deidentified")
     staged = deidentified(policy, staged, key=means.key)
     told("k_anonymized")

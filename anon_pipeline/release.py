@@ -17,6 +17,7 @@ from anon_pipeline.deidentify import hashing_key, memory_key
 from anon_pipeline.errors import PolicyError, private_stage
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.lineage import Descent, Where
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.pipeline import run
@@ -73,7 +74,9 @@ class Release:
 
     @property
     def memory(self) -> Memory | None:
-        """What is published once this release is: hand it to the next call; None without ``record_key``.
+        """What is published once this release is: hand it to the next call.
+
+        None without ``record_key``, and where `anonymize` was not told what was published before.
 
         Raises:
             GateRefused: the gate has not passed the release; what was published before is still all there is.
@@ -99,7 +102,8 @@ def anonymize(
         hierarchies: folder that tables of hierarchies, a key file and a population are relative to.
         entropy: for tests; a release made with a seed is refused by the gate.
         outside: whether the policy's paths may leave that folder.
-        memory: of the release before, see `Release.memory`; None for the first one.
+        memory: of the release before, see `Release.memory`; ``Memory.empty()`` says that nothing was
+            published before; None says nothing: limits on all releases together are then unmeasured.
     Returns:
         The release with its facts and gate report; its frame can be had if the gate has passed it.
     Raises:
@@ -115,9 +119,11 @@ def anonymize(
     )
     with private_stage("key"):
         key = hashing_key(policy, folder=folder)
+    known = memory
     if policy.record_key is not None:
-        memory = (memory or Memory.empty()).under(memory_key(policy, key))
-    means = Means(folder, key, entropy or system_entropy(), memory=memory)
+        known = (memory or Memory.empty()).under(memory_key(policy, key))
+        memory = None if memory is None else known
+    means = Means(folder, key, entropy or system_entropy(), memory=known)
     chain = run(policy, frame, means)
     with private_stage("gate"):
         report = evaluate(
@@ -128,6 +134,7 @@ def anonymize(
             hierarchies=folder,
             memory=memory,
             population=read_population(policy, folder=folder),
+            descent=Descent(chain.suppressed.frame, chain.suppressed.lineage, Where(None, policy.name)),
         )
         if memory is not None and report.passed:
             past = Past(report.data_digest, None)
@@ -179,6 +186,7 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         opens=opened,
         memory=memory,
         searching=searching,
+        where=Where(None, policy.name, partition),
     )
     with opened.failing():
         chain: Chain = run(policy, frame, means, told=told)

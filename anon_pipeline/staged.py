@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.compose.memory import Memory
+from anon_pipeline.lineage import Lineage, Where
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.recode.model import Progress, untold
@@ -44,10 +45,14 @@ Finds or makes the draw, see `publish.draws`, or raises.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Staged:
-    """What a stage returns: a private table, and the facts of all stages so far."""
+    """What a stage returns: a private table, the facts of all stages so far, and what it was made from.
+
+    lineage: private; None where it is not known, which the gate refuses.
+    """
 
     frame: pd.DataFrame = field(repr=False)
     facts: Mapping[str, Mapping[str, Any]]
+    lineage: Lineage | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +65,7 @@ class Means:
     opens: finds or makes the draw; None: a fresh key of ``entropy`` in each call, which nobody counts.
     memory: what was published before; None without ``record_key``.
     searching: called now and then with how far the search for a recoding is.
+    where: the tables belong; None: in memory, a release of one piece.
     """
 
     hierarchies: Path
@@ -68,6 +74,7 @@ class Means:
     opens: Opens | None = None
     memory: Memory | None = None
     searching: Callable[[Progress], None] = untold
+    where: Where | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,6 +37,7 @@ from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.tables import from_bytes, to_bytes
 from anon_pipeline.publish.writer import data_file, read_manifest, write_release
 from anon_pipeline.staged import Staged
+from anon_pipeline.vault.names import IGNORED
 
 _CHUNK = 1500
 """Bytes of one write, so that small files, too, are cut in their middle."""
@@ -341,7 +342,7 @@ def _wrong_in_vault(path: Path, old: Staged | None, new: Staged) -> str | None:
         if not any(found.equals(each.frame) for each in (old, new) if each is not None):
             return "the vault holds neither the old nor the new table"
     write_staged(path, new)
-    left = sorted(each.name for each in path.parent.iterdir() if each != path)
+    left = sorted(each.name for each in path.parent.iterdir() if each.name not in (path.name, IGNORED))
     return f"the next run left {', '.join(left)}" if left else None
 
 

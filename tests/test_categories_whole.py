@@ -15,7 +15,7 @@ import yaml
 from scipy.stats import power_divergence
 
 from anon_pipeline import Locations, anonymize, cli, make_release, pipeline
-from anon_pipeline.compose.memory import terms
+from anon_pipeline.compose.memory import Memory, terms
 from anon_pipeline.encode import RECORD
 from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.gate import Status, evaluate
@@ -246,7 +246,7 @@ def test_published_categories_stay_while_the_original_does(
     sticky: Callable[..., Policy], small_people: People
 ) -> None:
     policy, people = sticky(), workers(small_people()).assign(note=lambda frame: frame["person"])
-    first = anonymize(policy, people)
+    first = anonymize(policy, people, memory=Memory.empty())
     second = anonymize(policy, people.sample(frac=1, random_state=1), memory=first.memory)
     assert second.report.passed, second.report
     for name in ("height", *BOTH):
@@ -265,7 +265,7 @@ def test_another_domain_mechanism_or_share_is_drawn_anew(
     sticky: Callable[..., Policy], small_people: People
 ) -> None:
     policy, people = sticky(), workers(small_people()).assign(note=lambda frame: frame["person"])
-    first = anonymize(policy, people)
+    first = anonymize(policy, people, memory=Memory.empty())
     moved = {"health": ["nurse", "doctor", "cook"], "other": ["clerk", "smith"]}
     for changes in (
         {"hierarchy": {"tree": moved}},
@@ -286,7 +286,7 @@ def test_the_gate_and_the_suite_see_a_category_that_should_have_stayed(
     sticky: Callable[..., Policy], small_people: People
 ) -> None:
     policy, people = sticky(), workers(small_people()).assign(note=lambda frame: frame["person"])
-    first = anonymize(policy, people)
+    first = anonymize(policy, people, memory=Memory.empty())
     entropy, key = system_entropy(), b"0123456789abcdef"
     chain = pipeline.run(policy, people, Means(Path(), key, entropy, memory=first.memory))
     originals, frame = chain.k_anonymized.frame, chain.suppressed.frame

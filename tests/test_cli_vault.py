@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -95,3 +97,25 @@ def test_another_vault_by_option(call: Call, tmp_path: Path) -> None:
     put(tmp_path / "elsewhere", "r/raw.parquet", None)
     assert "plain       1" in call("status", "--vault", str(tmp_path / "elsewhere" / "vault"))[1]
     assert "plain       0" in call("status", "--vault", "memory://empty")[1]
+
+
+def test_rotate_encrypts_a_vault_that_was_begun_without_a_key(call: Call, tmp_path: Path) -> None:
+    for name in ("r/raw.parquet", "r/memory.parquet"):
+        put(tmp_path, name, None)
+    code, said = call("rotate", key=NEW)
+    assert (code, "encrypted   2" in said) == (0, True)
+    assert "plain       0" in call("status", key=NEW)[1]
+    put(tmp_path, "r/shuffled.parquet", None)
+    code, said = call("rotate", key=NEW)
+    assert (code, "--encrypt-plain" in said, "encrypted   0" in said) == (2, True, True)
+    code, said = call("rotate", "--encrypt-plain", key=NEW)
+    assert (code, "encrypted   1" in said) == (0, True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_status_says_how_many_files_git_tracks(call: Call, tmp_path: Path) -> None:
+    put(tmp_path, "CANARY/raw.parquet", None)
+    assert "git tracks" not in call("status")[1]
+    for words in (["init", "-q"], ["add", "--force", "vault"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    assert "git tracks 1 files of the vault" in call("status")[1]  # its .gitignore is not counted

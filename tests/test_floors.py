@@ -18,6 +18,7 @@ FLOORS: list[set[str]] = [
     {"policy", "digest"},
     {"hierarchy", "canonical"},
     {"encode", "locations"},
+    {"lineage"},
     {"deidentify", "perturb", "sources", "vault"},
     {"shuffle", "risk"},
     {"suppress", "utility", "recode"},

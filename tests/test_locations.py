@@ -27,7 +27,7 @@ def policy(**publish: str) -> Policy:
 def test_defaults_below_the_project(tmp_path: Path) -> None:
     ledger = f"sqlite:///{tmp_path}/ledger.sqlite"
     assert Locations.of(tmp_path, {}) == Locations(
-        tmp_path, tmp_path, tmp_path, tmp_path / "vault", ledger=ledger
+        tmp_path, tmp_path, tmp_path, tmp_path / "vault", ledger=ledger, project=tmp_path
     )
 
 
@@ -44,7 +44,12 @@ def test_environment_variables_move_folders(tmp_path: Path) -> None:
     )
     ledger = "postgresql://db.example/releases"
     assert moved == Locations(
-        Path("/data/in"), Path("/data/h"), Path("/data/out"), Path("/secure"), ledger=ledger
+        Path("/data/in"),
+        Path("/data/h"),
+        Path("/data/out"),
+        Path("/secure"),
+        ledger=ledger,
+        project=tmp_path,
     )
     assert Locations.of(tmp_path, {"ANON_PIPELINE_VAULT": ""}).vault == tmp_path / "vault"
 

@@ -17,6 +17,7 @@ PUBLIC = [
     "InfeasibleError",
     "InputError",
     "Locations",
+    "Memory",
     "Policy",
     "PolicyError",
     "PublishError",

@@ -78,7 +78,11 @@ def _opened(policy_file: Path, project: Path | None, outside: bool) -> tuple[Pol
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.adopting import Opened  # noqa: PLC0415
 
-    policy, locations = load_policy(policy_file, retired=True), locations_of(policy_file, project, outside=outside)
+    policy = load_policy(policy_file, retired=True)
+    locations = locations_of(policy_file, project, outside=outside)
+        load_policy(policy_file, retired=True),
+        locations_of(policy_file, project, outside=outside),
+    )
     if locations.ledger == OFF:
         raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
     ledger = ledger_at(locations.ledger)

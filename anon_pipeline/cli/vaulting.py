@@ -58,8 +58,8 @@ def status(project: Path, place: str | None, key_names: str) -> None:
     from anon_pipeline.vault.artefacts import survey  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
-    keys = keys_from(prefix=key_names)
-    found = survey(_store(project, place))
+    keys, store = keys_from(prefix=key_names), _store(project, place)
+    found, tracked = survey(store), _tracked(store)
     known = keys.readable()
     if keys.current is None:
         click.echo("The vault is not encrypted: there is no key. File permissions alone protect it.")
@@ -73,6 +73,8 @@ def status(project: Path, place: str | None, key_names: str) -> None:
     click.echo(f"plain       {found.plain}")
     click.echo(f"unfinished  {found.unfinished}")
     click.echo(f"other       {found.other}")
+    if tracked:
+        click.echo(f"error: git tracks {tracked} files of the vault. Run git rm -r --cached on it.", err=True)
 
 
 @vault.command()
@@ -82,10 +84,19 @@ def status(project: Path, place: str | None, key_names: str) -> None:
     type=click.Path(path_type=Path),
     help="File with old keys, one per line, instead of ANON_PIPELINE_VAULT_OLD_KEYS….",
 )
-def rotate(project: Path, place: str | None, key_names: str, old_keys_file: Path | None) -> None:
+@click.option(
+    "--encrypt-plain",
+    is_flag=True,
+    help="Encrypt plain tables although the vault was written with a key before. Who can write there may "
+    "have planted them: look first.",
+)
+def rotate(
+    project: Path, place: str | None, key_names: str, old_keys_file: Path | None, encrypt_plain: bool
+) -> None:
     """Wrap every data key by the key in the environment; old keys are needed to open them.
 
-    Interrupted, it can be run again. Exit code 2 if an artefact is left that is not under the new key.
+    A vault that was begun without a key is encrypted: tables, memories and draws. Interrupted, it can be run
+    again. Exit code 2 if an artefact is left that is not under the new key.
     """
     from dataclasses import replace  # noqa: PLC0415
 
@@ -96,15 +107,24 @@ def rotate(project: Path, place: str | None, key_names: str, old_keys_file: Path
     keys = keys_from(prefix=key_names)
     if old_keys_file is not None:
         keys = replace(keys, old=(*keys.old, *keys_in_file(old_keys_file)))
-    done = rotated(Vault(_store(project, place), keys))
-    click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}")
+    done = rotated(Vault(_store(project, place), keys), encrypt_plain=encrypt_plain)
+    click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}\nencrypted   {done.encrypted}")
     if done.refused:
         click.echo(f"error: {done.refused} must open with a key given here, and do not. Left.", err=True)
     if done.plain:
         click.echo(
-            f"error: {done.plain} must be encrypted, and are not. Purge or materialize them.", err=True
+            f"error: {done.plain} must be encrypted, and are not: the vault was written with a key "
+            f"before, so who can write there may have planted them. Purge or materialize them, or, if they "
+            f"are yours, run this with --encrypt-plain.",
+            err=True,
         )
-    sys.exit(2 if done.refused or done.plain else 0)
+    if done.unfinished:
+        click.echo(
+            f"error: {done.unfinished} unfinished are left, and may be plain. Once no run is writing there, "
+            f"run this again, or delete them: anon-pipeline vault purge.",
+            err=True,
+        )
+    sys.exit(2 if done.refused or done.plain or done.unfinished else 0)
 
 
 @vault.command()
@@ -123,6 +143,13 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
 
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
     click.echo(f"deleted     {purged(_store(project, place), STAGES, before=before)}")
+
+
+def _tracked(store: Store) -> int:
+    from anon_pipeline.vault.gitindex import tracked_files  # noqa: PLC0415
+    from anon_pipeline.vault.local import LocalStore  # noqa: PLC0415
+
+    return tracked_files(store.root) if isinstance(store, LocalStore) else 0
 
 
 def _store(project: Path, place: str | None) -> Store:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.classes import group_rows
 from anon_pipeline.compiled import kernel
-from anon_pipeline.compose.memory import Memory
+from anon_pipeline.compose.memory import Memory, met
 
 __all__ = ["fewest_compatible", "histories", "history"]
 
@@ -48,6 +48,7 @@ def _coded(
     memory: Memory, persons: pd.Series, classes: pd.Series
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the history of every person, and the row there of each member of a release."""
+    memory, persons = met(memory, persons)
     current = len(memory.releases)
     who, distinct = pd.factorize(pd.concat([memory.members["person"], persons], ignore_index=True))
     label = pd.factorize(pd.concat([memory.members["class"], classes], ignore_index=True))[0]

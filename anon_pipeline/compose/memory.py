@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.deidentify import ID
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
 from anon_pipeline.locations import plain_partition
@@ -25,10 +26,20 @@ from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.perturb.mechanisms import clamped
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["Memory", "Past", "class_texts", "from_table", "protected", "remember", "terms", "to_table"]
+__all__ = [
+    "Memory",
+    "Past",
+    "class_texts",
+    "from_table",
+    "met",
+    "protected",
+    "remember",
+    "terms",
+    "to_table",
+]
 
-_VERSION = 3
-_READABLE = (1, 2, _VERSION)
+_VERSION = 4  # from 4 on persons are hashed by the normal form of their key, once they were met again
+_READABLE = (1, 2, 3, _VERSION)
 _MEMBERS = {"release": "int64", "person": "str", "class": "str"}
 _VALUES = {
     "person": "str",
@@ -68,6 +79,7 @@ class Memory:
     releases: in the order of their publication.
     members: a row per release and person: ``release`` (position in ``releases``), ``person`` (keyed hash),
         ``class`` (the generalized tuple, as text).
+        Before version 4 it is of the key as it was written then: see `met`.
     values: a row per noisy value that was published and may stay: ``person``, ``column``, ``class`` (that it
         was last published in; nothing is looked up by it), ``original`` (grid units within the public bounds,
         or code), ``terms`` (what the noise was drawn under), ``noisy`` (grid units or code), ``release``
@@ -178,6 +190,43 @@ def protected(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
+def met(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Series]:
+    """Return a memory that knows a table's persons by the normal form of their keys, and their ids in it.
+
+    A memory before version 4 has hashes of keys as they were written, which cannot be brought to a normal
+    form without the keys. Of a table both hashes are there: who is found by the one as written is called by
+    the other from now on. So everybody whom the memory knew by this writing of the key is known; who is not
+    in the table stays as it is, until it is.
+
+    Args:
+        memory: what was published; is not changed.
+        persons: (n,) see `deidentify.person_ids`; others (of `ID` characters or fewer) are taken as they are.
+    Returns:
+        The memory, and (n,) ids.
+    Raises:
+        InputError: two persons of one release would become one.
+    """
+    if not len(persons) or not (persons.str.len() == 2 * ID).all():
+        return memory, persons
+    now, then = persons.str[:ID], persons.str[ID:]
+    if not memory.members["person"].isin(then).any() and not memory.values["person"].isin(then).any():
+        return memory, now
+    names = dict(zip(then, now, strict=True))
+    members, values = (
+        frame.assign(person=frame["person"].map(names).fillna(frame["person"]).astype("str"))
+        for frame in (memory.members, memory.values)
+    )
+    twice = int(members.duplicated(["release", "person"]).sum())
+    if twice:
+        raise InputError(
+            f"record_key: the memory must know persons by keys that differ in more than case, white space "
+            f"and leading zeros, got {twice} in one release that do not: they cannot be told apart any more. "
+            f"Give them other keys and begin a new memory: see docs/known-limits.md, The memory stays."
+        )
+    values = values.drop_duplicates(_KEY, keep="last").reset_index(drop=True)
+    return replace(memory, members=members, values=values), now
+
+
 def remember(
     memory: Memory, policy: Policy, released: pd.DataFrame, originals: pd.DataFrame, *, past: Past
 ) -> Memory:
@@ -194,7 +243,8 @@ def remember(
         table alone. Values whose noise may not stay are left out. Of equal keys the last one stays.
     """
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
-    persons, classes = behind[PERSON], class_texts(behind, policy)
+    memory, persons = met(memory, behind[PERSON])
+    classes = class_texts(behind, policy)
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
     current = np.int64(len(memory.releases))
     members = joined.assign(release=current)[list(_MEMBERS)]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.compose.memory import Memory, protected, terms
+from anon_pipeline.compose.memory import Memory, met, protected, terms
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.measure.categories import noisy_units
@@ -64,7 +64,8 @@ def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArr
     """
     noisy, release = np.zeros(originals.shape, np.int64), np.full(originals.shape, -1, np.int64)
     known = np.zeros(originals.shape, np.bool_)
-    wanted, hidden = pd.DataFrame({"person": frame[PERSON]}), protected(policy, originals)
+    memory, persons = met(memory, frame[PERSON])
+    wanted, hidden = pd.DataFrame({"person": persons}), protected(policy, originals)
     lasting = policy.lasting
     for j, (name, under) in enumerate(terms(policy).items()):
         if name not in lasting:

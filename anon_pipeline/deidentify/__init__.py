@@ -2,9 +2,10 @@
 
 from anon_pipeline.deidentify.identifiers import MASKED, deidentify, hashing_key, read_key
 from anon_pipeline.deidentify.patterns import PATTERNS, matches
-from anon_pipeline.deidentify.persons import memory_key, person_ids
+from anon_pipeline.deidentify.persons import ID, memory_key, person_ids
 
 __all__ = [
+    "ID",
     "MASKED",
     "PATTERNS",
     "deidentify",

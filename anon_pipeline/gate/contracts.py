@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.deidentify import MASKED, matches
+from anon_pipeline.deidentify import ID, MASKED, matches
 from anon_pipeline.encode import CLASS, PERSON, RECORD
 from anon_pipeline.gate.shape import Contract, Rule, Shape, broken_rules
 from anon_pipeline.gate.witness import broken_by_pandera, unproven
@@ -106,8 +106,8 @@ def _person(policy: Policy) -> dict[str, Shape]:
         return {}
     rule = Rule(
         "must be a keyed hash, different in every record",
-        lambda s: bool(s.str.fullmatch(rf"[0-9a-f]{{{_HASH}}}").all()) and not s.duplicated().any(),
-        (pd.Series(["Ann"]), pd.Series(["0" * _HASH] * 2)),
+        lambda s: bool(s.str.fullmatch(rf"[0-9a-f]{{{2 * ID}}}").all()) and not s.str[:ID].duplicated().any(),
+        (pd.Series(["Ann"]), pd.Series(["0" * 2 * ID] * 2)),
     )
     return {PERSON: _column(None, [rule], nullable=False)}
 

@@ -25,6 +25,7 @@ from anon_pipeline.gate.attacks import attack_limits, attack_verdicts, linking_l
 from anon_pipeline.gate.contracts import broken_contract, release_contract
 from anon_pipeline.gate.report import GateReport, Status, Verdict
 from anon_pipeline.gate.verdicts import ALONE, bounded, needing
+from anon_pipeline.lineage import Descent
 from anon_pipeline.measure.evidence import Evidence, evidence_from
 from anon_pipeline.measure.measures import (
     class_closeness,
@@ -32,12 +33,15 @@ from anon_pipeline.measure.measures import (
     close,
     confident_originals,
     diverse,
+    needs_originals,
     suppressed_share,
 )
 from anon_pipeline.measure.origin import broken_origin
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.sources.population import Population
+
+_FORGOTTEN = "needs the memory of what was published; Memory.empty() says that nothing was"
 
 __all__ = ["ALONE", "evaluate", "limits_of"]
 
@@ -68,6 +72,7 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
     hierarchies: Path = Path(),
     memory: Memory | None = None,
     population: Population | None = None,
+    descent: Descent | None = None,
 ) -> GateReport:
     """Judge a release by the limits of its policy.
 
@@ -79,6 +84,7 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
         hierarchies: folder of the hierarchy tables.
         memory: what was published before; needed with ``record_key``.
         population: needed with ``gate.attacks.population``.
+        descent: what the tables were made from, which `origin` judges; None: of whoever made them just now.
     Returns:
         A verdict for each limit. What could not be measured is unmeasured (a file alone) or refused
         (anything that went wrong): the report then has not passed.
@@ -91,7 +97,7 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest, measured_on)
-    judges = _judges(evidence, policy, release, facts)
+    judges = _judges(evidence, policy, release, facts, descent)
     attacks = attack_verdicts(evidence, policy, population)
     together = _composed(evidence, policy, memory)
     verdicts = [_judged(name, judge) for name, judge in (*judges, *attacks, *together)]
@@ -115,13 +121,13 @@ def _judged(name: str, judge: Callable[[], Verdict]) -> Verdict:
 
 
 def _judges(
-    evidence: Evidence, policy: Policy, release: pd.DataFrame, facts: Facts | None
+    evidence: Evidence, policy: Policy, release: pd.DataFrame, facts: Facts | None, descent: Descent | None
 ) -> Iterator[tuple[str, Callable[[], Verdict]]]:
     """Yield the name of each limit before those on attacks and what judges it, in order of `limits_of`."""
     gate = policy.gate
     shown = release if evidence.originals is None else release.drop(columns=[*PRIVATE], errors="ignore")
     yield "contract", partial(_contract, shown, policy)
-    yield needing(evidence, "origin", None, partial(_origin, evidence, policy, facts))
+    yield needing(evidence, "origin", None, partial(_origin, evidence, policy, facts, descent))
     yield "k", partial(bounded, "k", evidence.classes.k, policy.gate_k, "at least")
     for name, t in gate.t_closeness.items():
         yield needing(evidence, f"t_closeness.{name}", t, partial(_closeness, evidence, policy, name, t))
@@ -154,9 +160,11 @@ def _contract(released: pd.DataFrame, policy: Policy) -> Verdict:
     )
 
 
-def _origin(evidence: Evidence, policy: Policy, facts: Facts | None) -> Verdict:
-    """Judge whether every stage was made by this policy, and the noise and the order without a seed."""
+def _origin(evidence: Evidence, policy: Policy, facts: Facts | None, descent: Descent | None) -> Verdict:
+    """Judge whether every stage was made by this policy, noise and order without a seed, here, of these."""
     problems = broken_origin(policy, facts or {}, hierarchies=evidence.hierarchies)
+    if descent is not None:
+        problems += descent.broken(needs_originals(evidence).frame)
     return Verdict(
         "origin", Status.REFUSED if problems else Status.PASSED, reason="; ".join(problems) or None
     )
@@ -209,7 +217,8 @@ def _persons(evidence: Evidence) -> pd.DataFrame:
 
 
 def _forgotten(name: str, bound: float, sense: str) -> Verdict:
-    return Verdict(name, Status.REFUSED, None, bound, sense, reason="needs the memory of what was published")
+    """Return that nothing was measured: it is not known whether anything was published before."""
+    return Verdict(name, Status.UNMEASURED, None, bound, sense, reason=_FORGOTTEN)
 
 
 def _intersection(evidence: Evidence, policy: Policy, memory: Memory | None, bound: int) -> Verdict:

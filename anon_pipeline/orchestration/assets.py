@@ -15,6 +15,7 @@ import dagster as dg
 from anon_pipeline import pipeline
 from anon_pipeline.deidentify import hashing_key
 from anon_pipeline.errors import private_stage
+from anon_pipeline.lineage import Where
 from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.draws import draws_in
 from anon_pipeline.orchestration.failures import as_failure
@@ -23,7 +24,13 @@ from anon_pipeline.orchestration.memory import archive_in, published_before
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata, sizes_table
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
-from anon_pipeline.orchestration.vault import check_retainable, retain_by_policy, trusted
+from anon_pipeline.orchestration.vault import (
+    check_retainable,
+    of_stage,
+    retain_by_policy,
+    trusted,
+    where_at,
+)
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
@@ -75,13 +82,16 @@ class _At:
     run: str
     vault: object
 
+    def where(self) -> Where:
+        return where_at(self.vault, self.policy, self.folders, self.partition)
+
     def booking(self) -> Booking:
         return booking(self.policy, self.folders, partition=self.partition, run=self.run)
 
 
 def _raw(at: _At) -> Staged:
     frame = read_source(at.policy, folder=at.folders.sources, partition=at.partition)
-    return pipeline.raw(at.policy, frame, entropy=system_entropy())
+    return pipeline.raw(at.policy, frame, entropy=system_entropy(), where=at.where())
 
 
 def _deidentified(at: _At, before: Staged) -> Staged:
@@ -152,7 +162,9 @@ def _private(
                 anon_vault,
             )
             at.folders.confine(policy, at.partition)
-            staged = work(at, **{name: trusted(policy, table) for name, table in tables.items()})
+            where = at.where()
+            before = {name: of_stage(policy, table, ins[name], where) for name, table in tables.items()}
+            staged = work(at, **before)
             context.add_output_metadata(facts_metadata(staged.facts[stage]))
             return staged
 
@@ -189,6 +201,7 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
                 second_lock=lock,
                 archive=None if policy.record_key is None else archive_in(anon_vault, policy, folders),
                 draws=draws_in(anon_vault, policy, folders, partition),
+                project=where_at(anon_vault, policy, folders, partition).project,
             )
             retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
             sizes = sizes_table(class_sizes(policy, released.frame))

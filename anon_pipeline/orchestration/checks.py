@@ -24,6 +24,7 @@ from anon_pipeline.gate.contracts import (
     raw_contract,
 )
 from anon_pipeline.gate.words import meaning
+from anon_pipeline.lineage import Descent, Where
 from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.memory import published_before
@@ -31,7 +32,7 @@ from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
-from anon_pipeline.orchestration.vault import trusted
+from anon_pipeline.orchestration.vault import trusted, where_at
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.sources.population import Population, read_population
@@ -160,7 +161,8 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
             trusted(policy, originals)
             memory = published_before(policy, locations, partition=key, manager=anon_vault)
             population = read_population(policy, folder=locations.sources)
-            judged = _Judged(released, originals.frame, memory, population)
+            where = where_at(anon_vault, policy, locations, key)
+            judged = _Judged(released, originals.frame, memory, population, where)
             report = _report(policy, judged, locations.hierarchies)
             if not report.passed:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
@@ -178,12 +180,16 @@ def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.Asse
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Judged:
-    """What the gate judges: the release, its originals, what was published before, the population."""
+    """What the gate judges: the release, its originals, what was published before, the population.
+
+    where: the tables should belong.
+    """
 
     released: Staged
     originals: pd.DataFrame
     memory: Memory | None
     population: Population | None
+    where: Where
 
 
 def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
@@ -195,6 +201,7 @@ def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
         hierarchies=hierarchies,
         memory=judged.memory,
         population=judged.population,
+        descent=Descent(judged.released.frame, judged.released.lineage, judged.where),
     )
 
 

@@ -10,9 +10,11 @@ import dagster as dg
 from dagster.components.scaffold.scaffold import ScaffoldRequest
 from pydantic import BaseModel
 
+from anon_pipeline.locations import project_root
 from anon_pipeline.orchestration.assets import build_assets
 from anon_pipeline.orchestration.checks import build_checks
 from anon_pipeline.orchestration.guard import check_defs
+from anon_pipeline.orchestration.ignoring import ignore_vault
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
@@ -26,7 +28,7 @@ class ReleaseScaffolder(dg.Scaffolder):
     """Writes a `defs.yaml` that runs as it is, on generated patients, named after its folder."""
 
     def scaffold(self, request: ScaffoldRequest[Any]) -> None:
-        """Write the file into the target folder.
+        """Write the file into the target folder, and the vault into the project's ``.gitignore``.
 
         Args:
             request: where to; only the YAML format is known.
@@ -35,6 +37,9 @@ class ReleaseScaffolder(dg.Scaffolder):
             raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
         request.target_path.mkdir(parents=True, exist_ok=True)
         (request.target_path / "defs.yaml").write_text(template(request.target_path.name), encoding="utf-8")
+        project = project_root(request.target_path / "defs.yaml")
+        if project != request.target_path.absolute():  # else there is no project to find
+            ignore_vault(project)
 
 
 @dg.scaffold_with(ReleaseScaffolder)

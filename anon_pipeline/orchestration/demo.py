@@ -15,6 +15,7 @@ import dagster as dg
 from anon_pipeline.errors import GateRefused, PublishError
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.component import build_release
+from anon_pipeline.orchestration.ignoring import ignore_vault
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import FOLDERS, Folders
 from anon_pipeline.policy import parse_policy
@@ -47,6 +48,8 @@ def materialize_demo(project: Path, *, told: Callable[[str], None]) -> Made:
     Raises:
         GateRefused: a check failed, or the gate refused.
     """
+    if any((project / name).exists() for name in (".git", ".gitignore")):
+        ignore_vault(project)
     policy = parse_policy(template("patients"))
     logging_to = dg.Definitions(loggers={_PROGRESS: _progress_logger(told)})
     definitions = dg.Definitions.merge(build_release(policy, project), logging_to)

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from anon_pipeline.errors import InputError
+from anon_pipeline.lineage import Descent, Where
 from anon_pipeline.locations import Locations
-from anon_pipeline.orchestration.vault import read_staged, trusted
+from anon_pipeline.orchestration.vault import of_stage, read_staged
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import internal_report
 from anon_pipeline.staged import Staged
 from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.retention import table_name
 from anon_pipeline.vault.store import store_at
@@ -30,13 +33,17 @@ def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: L
     Raises:
         InputError: the vault has no tables of it any more, or those of another release.
     """
-    vault = Vault(store_at(locations.vault_place), keys_from())
+    vault, partition = Vault(store_at(locations.vault_place), keys_from()), document.get("partition")
+    where = Where(project_of(vault.store, project=locations.project), policy.name, partition)
 
     def table(stage: str) -> Staged:
-        name = table_name(policy.name, stage, partition=document.get("partition"))
-        return trusted(policy, read_staged(PurePath(name), vault=vault))
+        name = table_name(policy.name, stage, partition=partition)
+        return of_stage(policy, read_staged(PurePath(name), vault=vault), stage, where)
 
     released, originals = table("suppressed"), table("k_anonymized")
+    problems = Descent(released.frame, released.lineage, where).broken(originals.frame)
+    if problems:
+        raise InputError(problems)
     return internal_report(
         policy, document, released.frame, originals.frame, hierarchies=locations.hierarchies
     )

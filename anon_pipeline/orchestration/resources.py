@@ -32,6 +32,7 @@ class Folders(dg.ConfigurableResource):
     ledger: str
     remote_vault: str | None = None
     outside: bool = False
+    project: str | None = None
 
     @field_validator("sources", "hierarchies", "releases", "vault")
     @classmethod
@@ -63,6 +64,7 @@ class Folders(dg.ConfigurableResource):
             remote_vault=locations.remote_vault,
             outside=locations.outside,
             ledger=locations.ledger,
+            project=None if locations.project is None else str(locations.project),
         )
 
     def locations(self) -> Locations:
@@ -75,6 +77,7 @@ class Folders(dg.ConfigurableResource):
             remote_vault=self.remote_vault,
             outside=self.outside,
             ledger=self.ledger,
+            project=None if self.project is None else Path(self.project),
         )
 
 

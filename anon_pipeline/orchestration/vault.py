@@ -9,6 +9,7 @@ import datetime
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
@@ -19,11 +20,14 @@ import pyarrow.parquet as pq
 from pydantic import field_validator
 
 from anon_pipeline.errors import InputError, in_words, private_stage
-from anon_pipeline.locations import plain_vault
+from anon_pipeline.lineage import Where, broken_table, from_json, to_json
+from anon_pipeline.locations import Locations, plain_vault
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.gitindex import refuse_tracked
+from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import PREFIX, keys_from, plain_prefix
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, retain, table_name
@@ -32,13 +36,15 @@ from anon_pipeline.vault.store import store_at
 __all__ = [
     "VaultIOManager",
     "check_retainable",
+    "of_stage",
     "read_staged",
     "retain_by_policy",
     "trusted",
+    "where_at",
     "write_staged",
 ]
 
-_FACTS = b"anon_pipeline.facts"
+_FACTS, _LINEAGE = b"anon_pipeline.facts", b"anon_pipeline.lineage"
 
 
 class VaultIOManager(dg.ConfigurableIOManager):
@@ -71,7 +77,8 @@ class VaultIOManager(dg.ConfigurableIOManager):
         if vault.keys.current is None and next(_first_time(self.folder), False):
             context.log.warning(
                 f"The vault is not encrypted: there is no key. Set {self.key_names}_KEY, _KEY_FILE or "
-                f"_KEY_COMMAND; until then private tables are protected by file permissions alone."
+                f"_KEY_COMMAND, and encrypt what is there: anon-pipeline vault rotate. Until then private "
+                f"tables are protected by file permissions alone."
             )
         context.add_output_metadata(
             {"stored_records": len(obj.frame), "stored_columns": len(obj.frame.columns)}
@@ -160,8 +167,8 @@ def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) 
         InputError: the disk is full, or cannot be written; what was there before is untouched.
     """
     table = pa.Table.from_pandas(staged.frame, preserve_index=False)
-    facts = json.dumps(staged.facts).encode()
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _FACTS: facts})
+    said = {_FACTS: json.dumps(staged.facts), _LINEAGE: to_json(staged.lineage)}
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), **said})
     opened, name = _located(path, vault)
     try:
         with opened.writing(name) as file:
@@ -187,8 +194,9 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
         table = pq.read_table(pa.BufferReader(pa.py_buffer(opened.read(inside))))
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
-    facts = _facts((table.schema.metadata or {}).get(_FACTS, b"{}"), name)
-    return Staged(table.to_pandas(integer_object_nulls=True), facts)
+    said = table.schema.metadata or {}
+    facts, lineage = _facts(said.get(_FACTS, b"{}"), name), from_json(said.get(_LINEAGE, b"null"))
+    return Staged(table.to_pandas(integer_object_nulls=True), facts, lineage)
 
 
 def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
@@ -215,4 +223,39 @@ def trusted(policy: Policy, staged: Staged) -> Staged:
     Raises:
         InputError: its facts say something else; naming stages and fields.
     """
-    return Staged(staged.frame, checked_facts(policy, staged.facts))
+    return replace(staged, facts=checked_facts(policy, staged.facts))
+
+
+def of_stage(policy: Policy, staged: Staged, stage: str, where: Where) -> Staged:
+    """Return a table of the vault if a stage has made it here: of this project, release and partition.
+
+    Args:
+        policy: of the release.
+        staged: as the IO manager has loaded it.
+        stage: that should have made it.
+        where: it should belong.
+    Raises:
+        InputError: its facts or its lineage say something else, or its content is another.
+    """
+    found = trusted(policy, staged)
+    problems = broken_table(stage, found.frame, found.lineage, where)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def where_at(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Where:
+    """Return where the tables of a run belong.
+
+    Args:
+        manager: of the private tables; one that is not ours has no vault, so the folders' says which project.
+        policy: of the release.
+        folders: the deployment's.
+        partition: that the run is about.
+    Raises:
+        InputError: the vault is another project's, or git tracks a file of it.
+    """
+    store = store_at(manager.folder if isinstance(manager, VaultIOManager) else folders.vault_place)
+    if isinstance(store, LocalStore):
+        refuse_tracked(store.root)
+    return Where(project_of(store, project=folders.project), policy.name, partition)

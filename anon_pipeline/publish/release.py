@@ -23,6 +23,7 @@ from anon_pipeline.encode import RECORD
 from anon_pipeline.errors import GateRefused, InputError, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
+from anon_pipeline.lineage import Descent, Where
 from anon_pipeline.locations import Locations
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
@@ -69,7 +70,7 @@ class Published:
     report: GateReport
 
 
-def judge(
+def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     released: Staged,
     originals: pd.DataFrame,
     policy: Policy,
@@ -77,6 +78,7 @@ def judge(
     hierarchies: Path,
     memory: Memory | None = None,
     population: Population | None = None,
+    where: Where | None = None,
 ) -> Judged:
     """Turn a table into bytes, read them back, and let the gate judge what was read.
 
@@ -87,6 +89,7 @@ def judge(
         hierarchies: folder of the hierarchy tables.
         memory: what was published before; None without ``record_key``.
         population: needed with ``gate.attacks.population``.
+        where: the tables must belong; None: in memory, a release of one piece.
     Raises:
         PublishError: the bytes do not read back as the table that was written.
     """
@@ -105,6 +108,7 @@ def judge(
         hierarchies=hierarchies,
         memory=memory,
         population=population,
+        descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
     )
     file = data_file(policy.name, policy.publish.format, data, len(back))
     types = column_types(back) if policy.publish.format == "csv" else file_types(data)
@@ -151,7 +155,13 @@ def _remembering(archive: Archive | None, memory: Memory | None) -> Iterator[Non
 
 
 def _passed(
-    released: Staged, originals: pd.DataFrame, policy: Policy, *, locations: Locations, memory: Memory | None
+    released: Staged,
+    originals: pd.DataFrame,
+    policy: Policy,
+    *,
+    locations: Locations,
+    memory: Memory | None,
+    where: Where,
 ) -> Judged:
     """Judge a release where it lies and refuse it unless it passes."""
     judged = judge(
@@ -161,6 +171,7 @@ def _passed(
         hierarchies=locations.hierarchies,
         memory=memory,
         population=read_population(policy, folder=locations.sources),
+        where=where,
     )
     refuse_unless_passed(judged.report)
     return judged
@@ -200,6 +211,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     second_lock: Callable[[GateReport], None] = lambda report: None,
     archive: Archive | None = None,
     draws: Draws | None = None,
+    project: str | None = None,
 ) -> Published:
     """Judge a table and write it if the gate passes it; there is no way to hand in a verdict.
 
@@ -214,6 +226,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             when, and only when, it is published.
         draws: where the key of the noise is; it is destroyed once the release is published, and so are
             those of earlier draws for this place.
+        project: id of the one whose vault the tables come from; None for tables that were kept in memory.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
@@ -224,11 +237,12 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
-    named, ids = Staged(released.frame, facts), released.frame[RECORD].to_numpy()
+    named, ids = replace(released, facts=facts), released.frame[RECORD].to_numpy()
     with booked.failing(release_id):
         prepare(booked.folder, policy.name)
     with booked.failing(release_id), _held(archive, policy, partition) as memory:
-        judged = _passed(named, originals, policy, locations=locations, memory=memory)
+        where = Where(project, policy.name, partition)
+        judged = _passed(named, originals, policy, locations=locations, memory=memory, where=where)
         epsilon = epsilon_in(policy, facts)
         _refuse_if_more(epsilon, named, originals, policy, memory=memory)
         second_lock(judged.report)

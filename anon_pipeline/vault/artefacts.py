@@ -13,8 +13,9 @@ from typing import BinaryIO, cast
 
 from anon_pipeline.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, Sealer, key_id_of, rewrap, unseal
+from anon_pipeline.vault.encrypting import close_journal, encrypted, journal, list_plain
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.names import DRAW, is_unfinished
+from anon_pipeline.vault.names import SEALED, is_artefact, is_unfinished
 from anon_pipeline.vault.store import Store
 
 __all__ = ["Rotated", "Survey", "Vault", "rotate", "survey"]
@@ -30,6 +31,8 @@ class Vault:
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
         """Open an artefact for writing: it appears complete at the end, or not at all."""
+        if self.keys.current is not None and not self.store.there(SEALED):
+            self.store.settled(SEALED, b"sealed\n")
         with self.store.writing(name) as target:
             if self.keys.current is None:
                 yield target
@@ -67,7 +70,8 @@ class Vault:
         if not sealed:
             raise InputError(
                 f"the vault's {name} must be encrypted, since there is a key; it is not. "
-                f"Materialize it again."
+                f"Materialize it again; if this vault was begun without a key, encrypt it: "
+                f"anon-pipeline vault rotate."
             )
         plain = bytearray()
         for chunk in unseal(source, name, self.keys.readable()):
@@ -107,7 +111,7 @@ def _kind(store: Store, name: str) -> str | None:
             sealed = key_id_of(source.read(HEADER))
     except FileNotFoundError:
         return None
-    return sealed or ("plain" if name.endswith((".parquet", DRAW)) else "other")
+    return sealed or ("plain" if is_artefact(name) else "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ class Rotated:
 
     rewrapped: now under the new key.
     before: were so already.
-    plain: not encrypted, left as they are.
+    plain: not encrypted, left as they are: the vault was sealed before, and nobody vouches for them.
     refused: did not open, left as they are: of an unknown key, or changed.
     """
 
@@ -124,14 +128,20 @@ class Rotated:
     before: int
     plain: int
     refused: int
+    encrypted: int = 0
+    unfinished: int = 0
 
 
-def rotate(vault: Vault) -> Rotated:
-    """Wrap every data key by the vault's current key, an artefact at a time.
+def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
+    """Wrap every data key by the vault's current key, an artefact at a time; encrypt what is plain.
 
     Each is replaced in one step: interrupted, it leaves some under the old key and some under the new, all
     readable with both, and the next call does the rest.
 
+    Args:
+        vault: with its keys.
+        encrypt_plain: whether plain artefacts are encrypted although the vault was written with a key before;
+            in one that never was they are.
     Raises:
         InputError: there is no key.
     """
@@ -140,16 +150,21 @@ def rotate(vault: Vault) -> Rotated:
         raise InputError(
             "a rotation must have a key to rotate to: set ANON_PIPELINE_VAULT_KEY… to the new one."
         )
-    done = Counter[str]()
-    for name in vault.store.names():
-        kind = _kind(vault.store, name)
-        if kind == current.id:
-            done["before"] += 1
-        elif kind == "plain":
-            done["plain"] += 1
-        elif kind not in (None, "unfinished", "other"):
-            done[_rewrapped(vault, name)] += 1
-    return Rotated(done["rewrapped"], done["before"], done["plain"], done["refused"])
+    store = vault.store
+    kinds = {name: kind for name in store.names() if (kind := _kind(store, name)) is not None}
+    sealed = {name: kind for name, kind in kinds.items() if kind not in ("plain", "unfinished", "other")}
+    plain = [name for name, kind in kinds.items() if kind == "plain"]
+    anew = encrypt_plain or not (sealed or store.there(SEALED))
+    listed = list_plain(store, plain, current) if plain and anew else journal(store, vault.keys.readable())
+    store.settled(SEALED, b"sealed\n")
+    done = Counter("before" if kind == current.id else _rewrapped(vault, n) for n, kind in sealed.items())
+    count = sum(encrypted(store, n, digest=listed[n], key=current) for n in plain if n in listed)
+    store.clear_unfinished()
+    left = Counter(_kind(store, name) for name in store.names())
+    close_journal(store)
+    return Rotated(
+        done["rewrapped"], done["before"], left["plain"], done["refused"], count, left["unfinished"]
+    )
 
 
 def _rewrapped(vault: Vault, name: str) -> str:

@@ -18,11 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from anon_pipeline.disk import disk
+from anon_pipeline.disk import disk, replace_file
 from anon_pipeline.errors import InputError
-from anon_pipeline.vault.names import PART, inside
+from anon_pipeline.vault.gitindex import refuse_tracked
+from anon_pipeline.vault.names import IGNORED, OWN, PART, inside
 
 __all__ = ["LocalStore", "private_folder"]
+
+_SMALL = 4096  # bytes of a file that the vault keeps about itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,12 @@ class LocalStore:
         return (self.root / inside(name)).open("rb")
 
     def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Write beside, fsync, then rename under the lock."""
+        """Write beside, fsync, then rename under the lock; not where git would commit it.
+
+        Raises:
+            InputError: git tracks a file of the vault.
+        """
+        refuse_tracked(self.root)
         return self._beside(self.root / inside(name), self._alone())
 
     @contextmanager
@@ -48,7 +56,28 @@ class LocalStore:
 
     def names(self) -> list[str]:
         """List the files."""
-        return sorted(p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file())
+        found = {p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file()}
+        return sorted(found - OWN)
+
+    def settled(self, name: str, data: bytes) -> bytes:
+        """Read, or write under the lock."""
+        path = self.root / inside(name)
+        private_folder(path.parent, root=self.root)
+        with self._alone():
+            if not path.is_file():
+                with self._beside(path, nullcontext()) as new:
+                    new.write(data)
+            with path.open("rb") as file:
+                return file.read(_SMALL)
+
+    def clear_unfinished(self) -> None:
+        """Remove the parts of dead writers in every folder."""
+        for folder in (self.root, *(p for p in self.root.rglob("*") if p.is_dir())):
+            _clear_parts(folder)
+
+    def there(self, name: str) -> bool:
+        """Look."""
+        return (self.root / inside(name)).is_file()
 
     def remove(self, name: str) -> None:
         """Unlink, so that it stays so after a loss of power."""
@@ -114,6 +143,8 @@ def _clear_parts(folder: Path) -> None:
 def private_folder(folder: Path, *, root: Path) -> None:
     """Make a folder and those above it that are not there yet, each 0700 whatever the umask.
 
+    Git ignores them.
+
     Those that are there, from the root on, are closed to others: a vault may have been made by hand.
 
     Args:
@@ -127,6 +158,20 @@ def private_folder(folder: Path, *, root: Path) -> None:
     below = folder.relative_to(root).parts
     for depth in range(len(below) + 1):
         _close(root.joinpath(*below[:depth]))
+    _ignored(root)
+
+
+def _ignored(root: Path) -> None:
+    """Let git ignore all of a vault, this file too; what a crash left empty is written again.
+
+    A file that somebody else wrote stays, and so does the root of a repository: see `tracked` for both.
+    """
+    path = root / IGNORED
+    if (path.exists() and path.stat().st_size) or (root / ".git").exists():
+        return
+    with contextlib.suppress(FileNotFoundError):  # taken for a dead one: the next writes it
+        replace_file(path, b"*\n", mode=0o600, what=f"{IGNORED} of the vault")
+    _clear_parts(root)
 
 
 def _made(folder: Path) -> None:

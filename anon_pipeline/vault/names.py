@@ -9,13 +9,46 @@ from pathlib import PurePosixPath
 
 from anon_pipeline.errors import InputError
 
-__all__ = ["DRAW", "PART", "inside", "is_unfinished"]
+__all__ = [
+    "DRAW",
+    "IGNORED",
+    "JOURNAL",
+    "OWN",
+    "PART",
+    "PROJECT",
+    "SEALED",
+    "inside",
+    "is_artefact",
+    "is_unfinished",
+]
 
 PART = ".part"
 """How a file's name ends, begun with a dot, until the file is whole."""
 
 DRAW = ".draw"
 """How the name of a file ends that holds the key of a draw: ``<release>/draws/[<partition>/]<id>.draw``."""
+
+
+PROJECT = "project"
+"""File that holds the id of the project, see `identity`."""
+
+SEALED = "sealed"
+"""File that says that the vault was written with a key."""
+
+IGNORED = ".gitignore"
+"""File that keeps git off the vault."""
+
+JOURNAL = "encrypting"
+"""File that lists what a rotation is encrypting, see `encrypting`."""
+
+OWN = frozenset({PROJECT, SEALED, IGNORED, JOURNAL})
+"""Files in the vault's root that are no artefacts; `Store.names` leaves them out."""
+
+
+def is_artefact(name: str) -> bool:
+    """Return whether a finished file is one that the vault keeps: a private table, a memory, a draw."""
+    path = PurePosixPath(name)
+    return path.suffix == ".parquet" or (len(path.parts) > 2 and path.parts[1] == "draws")
 
 
 def is_unfinished(name: str) -> bool:

@@ -16,10 +16,11 @@ from typing import Any, BinaryIO
 
 from anon_pipeline.disk import disk
 from anon_pipeline.errors import InputError, in_words
-from anon_pipeline.vault.names import PART, inside
+from anon_pipeline.vault.names import OWN, PART, inside
 
 __all__ = ["RemoteStore"]
 
+_SMALL = 4096  # bytes of a file that the vault keeps about itself
 _NOT_EXCLUSIVE = (
     "a vault with a memory (record_key) must be where a file can be created only if there is none, so that "
     "two runs cannot overwrite each other's; this place does not offer that. Use a local folder, or S3."
@@ -66,7 +67,29 @@ class RemoteStore:
         self.fs.invalidate_cache()
         if not self.fs.exists(self.root):
             return []
-        return sorted(str(path).removeprefix(self.root).lstrip("/") for path in self.fs.find(self.root))
+        found = {str(path).removeprefix(self.root).lstrip("/") for path in self.fs.find(self.root)}
+        return sorted(found - OWN)
+
+    def settled(self, name: str, data: bytes) -> bytes:
+        """Read, or create; where a place cannot create alone, the one who writes last wins."""
+        try:
+            if not self.there(name) and not self._created(self._made(name), data):
+                self.fs.invalidate_cache()
+        except InputError as error:
+            if str(error) != _NOT_EXCLUSIVE:
+                raise
+            with self.writing(name) as file:
+                file.write(data)
+        with self.reading(name) as file:
+            return file.read(_SMALL)
+
+    def clear_unfinished(self) -> None:
+        """Leave them: nobody knows here whose writer lives."""
+
+    def there(self, name: str) -> bool:
+        """Look, past what fsspec remembers."""
+        self.fs.invalidate_cache()
+        return bool(self.fs.exists(self._at(name)))
 
     def remove(self, name: str) -> None:
         """Remove."""
@@ -86,8 +109,7 @@ class RemoteStore:
         Raises:
             InputError: the place does not offer this, or cannot be written.
         """
-        path = self._at(name)
-        self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        path = self._made(name)
         with disk().point("create remote file"):
             if not self._created(path, data):
                 return False
@@ -95,6 +117,12 @@ class RemoteStore:
             return True
         self.remove(name)
         raise InputError(_NOT_EXCLUSIVE)
+
+    def _made(self, name: str) -> str:
+        """Return a file's path; its folder is there."""
+        path = self._at(name)
+        self.fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        return path
 
     def _created(self, path: str, data: bytes) -> bool:
         try:

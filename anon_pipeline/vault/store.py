@@ -32,7 +32,16 @@ class Store(Protocol):
         """Open for reading and for writing its successor; nobody else replaces it meanwhile."""
 
     def names(self) -> list[str]:
-        """Return the names of all files, also of those that a crash left unfinished, sorted."""
+        """Return the names of all files but `names.OWN`, unfinished ones too, sorted."""
+
+    def settled(self, name: str, data: bytes) -> bytes:
+        """Return a small file's bytes; where it is not there, write ``data`` first, one writer alone."""
+
+    def clear_unfinished(self) -> None:
+        """Remove what dead writers left, where the place can tell that they are dead."""
+
+    def there(self, name: str) -> bool:
+        """Tell whether a file is there."""
 
     def remove(self, name: str) -> None:
         """Remove a file; one that is not there is none."""

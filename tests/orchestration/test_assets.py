@@ -118,7 +118,8 @@ def test_the_vault_is_for_its_owner_alone(project: Make) -> None:
     assert made.run("small_release").success
     vault = made.folder / "vault"
     files = [path for path in vault.rglob("*") if path.is_file()]
-    assert sorted(path.name for path in files) == sorted(f"{stage}.parquet" for stage in STAGES)
+    tables = [f"{stage}.parquet" for stage in STAGES]
+    assert sorted(path.name for path in files) == sorted([*tables, ".gitignore", "project"])
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     folders = [vault, *(path for path in vault.rglob("*") if path.is_dir())]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}

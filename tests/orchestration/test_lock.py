@@ -162,7 +162,8 @@ def test_the_same_table_in_another_partition_is_not_authorized(project: Make, tm
     for stage in ("k_anonymized", "suppressed"):
         folder = made.folder / "vault" / "small" / stage
         write_staged(folder / f"{second}.parquet", read_staged(folder / f"{first}.parquet"))
-    assert "not evaluated on this data" in refused(made.materialize("published", partition=second))
+    said = refused(made.materialize("published", partition=second))
+    assert "suppressed: must be a table of this partition, it is another's" in said
 
 
 def test_a_newer_failure_on_the_same_data_counts(project: Make) -> None:

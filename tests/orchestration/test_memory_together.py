@@ -81,7 +81,7 @@ def test_the_memory_is_where_the_manager_keeps_its_tables_under_its_key(
         assert result.success
         perturbed = result.asset_materializations_for_node("small__perturbed")[0].metadata
         assert perturbed["composition"].value["values_reused"] == reused
-    tables = [path for path in own.rglob("*") if path.is_file()]
+    tables = list(own.rglob("*.parquet"))
     assert "memory.parquet" in {path.name for path in tables}
     assert {path.read_bytes()[:7] for path in tables} == {SEALED}
     assert not (made.folder / "vault").exists()

@@ -30,7 +30,7 @@ from anon_pipeline.publish.adopting import Opened, adopted
 from anon_pipeline.publish.booking import booking, epsilon_in
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.draws import draws_of
-from anon_pipeline.staged import STAGES, Chain, Means, Staged
+from anon_pipeline.staged import STAGES, Chain, Means
 
 Make = Callable[..., Any]
 HEIGHT = {"sensitivity": "declared", "input_bounds": [145, 195]}
@@ -99,7 +99,7 @@ class World:
             facts["perturbed"]["composition"] = {**composed, "epsilon_spent": said.pop("epsilon_spent")}
         facts["perturbed"].update(said)
         return publish(
-            Staged(chain.suppressed.frame, facts),
+            replace(chain.suppressed, facts=facts),
             chain.k_anonymized.frame,
             policy,
             locations=self.locations,

@@ -67,7 +67,7 @@ def test_files_and_folders_are_private_whatever_the_umask(tmp_path: Path, umask:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for folder in (path.parent, path.parent.parent, path.parent.parent.parent):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert [item.name for item in path.parent.iterdir()] == [path.name]
+    assert {item.name for item in path.parent.iterdir()} == {".gitignore", path.name}
     assert read_staged(path).frame["a"].tolist() == [2]
 
 
@@ -84,7 +84,7 @@ def test_a_table_that_cannot_be_written_leaves_the_one_before(
     with pytest.raises(InputError, match="No space"):
         write_staged(path, Staged(pd.DataFrame({"a": [2]}), {}))
     assert read_staged(path).frame["a"].tolist() == [1]
-    assert [item.name for item in tmp_path.iterdir()] == ["a.parquet"]
+    assert {item.name for item in tmp_path.iterdir()} == {".gitignore", "a.parquet"}
 
 
 def test_what_is_not_there_or_broken_is_named(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +25,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, publish, writer
 from anon_pipeline.publish.lock import alone
 from anon_pipeline.publish.tables import from_bytes, read_release
-from anon_pipeline.staged import STAGES, Chain, Means, Staged
+from anon_pipeline.staged import STAGES, Chain, Means
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -231,7 +232,7 @@ def test_a_tampered_table_is_refused(small_policy: Small, small_people: People, 
     tampered = made.suppressed.frame.assign(city="Cork")
     with pytest.raises(GateRefused, match="must be as in the vault"):
         publish(
-            Staged(tampered, made.suppressed.facts),
+            replace(made.suppressed, frame=tampered),
             made.k_anonymized.frame,
             policy,
             locations=Locations.of(tmp_path, {}),

@@ -1,0 +1,81 @@
+"""Which project a vault belongs to: a random id, made once, in the vault and in the project's folder.
+
+Nothing of it is derived from paths, so it stays when either is moved. The vault's copy serves machines that
+keep no project folder; the project's copy shows a vault that was exchanged as a whole.
+Belongs here: making, reading and comparing the id. Does not belong here: what is bound to it (`lineage`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from anon_pipeline.disk import replace_file
+from anon_pipeline.errors import InputError
+from anon_pipeline.vault.names import PROJECT
+from anon_pipeline.vault.store import Store
+
+__all__ = ["PIN", "project_of"]
+
+PIN = ".anon-pipeline-project"
+"""Name of the file in the project's folder; it holds nothing private and may be committed."""
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_MOST = 100  # bytes that are read of it
+
+
+def project_of(store: Store, *, project: Path | None) -> str:
+    """Return the id of the project that a vault belongs to, made at first use.
+
+    Args:
+        store: of the vault.
+        project: folder of the project; None, or one that cannot be written: the vault alone keeps the id.
+    Returns:
+        32 hexadecimal digits.
+    Raises:
+        InputError: the vault is another project's, or an id cannot be read.
+    """
+    pinned = None if project is None else _pinned(project / PIN)
+    wanted = pinned or secrets.token_hex(16)
+    found = store.settled(PROJECT, wanted.encode()).decode("ascii", "replace").strip()
+    if not _ID.fullmatch(found):
+        raise InputError(
+            f"the vault's file {PROJECT} must hold the project's id, got something else. Restore it, or "
+            f"delete it: the next run makes it from {PIN}, and private tables may have to be made again."
+        )
+    if pinned is not None and found != pinned:
+        raise InputError(
+            f"the vault must be this project's, it is another's: {PIN} in the project's folder and {PROJECT} "
+            f"in the vault hold different ids. Give each project a vault of its own. If this vault was "
+            f"brought here on purpose, copy its file {PROJECT} over {PIN}."
+        )
+    if pinned is None and project is not None:
+        with suppress(OSError):  # a folder that cannot be written: the vault keeps the id
+            replace_file(project / PIN, f"{found}\n".encode(), mode=0o644, what="project id")
+    return found
+
+
+def _pinned(path: Path) -> str | None:
+    """Return the id that the project's folder holds; None where it holds none.
+
+    Raises:
+        InputError: it cannot be read, or is none.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        found = ""
+    else:
+        with os.fdopen(handle, "rb") as file:
+            found = file.read(_MOST).decode("ascii", "replace").strip()
+    if not _ID.fullmatch(found):
+        raise InputError(
+            f"{PIN} must hold the project's id (32 hexadecimal digits), got something else. Restore it, or "
+            f"delete it: the next run takes the vault's."
+        )
+    return found
