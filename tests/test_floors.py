@@ -16,7 +16,7 @@ FLOORS: list[set[str]] = [
     {"errors"},
     {"values", "classes", "disk", "facts", "limits", "templates"},
     {"policy", "digest"},
-    {"hierarchy"},
+    {"hierarchy", "headers"},
     {"encode", "locations"},
     {"deidentify", "perturb", "sources", "vault"},
     {"shuffle", "risk"},
