@@ -14,7 +14,7 @@ PACKAGE = ROOT / "anon_pipeline"
 FLOORS: list[set[str]] = [
     {"quiet", "compiled"},
     {"errors"},
-    {"values", "classes", "disk", "facts", "limits", "templates"},
+    {"values", "classes", "detectors", "disk", "facts", "limits", "templates"},
     {"policy", "digest"},
     {"hierarchy", "headers"},
     {"encode", "locations"},

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.deidentify import MASKED, matches
+from anon_pipeline.deidentify import MASKED
 from anon_pipeline.encode import CLASS, PERSON, RECORD
+from anon_pipeline.gate.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCategories, Sensitive
@@ -54,8 +55,14 @@ def broken_contract(frame: pd.DataFrame, schema: pa.DataFrameSchema) -> list[str
     except SchemaErrors as errors:
         cases = errors.failure_cases
         lines = {_line(row.schema_context, row.column, row.check, schema) for row in cases.itertuples()}
-        return sorted(lines)
+        return said_in_detail(lines, frame, _identifier_rules(schema))
     return []
+
+
+def _identifier_rules(schema: pa.DataFrameSchema) -> dict[str, NoIdentifiers]:
+    """Return the rule about identifiers of each column that has it."""
+    asked = ((name, check._check_fn) for name, column in schema.columns.items() for check in column.checks)
+    return {name: rule for name, rule in asked if isinstance(rule, NoIdentifiers)}
 
 
 def _line(context: object, column: object, check: object, schema: pa.DataFrameSchema) -> str:
@@ -104,10 +111,8 @@ def _original(column: Column, checks: Iterable[pa.Check] = ()) -> pa.Column:
     return _column("float64" if numeric else None, checks, nullable=allowed)
 
 
-def _clean() -> pa.Check:
-    return _one(
-        "must not hold e-mail addresses, telephone or social security numbers", lambda s: not matches(s)
-    )
+def _clean(column: Column) -> pa.Check:
+    return _one(RULE, no_identifiers(column))
 
 
 def deidentified_contract(policy: Policy) -> pa.DataFrameSchema:
@@ -118,7 +123,7 @@ def deidentified_contract(policy: Policy) -> pa.DataFrameSchema:
         if isinstance(column, Identifier):
             columns[name] = _replaced(column)
         else:
-            columns[name] = _original(column, [_clean()])
+            columns[name] = _original(column, [_clean(column)])
     return _schema({**_ids(RECORD), **_person(policy), **columns})
 
 
@@ -221,11 +226,12 @@ def release_contract(policy: Policy) -> pa.DataFrameSchema:
         if isinstance(column, Identifier):
             columns[name] = _replaced(column)
         elif isinstance(column, Perturb):
-            columns[name] = _column("float64", [_on_grid(column.resolution)], nullable=False)
+            rules = [_on_grid(column.resolution), _clean(column)]
+            columns[name] = _column("float64", rules, nullable=False)
         elif isinstance(column, PerturbCategories):
             columns[name] = _column(None, [_of_domain(column.domain)], nullable=False)
         else:
-            columns[name] = _column(None, [_clean()], nullable=not isinstance(column, Sensitive))
+            columns[name] = _column(None, [_clean(column)], nullable=not isinstance(column, Sensitive))
     return _schema(columns)
 
 

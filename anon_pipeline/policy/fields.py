@@ -11,7 +11,17 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from anon_pipeline.policy.names import escaped, plain
 
-__all__ = ["CategoryMechanism", "Mechanism", "Plain", "Real", "Separator", "Share", "Strict", "Whole"]
+__all__ = [
+    "CategoryMechanism",
+    "Mechanism",
+    "Plain",
+    "Real",
+    "Reason",
+    "Separator",
+    "Share",
+    "Strict",
+    "Whole",
+]
 
 
 def _no_switch(value: Any) -> Any:
@@ -29,6 +39,7 @@ def _plain(value: str) -> str:
 
 
 Plain = Annotated[str, AfterValidator(_plain)]
+Reason = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
 Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]

@@ -144,6 +144,8 @@ def broken_statements(document: Mapping[str, Any], policy: Policy) -> list[str]:
         wrong.append("epsilon is another than the policy's")
     if of_this_version(document) and document.get("guarantee") != guarantee(policy):
         wrong.append("guarantee is another than the policy's")
+    if document.get("allowed", []) != policy.allowed:
+        wrong.append("allowed is another than the policy's")
     if not _is_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
     if not _is_time(document.get("made_at")):
