@@ -84,6 +84,16 @@ def _data() -> Iterator[BadInput]:
     yield BadInput("a control character", change=_cells("city", f"{PRIVATE}\x00\x1b[31m\r\n"))
     yield BadInput("an identifier in a text", 1, change=_cells("note", f"{PRIVATE}@leak.example"))
     yield BadInput("a telephone number in a text", 1, change=_cells("note", f"{PRIVATE} +1 202 555 0123"))
+    for spelled in (
+        "＠leak.example",
+        "(at)leak.example",
+        "\u200b@leak\u2060.example",
+        " DE89 3704 0044 0532 0130 00",
+    ):
+        yield BadInput(f"an identifier spelled{spelled}", 1, change=_cells("note", f"{PRIVATE}{spelled}"))
+    yield BadInput(
+        "an identifier in one of many records", 1, change=_cells("note", f"{PRIVATE}(at)leak.example", 1)
+    )
     yield BadInput("one record", 3, change=lambda p: p.iloc[:1])
     yield BadInput("fewer records than k", 3, change=lambda p: p.iloc[:2])
     yield BadInput("no record", change=lambda p: p.iloc[:0])
