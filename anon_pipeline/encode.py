@@ -15,10 +15,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.errors import InputError
+from anon_pipeline.headers import refuse_names
 from anon_pipeline.hierarchy import Hierarchy, code_column
 from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.names import escaped, look_alikes
 from anon_pipeline.values import arrow, finite_numbers, texts, whole_numbers
 
 __all__ = [
@@ -51,14 +51,13 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
     Raises:
         InputError: no records; columns that are unknown, undeclared or repeated; numbers, missing values,
             declared orders or kinds of values that do not fit. All of them listed, with counts, without
-            values.
+            values, and without names that the policy does not have (`headers`).
     """
     named = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    problems = _column_problems(list(named.columns), list(policy.columns))
-    if problems:
-        raise InputError(problems)
+    refuse_names(list(named.columns), list(policy.columns))
     if not len(named):
         raise InputError("the input must have at least one record, got none")
+    problems: list[str] = []
     cast: dict[str, pd.Series] = {}
     for name, column in policy.columns.items():
         series = named[name].reset_index(drop=True)
@@ -72,36 +71,6 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
     if problems:
         raise InputError(problems)
     return pd.DataFrame(cast)
-
-
-def _column_problems(got: Sequence[str], declared: Sequence[str]) -> list[str]:
-    undeclared, unknown = sorted(set(got) - set(declared)), sorted(set(declared) - set(got))
-    alike = look_alikes(undeclared, unknown)
-    if got and not alike and not set(got) & set(declared):  # perhaps no header, and then these are cells
-        return [
-            f"columns of the policy must be in the data, got none of {len(declared)}, but {len(got)} others. "
-            "Is there a header line?"
-        ]
-    problems = []
-    twice = sorted({name for name in got if got.count(name) > 1})
-    if twice:
-        problems.append(f"columns must be named once, got twice: {', '.join(map(escaped, twice))}")
-    problems += [
-        f"columns must be named as in the policy, got {escaped(other)}, which only looks like {escaped(one)}"
-        for one, other in alike
-    ]
-    problems += [
-        f"columns must not look alike, got {escaped(one)} and {escaped(other)}"
-        for one, other in look_alikes(dict.fromkeys(got))
-    ]
-    if undeclared:
-        problems.append(
-            f"columns must be declared in the policy, got undeclared: {', '.join(map(escaped, undeclared))}. "
-            "Give each a role (identifier with action: drop removes it)."
-        )
-    if unknown:
-        problems.append(f"columns of the policy must be in the data, not there: {', '.join(unknown)}")
-    return problems
 
 
 def _cast(series: pd.Series, column: object) -> pd.Series:

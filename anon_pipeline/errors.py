@@ -50,8 +50,39 @@ class PolicyError(_Listed):
     """The policy breaks its own rules; ``problems`` lists every mistake."""
 
 
+class _Aside:
+    """Texts that go along with an error and are in no text of it: not shown, not copied, not pickled."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self.texts = tuple(texts)
+
+    def __repr__(self) -> str:
+        """Say how many there are."""
+        return f"({len(self.texts)} withheld)"
+
+    def __reduce__(self) -> tuple[type[_Aside], tuple[()]]:
+        """Leave the texts where they are."""
+        return _Aside, ()
+
+
 class InputError(_Listed):
-    """The data, a hierarchy or a key does not fit the policy; ``problems`` lists every mistake."""
+    """The data, a hierarchy or a key does not fit the policy; ``problems`` lists every mistake.
+
+    Args:
+        problems: a line per mistake.
+        names: names from the data, which may be cells, a line each. They are in no message, and only
+            `withheld_names` returns them, for a terminal whose user has asked for them.
+    """
+
+    def __init__(self, problems: str | Sequence[str], *, names: Sequence[str] = ()) -> None:
+        self._names = _Aside(names)
+        super().__init__(problems)
+
+    def withheld_names(self) -> tuple[str, ...]:
+        """Return names from the data, which may be personal: for a terminal alone, never for a log."""
+        return self._names.texts
 
 
 class PublishError(_Listed):

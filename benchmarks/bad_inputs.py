@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,7 +23,7 @@ import pandas as pd
 import yaml
 
 from anon_pipeline.policy import TYPE
-from benchmarks.canaries import FOLDER, HEIGHT, LONG, PRIVATE, TEXT, people, policy
+from benchmarks.canaries import DAY, FOLDER, HEIGHT, LONG, PRIVATE, TEXT, people, policy
 
 __all__ = ["CASES", "BadInput", "BadInputResult", "call", "run_all", "write_project"]
 
@@ -83,6 +84,16 @@ def _data() -> Iterator[BadInput]:
     yield BadInput("a control character", change=_cells("city", f"{PRIVATE}\x00\x1b[31m\r\n"))
     yield BadInput("an identifier in a text", 1, change=_cells("note", f"{PRIVATE}@leak.example"))
     yield BadInput("a telephone number in a text", 1, change=_cells("note", f"{PRIVATE} +1 202 555 0123"))
+    for spelled in (
+        "＠leak.example",
+        "(at)leak.example",
+        "\u200b@leak\u2060.example",
+        " DE89 3704 0044 0532 0130 00",
+    ):
+        yield BadInput(f"an identifier spelled{spelled}", 1, change=_cells("note", f"{PRIVATE}{spelled}"))
+    yield BadInput(
+        "an identifier in one of many records", 1, change=_cells("note", f"{PRIVATE}(at)leak.example", 1)
+    )
     yield BadInput("one record", 3, change=lambda p: p.iloc[:1])
     yield BadInput("fewer records than k", 3, change=lambda p: p.iloc[:2])
     yield BadInput("no record", change=lambda p: p.iloc[:0])
@@ -176,7 +187,56 @@ def _checked() -> Iterator[BadInput]:
         yield BadInput(f"check of {name}", files={f"{FOLDER}/{name}": PRIVATE}, arguments=check(name))
 
 
-CASES = (*_data(), *_files(), *_policies(), *_checked())
+def headless(frame: pd.DataFrame, name: str = "note") -> pd.DataFrame:
+    """Take the first record for the header; but one cell is, or only looks like, the name of its column."""
+    return frame.iloc[1:].set_axis([*frame.iloc[0].astype(str).iloc[:-1], name], axis=1)
+
+
+def _headers() -> Iterator[BadInput]:
+    """Yield files whose names of columns are cells, wherever such files are read."""
+
+    def parquet(frame: pd.DataFrame) -> bytes:
+        return frame.astype(str).to_parquet()
+
+    as_parquet = {"source": {"path": f"{FOLDER}/people.parquet", "format": "parquet"}}
+    alike = partial(headless, name="n\u043ete")
+    for kind, change in (("no header but for one name", headless), ("no header, one look-alike", alike)):
+        yield BadInput(kind, change=change)
+        for command in ("tune", "utility"):
+            yield BadInput(f"{command}: {kind}", change=change, arguments=(command, "policy.yaml"))
+        files = {f"{FOLDER}/people.parquet": parquet(change(people()))}
+        yield BadInput(f"Parquet: {kind}", sections=as_parquet, files=files)
+    yield BadInput(
+        "cells as names beside the policy's", change=lambda p: p.assign(**{f"{PRIVATE}a": 1, DAY: 2})
+    )
+    twice = people().set_axis([f"{PRIVATE}x", f"{PRIVATE}x", *list(people())[2:]], axis=1)
+    yield BadInput("cells as equal names", files={f"{FOLDER}/people.csv": twice.to_csv(index=False)})
+    limits = {"path": f"{FOLDER}/all.csv", "journalist_risk": 0.1}
+    yield BadInput(
+        "a population without a header",
+        sections={"gate": {"attacks": {"population": limits}}},
+        files={f"{FOLDER}/all.csv": people().to_csv(index=False, header=False)},
+    )
+    yield BadInput(
+        "a hierarchy table with another separator",
+        files={f"{FOLDER}/city.csv": f"{PRIVATE},{TEXT}Cork,*\n{PRIVATE}2,{TEXT}Dublin,*\n"},
+    )
+    yield BadInput(
+        "a hierarchy table with a header",
+        files={f"{FOLDER}/city.csv": f"{PRIVATE};{PRIVATE}up;top\n{TEXT}Cork;{TEXT}Ireland;*\n"},
+    )
+    for name, written in (
+        ("bare.csv", headless(people()).to_csv(index=False).encode()),
+        ("bare.parquet", parquet(headless(people()))),
+        ("more.parquet", parquet(people().assign(**{f"{PRIVATE}a": 1}))),
+    ):
+        asked = ("check", f"{FOLDER}/{name}", "--policy", "policy.yaml", "--allow-unmeasured")
+        yield BadInput(f"check of {name}", 1, files={f"{FOLDER}/{name}": written}, arguments=asked)
+    keys = '{"' + PRIVATE + '": {"age": 31}}'
+    yield BadInput("a file of data as the policy", files={"policy.yaml": keys})
+
+
+CASES = (*_data(), *_files(), *_headers(), *_policies(), *_checked())
 """Each kind of bad input."""
 
 

@@ -14,9 +14,9 @@ PACKAGE = ROOT / "anon_pipeline"
 FLOORS: list[set[str]] = [
     {"quiet", "compiled", "places"},
     {"errors"},
-    {"values", "classes", "disk", "facts", "limits", "templates"},
+    {"values", "classes", "detectors", "disk", "facts", "limits", "templates"},
     {"policy", "digest"},
-    {"hierarchy", "canonical"},
+    {"hierarchy", "canonical", "headers"},
     {"encode", "locations"},
     {"lineage"},
     {"deidentify", "perturb", "sources", "vault"},

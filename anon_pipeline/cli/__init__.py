@@ -15,6 +15,7 @@ from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
+from anon_pipeline.cli.shared import show_names
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.undumped import keep_out_of_dumps
 from anon_pipeline.cli.vaulting import vault
@@ -36,8 +37,13 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; Ctrl-C ends it without a traceback."""
+        from anon_pipeline.errors import InputError  # noqa: PLC0415
+
         try:
             return super().invoke(ctx)
+        except InputError as error:
+            show_names(ctx, error.withheld_names())
+            raise
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
             ctx.exit(_INTERRUPTED)

@@ -13,7 +13,14 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.shared import allow_outside_option, locations_of, print_report, project_option
+from anon_pipeline.cli.shared import (
+    allow_outside_option,
+    locations_of,
+    print_report,
+    project_option,
+    show_names,
+    show_values_option,
+)
 
 __all__ = ["check", "schema"]
 
@@ -30,8 +37,15 @@ __all__ = ["check", "schema"]
 )
 @project_option
 @allow_outside_option
+@show_values_option
+@click.pass_context
 def check(
-    data: Path, policy_file: Path, allow_unmeasured: bool, project: Path | None, allow_outside: bool
+    ctx: click.Context,
+    data: Path,
+    policy_file: Path,
+    allow_unmeasured: bool,
+    project: Path | None,
+    allow_outside: bool,
 ) -> None:
     """Judge the released file DATA (Parquet or CSV) by the limits of a policy.
 
@@ -40,6 +54,7 @@ def check(
     """
     from anon_pipeline.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status, evaluate  # noqa: PLC0415
+    from anon_pipeline.headers import withheld_names  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.tables import read_release  # noqa: PLC0415
     from anon_pipeline.sources.population import read_population  # noqa: PLC0415
@@ -54,6 +69,7 @@ def check(
             population = read_population(policy, folder=locations.sources)
         report = evaluate(frame, policy, hierarchies=locations.hierarchies, population=population)
     print_report(report, f"{data.name} by {policy.name}")
+    show_names(ctx, withheld_names(list(map(str, frame.columns)), policy.released))
     unmeasured = report.having(Status.UNMEASURED)
     if unmeasured and not report.having(Status.REFUSED):
         click.echo(

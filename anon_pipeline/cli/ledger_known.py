@@ -80,9 +80,6 @@ def _opened(policy_file: Path, project: Path | None, outside: bool) -> tuple[Pol
 
     policy = load_policy(policy_file, retired=True)
     locations = locations_of(policy_file, project, outside=outside)
-        load_policy(policy_file, retired=True),
-        locations_of(policy_file, project, outside=outside),
-    )
     if locations.ledger == OFF:
         raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
     ledger = ledger_at(locations.ledger)

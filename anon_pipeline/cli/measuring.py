@@ -15,7 +15,13 @@ from typing import Any
 import click
 
 from anon_pipeline.cli.releasing import check_partition
-from anon_pipeline.cli.shared import Progress, allow_outside_option, locations_of, project_option
+from anon_pipeline.cli.shared import (
+    Progress,
+    allow_outside_option,
+    locations_of,
+    project_option,
+    show_values_option,
+)
 
 __all__ = ["utility"]
 
@@ -29,6 +35,7 @@ _PRIVATE = "Computed from the originals and not protected: for the curator, not 
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @project_option
 @allow_outside_option
+@show_values_option
 def utility(
     policy_file: Path,
     partition: str | None,

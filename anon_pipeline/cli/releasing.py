@@ -20,6 +20,7 @@ from anon_pipeline.cli.shared import (
     print_paths,
     print_report,
     project_option,
+    show_values_option,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = ["check_partition", "demo", "run"]
 )
 @project_option
 @allow_outside_option
+@show_values_option
 def run(
     policy_file: Path,
     partition: str | None,

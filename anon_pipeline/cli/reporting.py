@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option
+from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option, show_values_option
 
 if TYPE_CHECKING:
     from anon_pipeline.locations import Locations
@@ -37,6 +37,7 @@ __all__ = ["new_page", "report", "write_page"]
 )
 @project_option
 @allow_outside_option
+@show_values_option
 def report(
     release: Path,
     policy_file: Path,

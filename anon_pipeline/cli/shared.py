@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anon_pipeline.gate import GateReport
     from anon_pipeline.locations import Locations
     from anon_pipeline.recode import Progress as Far
@@ -23,7 +25,11 @@ __all__ = [
     "print_paths",
     "print_report",
     "project_option",
+    "show_names",
+    "show_values_option",
 ]
+
+_SHOW_VALUES = f"{__name__}.show_values"
 
 project_option = click.option(
     "--project",
@@ -37,6 +43,37 @@ allow_outside_option = click.option(
     is_flag=True,
     help="Let the policy's paths leave the project's folders (also ANON_PIPELINE_ALLOW_OUTSIDE=yes).",
 )
+
+
+def _asked(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    """Note that names from the data may be shown, for whoever ends the command."""
+    ctx.meta[_SHOW_VALUES] = value
+
+
+show_values_option = click.option(
+    "--show-values",
+    is_flag=True,
+    expose_value=False,
+    callback=_asked,
+    help="On a terminal, show names of columns that the policy does not have, which may be cells.",
+)
+
+
+def show_names(ctx: click.Context, names: Sequence[str]) -> None:
+    """Show names from the data on standard error, if they were asked for and it is a terminal.
+
+    Args:
+        ctx: of the command, or of the group.
+        names: a line each; they may hold personal data.
+    """
+    if not names or not ctx.meta.get(_SHOW_VALUES):
+        return
+    if not sys.stderr.isatty():
+        click.echo("--show-values: names are shown on a terminal alone, standard error is none", err=True)
+        return
+    click.echo("Names that the policy does not have (--show-values):", err=True)
+    for name in names:
+        click.echo(f"  {name}", err=True)
 
 
 def locations_of(policy_file: Path, project: Path | None, *, outside: bool = False) -> Locations:

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from anon_pipeline.cli.releasing import check_partition
-from anon_pipeline.cli.shared import Progress, allow_outside_option, locations_of, project_option
+from anon_pipeline.cli.shared import (
+    Progress,
+    allow_outside_option,
+    locations_of,
+    project_option,
+    show_values_option,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -50,6 +56,7 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 @click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
 @project_option
 @allow_outside_option
+@show_values_option
 @click.pass_context
 def tune(
     ctx: click.Context, policy_file: Path, csv_file: Path | None, map_file: Path | None, **options: Any

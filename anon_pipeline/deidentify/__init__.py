@@ -1,13 +1,12 @@
 """Direct identifiers: declared ones are removed or replaced, undeclared ones are found by pattern."""
 
 from anon_pipeline.deidentify.identifiers import MASKED, deidentify, hashing_key, read_key
-from anon_pipeline.deidentify.patterns import PATTERNS, matches
+from anon_pipeline.deidentify.patterns import matches
 from anon_pipeline.deidentify.persons import ID, memory_key, person_ids
 
 __all__ = [
     "ID",
     "MASKED",
-    "PATTERNS",
     "deidentify",
     "hashing_key",
     "matches",

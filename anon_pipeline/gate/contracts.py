@@ -13,8 +13,9 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.deidentify import ID, MASKED, matches
+from anon_pipeline.deidentify import ID, MASKED
 from anon_pipeline.encode import CLASS, PERSON, RECORD
+from anon_pipeline.gate.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
 from anon_pipeline.gate.shape import Contract, Rule, Shape, broken_rules
 from anon_pipeline.gate.witness import broken_by_pandera, unproven
 from anon_pipeline.hierarchy import Hierarchy
@@ -33,7 +34,6 @@ __all__ = [
 
 _HASH = 64
 _DAY = r"-?\d{4,}-\d\d-\d\d"
-_NAMING = ("ann@example.org", "987-65-4321", "+353 1 555 0123")  # one for each of `PATTERNS`
 
 
 def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
@@ -52,7 +52,13 @@ def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
     own, other = broken_rules(frame, contract), broken_by_pandera(frame, contract)
     if bool(own) != bool(other):
         problems.add("the contract must look the same to our own checks and to Pandera's, it does not")
-    return sorted(problems | own | other)
+    return said_in_detail(problems | own | other, frame, _identifier_rules(contract))
+
+
+def _identifier_rules(contract: Contract) -> dict[str, NoIdentifiers]:
+    """Return the rule about identifiers of each column that has it."""
+    asked = ((name, rule.holds) for name, shape in contract.columns.items() for rule in shape.rules)
+    return {name: rule for name, rule in asked if isinstance(rule, NoIdentifiers)}
 
 
 def _one(name: str, holds: Callable[[pd.Series], bool], bad: Iterable[object]) -> Rule:
@@ -80,12 +86,10 @@ def _original(column: Column, checks: Iterable[Rule] = ()) -> Shape:
     return _column("float64" if numeric else None, checks, nullable=allowed)
 
 
-def _clean() -> Rule:
-    return _one(
-        "must not hold e-mail addresses, telephone or social security numbers",
-        lambda s: not matches(s),
-        _NAMING,
-    )
+def _clean(column: Column) -> list[Rule]:
+    """Return the rule that no identifier is in a column; none where the policy allows all that there are."""
+    rule = no_identifiers(column)
+    return [_one(RULE, rule, rule.bad)] if rule.bad else []
 
 
 def deidentified_contract(policy: Policy) -> Contract:
@@ -96,7 +100,7 @@ def deidentified_contract(policy: Policy) -> Contract:
         if isinstance(column, Identifier):
             columns[name] = _replaced(column)
         else:
-            columns[name] = _original(column, [_clean()])
+            columns[name] = _original(column, _clean(column))
     return Contract({**_ids(RECORD), **_person(policy), **columns})
 
 
@@ -213,11 +217,12 @@ def release_contract(policy: Policy) -> Contract:
         if isinstance(column, Identifier):
             columns[name] = _replaced(column)
         elif isinstance(column, Perturb):
-            columns[name] = _column("float64", [_on_grid(column.resolution)], nullable=False)
+            rules = [_on_grid(column.resolution), *_clean(column)]
+            columns[name] = _column("float64", rules, nullable=False)
         elif isinstance(column, PerturbCategories):
             columns[name] = _column(None, [_of_domain(column.domain)], nullable=False)
         else:
-            columns[name] = _column(None, [_clean()], nullable=not isinstance(column, Sensitive))
+            columns[name] = _column(None, _clean(column), nullable=not isinstance(column, Sensitive))
     return Contract(columns)
 
 

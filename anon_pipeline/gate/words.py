@@ -8,7 +8,7 @@ from __future__ import annotations
 __all__ = ["meaning"]
 
 _SAYS = {
-    "contract": "The columns of the policy and no other, no identifier in a text, numbers on their grid.",
+    "contract": "The columns of the policy and no other, no undeclared identifier, numbers on their grid.",
     "origin": "Every stage made by this policy; noise and order from the system's entropy, not from a seed.",
     "k": "Every class of equal quasi-identifiers has at least so many records.",
     "t_closeness": "In every class {} is distributed as in the whole input, up to this distance.",

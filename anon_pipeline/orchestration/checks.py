@@ -80,7 +80,7 @@ def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> li
         **declared(
             "deidentified",
             "no_identifier_left",
-            "No declared identifier, no e-mail address, telephone or social security number.",
+            "No declared identifier, and none that a detector finds and the policy does not allow.",
         )
     )
     def no_identifier_left(table: Staged) -> dg.AssetCheckResult:

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from anon_pipeline.policy.fields import CategoryMechanism, Mechanism, Plain, Real, Strict
+from anon_pipeline.policy.allowed import Allowing
+from anon_pipeline.policy.fields import CategoryMechanism, Mechanism, Plain, Real
 from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
 
 __all__ = ["MOST_VALUES", "PerturbCategories", "has_categories"]
@@ -22,7 +23,7 @@ MOST_VALUES = 1_000
 _FITTING = "randomized_response, exponential (with a hierarchy)"
 
 
-class PerturbCategories(Strict):
+class PerturbCategories(Allowing):
     """A quasi-identifier of categories that is released as a random value of its public domain."""
 
     role: Literal["perturb"]

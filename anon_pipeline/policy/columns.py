@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from anon_pipeline.policy.allowed import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
 from anon_pipeline.policy.fields import Mechanism, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
@@ -30,7 +31,7 @@ class Identifier(Strict):
     )
 
 
-class Generalize(Strict):
+class Generalize(Allowing):
     """A quasi-identifier that is generalized until classes have k records."""
 
     role: Literal["generalize"]
@@ -39,7 +40,7 @@ class Generalize(Strict):
     )
 
 
-class Perturb(Strict):
+class Perturb(Allowing):
     """A numeric quasi-identifier that receives noise, scaled to its equivalence class or to public bounds."""
 
     role: Literal["perturb"]
@@ -81,7 +82,7 @@ class Perturb(Strict):
         return self
 
 
-class Sensitive(Strict):
+class Sensitive(Allowing):
     """What an attacker wants to learn; released unchanged, measured by t-closeness and l-diversity."""
 
     role: Literal["sensitive"]
@@ -101,7 +102,7 @@ class Sensitive(Strict):
         return self
 
 
-class Insensitive(Strict):
+class Insensitive(Allowing):
     """Public and of no use to an attacker, as the policy's author states; released unchanged."""
 
     role: Literal["insensitive"]

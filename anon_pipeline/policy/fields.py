@@ -18,6 +18,7 @@ __all__ = [
     "Mechanism",
     "Plain",
     "Real",
+    "Reason",
     "Separator",
     "Share",
     "Strict",
@@ -48,6 +49,7 @@ def _local(value: str) -> str:
 
 Plain = Annotated[str, AfterValidator(_plain)]
 LocalPath = Annotated[Plain, AfterValidator(_local)]
+Reason = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
 Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]

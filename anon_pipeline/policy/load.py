@@ -118,7 +118,8 @@ def parse_policy(text: str, *, retired: bool = False) -> Policy:
         document = _document(text)
     except (yaml.YAMLError, RecursionError) as error:
         raise _not_yaml(error, "must be one well-formed YAML document") from None
-    if not isinstance(document, dict):
+    if not isinstance(document, dict) or not {"type", "attributes"} & set(document):
+        # perhaps a file of data, given by mistake: none of its keys is quoted
         raise PolicyError(f"the policy must be a mapping with type: {TYPE} and attributes")
     problems = []
     if document.get("type") != TYPE:

@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from anon_pipeline.policy.allowed import allowed_identifiers
 from anon_pipeline.policy.columns import (
     Column,
     Generalize,
@@ -182,6 +183,11 @@ class Policy(Strict):
             for name, column in self.columns.items()
             if not (isinstance(column, Identifier) and column.action == "drop")
         ]
+
+    @property
+    def allowed(self) -> list[dict[str, str]]:
+        """What may be released although it looks like an identifier: column, detector, reason; sorted."""
+        return allowed_identifiers(self.columns)
 
     @property
     def numeric(self) -> list[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["escaped", "look_alikes", "plain", "skeleton"]
+__all__ = ["escaped", "latin", "look_alikes", "plain", "skeleton"]
 
 _LIKE = {
     "A": "ΑАᎪᗅⲀꓮ𐊠𖽀",
@@ -108,11 +108,12 @@ def skeleton(name: str) -> str:
     Compatible forms are made equal (NFKC), what is not seen is removed, letters of other scripts become the
     Latin ones that they look like, and case does not count.
     """
-    latin = _latin(name).casefold().translate(_CONFUSABLE).casefold()
-    return " ".join(unicodedata.normalize("NFKC", latin).split())
+    folded = latin(name).casefold().translate(_CONFUSABLE).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
-def _latin(name: str) -> str:
+def latin(name: str) -> str:
+    """Write letters as the Latin ones that they look like; without what is not seen."""
     shown = unicodedata.normalize("NFKC", name.translate(_CONFUSABLE))
     return "".join(char for char in shown if _seen(char)).translate(_CONFUSABLE)
 
@@ -123,7 +124,7 @@ def _looks(name: str) -> tuple[tuple[str, str], ...]:
     Without case; without case and with the Latin letters that those of other scripts look like; and as it is
     written, where I, l, 1 and | are one, O, o and 0, rn and m: ``Id`` looks like ``ld``, and ``id`` does not.
     """
-    shape = _latin(name).translate(_ONE_SHAPE).replace("rn", "m")
+    shape = latin(name).translate(_ONE_SHAPE).replace("rn", "m")
     folded = unicodedata.normalize("NFKC", name).casefold()
     return ("folded", folded), ("skeleton", skeleton(name)), ("shape", " ".join(shape.split()))
 

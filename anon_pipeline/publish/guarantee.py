@@ -223,6 +223,11 @@ def _open(policy: Policy) -> Iterator[str]:
             f"Released as they are, with no limit on what they reveal: {', '.join(free)}. Who knows such a "
             f"value of a person can look for it."
         )
+    for allowed in policy.allowed:
+        yield (
+            f"{allowed['column']} may hold what looks like an identifier ({allowed['detector']}). The "
+            f"policy's author allows it: {allowed['reason']}"
+        )
     if policy.publish.format == "csv" and policy.publish.formulas == "neutralize":
         yield (
             "In the CSV, texts that a spreadsheet would run (they begin with = + - @, tab or a new line) "

@@ -86,6 +86,7 @@ def manifest(
         "gate": report.to_json(),
         "epsilon": policy.promised_epsilon,
         "guarantee": guarantee(policy),
+        "allowed": policy.allowed,
         "facts": {stage: dict(values) for stage, values in facts.items()},
         "packages": {"python": platform.python_version(), **_versions()},
     }

@@ -195,6 +195,8 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
         wrong.append("epsilon is another than the policy's")
     if rules.worded(document) and document.get("guarantee") != rules.guarantee(policy):
         wrong.append("guarantee is another than the policy's")
+    if document.get("allowed", []) != policy.allowed:
+        wrong.append("allowed is another than the policy's")
     if not _is_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
     if ("signature" in document) != (policy.publish.sign is not None):

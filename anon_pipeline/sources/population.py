@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.headers import HEADERLESS, headerless, withheld_names
 from anon_pipeline.limits import Held, exceeded, read_small
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
@@ -50,8 +51,12 @@ def read_population(policy: Policy, *, folder: Path = Path()) -> Population | No
     frame = _parsed(held, wanted, policy)
     lacking = sorted(set(policy.generalized) - set(map(str, frame.columns)))
     if lacking:
+        got = list(map(str, frame.columns))
+        strange = [name for name in got if name not in policy.columns]
+        lacks = ", ".join(lacking) + (f". {HEADERLESS}" if headerless(strange) else "")
         raise InputError(
-            f"{_WHERE}: must have the columns with the role generalize, not there: {', '.join(lacking)}"
+            f"{_WHERE}: must have the columns with the role generalize, not there: {lacks}",
+            names=withheld_names(got, list(policy.columns)),
         )
     if not len(frame):
         raise InputError(f"{_WHERE}: must have at least one record, got none")

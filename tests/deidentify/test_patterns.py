@@ -1,9 +1,8 @@
-"""What looks like an e-mail address, a telephone number, a social security number; and what does not."""
+"""What looks like an identifier in one text of many; and what does not."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 import uuid
 
 import pandas as pd
@@ -11,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.deidentify import PATTERNS, matches
+from anon_pipeline.deidentify import matches
+from anon_pipeline.detectors import DETECTORS, Form
 
-EMAIL, SSN, PHONE = "e-mail address", "social security number", "telephone number"
+EMAIL, SSN, PHONE, IBAN, IP = "email", "ssn", "telephone", "iban", "ip_address"
 
 
 def found(text: str) -> list[str]:
@@ -52,6 +52,33 @@ def found(text: str) -> list[str]:
         ("tel:212-555-0100", PHONE),
         ("212-555-0100x12", PHONE),
         ("call 212-555-0100, please", PHONE),
+        ("ann＠example.com", EMAIL),
+        ("ann@exa\u200bmple.com", EMAIL),
+        ("ann(at)example.com", EMAIL),
+        ("ann [at] example [dot] com", EMAIL),
+        ("write to ann at example dot com", EMAIL),
+        ("ann @ example.com", EMAIL),
+        ('"ann lee"@example.com', EMAIL),
+        ("аnn@еxample.com", EMAIL),  # Cyrillic letters
+        ("０７８－０５－１１２０", SSN),
+        ("078–05–1120", SSN),
+        ("٠٧٨-٠٥-١١٢٠", SSN),
+        ("+4\u200b4 20 7123 4567", PHONE),
+        ("(２１２) ５５５-０１００", PHONE),
+        ("DE89 3704 0044 0532 0130 00", IBAN),
+        ("DE89370400440532013000", IBAN),
+        ("pay to gb82 west 1234 5698 7654 32 please", IBAN),
+        ("GB82-WEST-1234-5698-7654-32", IBAN),
+        ("ES91 2100 0418 4502 0005 1332 paid", IBAN),
+        ("192.168.1.1", IP),
+        ("from 203.0.113.7, port 80", IP),
+        ("2001:db8::1", IP),
+        ("fe80:0:0:0:202:b3ff:fe1e:8329", IP),
+        ("756.9217.0769.85", "ahv"),
+        ("AHV 756 9217 0769 85, married", "ahv"),
+        ("RCCMNL83S18D969H", "codice_fiscale"),
+        ("131052-308T", "hetu"),
+        ("BOXW310820HNERXN09", "curp"),
     ],
 )
 def test_identifiers(text: str, name: str) -> None:
@@ -84,9 +111,6 @@ def test_identifiers(text: str, name: str) -> None:
         "< 160",
         "160-165",
         "100-200-300",
-        "192.168.1.1",
-        "192.168.100.200",
-        "2001:db8::1",
         "123e4567-e89b-12d3-a456-426614174000",
         "12345678-1234-1234-1234-123456789012",
         "4111 1111 1111 1111",
@@ -99,6 +123,22 @@ def test_identifiers(text: str, name: str) -> None:
         "a@b",
         "@home",
         "5 @ 3.50",
+        "5@3.50",
+        "price (at) 3.50",
+        "be there at five dot",
+        "meet @ 5.pm",
+        "DE89370400440532013001",  # wrong check digits
+        "ZZ89370400440532013000",  # no country
+        "756.9217.0769.84",
+        "RCCMNL83S18D969I",
+        "1.2.3",
+        "1.2.3.4.5",
+        "v1.2.3.4",
+        "300.1.1.1",
+        "127.0.0.1",
+        "std::vector",
+        "12:30:00",
+        "00:1B:44:11:3A:B7",
         "123-45-67890",
         "1123-45-6789",
         "2125550100",
@@ -138,16 +178,21 @@ def test_records_are_counted_per_pattern() -> None:
 @pytest.mark.parametrize(
     "column",
     [
-        pd.Series([2125550100, 78051120]),
+        pd.Series([2125550100, 78051120]),  # too few to tell them from other numbers
         pd.Series([1.5, None]),
         pd.Series([True, False]),
+        pd.Series([True, None], dtype="boolean"),
         pd.Series(pd.to_datetime(["2020-01-01"])),
         pd.Series([None, None], dtype=object),
         pd.Series([], dtype="str"),
+        pd.Series([], dtype="float64"),
+        pd.Series([float("inf"), 1e300, -5e8, 2.0**60]),
+        pd.Series([10**25, 10**26], dtype=object),
+        pd.Series([["a"], {"b": 1}], dtype=object),
     ],
     ids=lambda column: str(column.dtype),
 )
-def test_columns_without_text_have_none(column: pd.Series) -> None:
+def test_columns_that_have_none(column: pd.Series) -> None:
     assert matches(column) == {}
 
 
@@ -156,8 +201,52 @@ def test_every_type_of_text_is_searched(dtype: str) -> None:
     assert matches(pd.Series(["a@b.co", None], dtype=dtype)) == {EMAIL: 1}
 
 
-@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
-@pytest.mark.parametrize("text", ["a", "1", "1-", "+1", "+12 -- ", "1.", "a.", "(1) "])
-def test_long_texts_take_linear_work(pattern: re.Pattern[str], text: str) -> None:
+def test_one_of_many_records_is_enough() -> None:
+    notes = [f"visit {i}" for i in range(30_000)]
+    notes[17_000] = "write to ann@example.org"
+    assert matches(pd.Series(notes)) == {EMAIL: 1}
+    notes[17_000] = "pay to DE89 3704 0044 0532 0130 00"
+    assert matches(pd.Series(notes)) == {IBAN: 1}
+
+
+def test_what_is_allowed_is_not_looked_for() -> None:
+    column = pd.Series(["a@b.co, 212-555-0100"])
+    assert matches(column, {"telephone"}) == {EMAIL: 1}
+    assert matches(column, {"telephone", "email"}) == {}
+
+
+def test_serial_numbers_with_the_check_of_an_iban_by_chance() -> None:
+    """One in 97 passes: of many such numbers some do, and then they are no bank accounts."""
+    serials = pd.Series([f"DE{i % 100:02}{i * 7919:018}" for i in range(1, 20_001)])
+    assert matches(serials) == {}
+    accounts = serials.copy()
+    accounts[:1000] = [_account(number) for number in range(1000)]
+    assert set(matches(accounts)) == {IBAN}
+
+
+def _account(number: int) -> str:
+    rest = f"{number * 104_729:018}131400"  # D = 13, E = 14, then the check digits
+    return f"DE{98 - int(rest) % 97:02}{number * 104_729:018}"
+
+
+ALONE = [(d.name, form) for d in DETECTORS for form in d.forms if form.alone]
+
+
+@pytest.mark.parametrize(("name", "form"), ALONE, ids=[f"{n}-{i}" for i, (n, _) in enumerate(ALONE)])
+@pytest.mark.parametrize(
+    "text", ["a", "1", "1-", "+1", "+12 -- ", "1.", "a.", "(1) ", "a@", '"', "ab12 ", "1:", "756."]
+)
+def test_long_texts_take_linear_work(name: str, form: Form, text: str) -> None:
     """A quadratic search would not end within the test run."""
-    assert pattern.search(text * 300_000 + "!") is None
+    assert not any(form.fits(match.group()) for match in form.shape.finditer(text * 300_000 + "!"))
+
+
+@given(st.text(st.sampled_from('abz@.:-+() 0123456789DEé"[]'), max_size=30))
+def test_the_first_look_misses_nothing(text: str) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = pa.array([text], pa.large_string())
+    for _, form in ALONE:
+        if form.shape.search(text):
+            assert pc.match_substring_regex(array, form.needs).to_pylist() == [True], form.shape.pattern

@@ -166,6 +166,15 @@ def test_mistakes_beside_the_attributes_are_listed_with_the_others() -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ['{"CANARY Anna": {"age": 31}}', "CANARY: 1\nother: 2"])
+def test_a_file_of_data_given_as_the_policy_is_not_quoted(text: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        parse_policy(text)
+    assert caught.value.problems == (
+        "the policy must be a mapping with type: anon_pipeline.AnonymizedRelease and attributes",
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -179,9 +179,9 @@ def test_data_whose_column_only_looks_like_the_policys(
     with pytest.raises(InputError) as caught:
         accept(small_people().rename(columns={"age": "\u0430ge"}), small_policy())
     assert caught.value.problems[0] == (
-        "columns must be named as in the policy, got \\u0430ge, which only looks like age"
+        "columns must be named as in the policy, got a name in place 2 that only looks like age"
     )
-    with pytest.raises(InputError, match=r"got 1ncome, which only looks like Income"):
+    with pytest.raises(InputError, match=r"got a name in place 5 that only looks like Income"):
         accept(
             small_people().rename(columns={"income": "1ncome"}),
             small_policy(
@@ -199,12 +199,12 @@ def test_data_of_one_column_that_only_looks_alike() -> None:
             "anonymize": {"k": 2},
         }
     )
-    with pytest.raises(InputError, match=r"got \\u0445, which only looks like x"):
+    with pytest.raises(InputError, match=r"got a name in place 1 that only looks like x"):
         accept(pd.DataFrame({"\u0445": ["1", "2"]}), policy)
 
 
 def test_data_with_columns_that_look_alike(
     small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
 ) -> None:
-    with pytest.raises(InputError, match=r"columns must not look alike, got age and \\u0430ge"):
+    with pytest.raises(InputError, match=r"columns must not look alike, got age and a name in place 8"):
         accept(small_people().assign(**{"\u0430ge": 1}), small_policy())

@@ -101,6 +101,7 @@ def test_the_manifest_says_everything_and_no_value(
         "gate",
         "epsilon",
         "guarantee",
+        "allowed",
         "facts",
         "packages",
     }

@@ -1,0 +1,80 @@
+"""The rule of every contract that no column holds an identifier which nobody declared.
+
+Belongs here: the rule, and what it says of a column that breaks it: detector and records, never a value. Does
+not belong here: finding identifiers (`deidentify.patterns`), other rules (`contracts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from anon_pipeline.deidentify import matches
+from anon_pipeline.detectors import DETECTORS
+from anon_pipeline.policy.columns import Column
+
+__all__ = ["RULE", "NoIdentifiers", "no_identifiers", "said_in_detail"]
+
+RULE = "must hold no identifier of a person"
+
+
+@dataclass(frozen=True, slots=True)
+class NoIdentifiers:
+    """Tell of a column whether it is free of identifiers.
+
+    allowed: detectors that the policy allows in it.
+    """
+
+    allowed: frozenset[str] = frozenset()
+
+    def __call__(self, column: pd.Series) -> bool:
+        """Tell whether no detector finds anything; for Pandera, and for whoever asks once more."""
+        return not matches(column, self.allowed)
+
+    def found(self, column: pd.Series) -> list[str]:
+        """Say what was found: a line per detector, with the records."""
+        words = {detector.name: detector.words for detector in DETECTORS}
+        return [
+            f"must hold no {words[name]} ({name}), got {records} record{'s' * (records != 1)}"
+            for name, records in matches(column, self.allowed).items()
+        ]
+
+    @property
+    def bad(self) -> list[str]:
+        """Values that a judge of this rule must refuse, invented ones; none where the policy allows each."""
+        return [
+            example
+            for detector in DETECTORS
+            if detector.name not in self.allowed
+            for example in detector.examples
+        ]
+
+
+def no_identifiers(column: Column) -> NoIdentifiers:
+    """Return the rule for a column of a policy."""
+    return NoIdentifiers(frozenset(getattr(column, "allow", ())))
+
+
+def said_in_detail(
+    lines: Iterable[str], frame: pd.DataFrame, rules: Mapping[str, NoIdentifiers]
+) -> list[str]:
+    """Say of each broken rule about identifiers which kind was found, and in how many records.
+
+    Args:
+        lines: ``column: rule`` of broken rules.
+        frame: (n, columns) the table that breaks them.
+        rules: this rule of each column, by name.
+    Returns:
+        The lines, sorted; one for each kind of identifier.
+    """
+    told: set[str] = set()
+    for line in lines:
+        name, _, rule = line.rpartition(": ")
+        if rule != RULE or name not in rules:
+            told.add(line)
+            continue
+        found = rules[name].found(frame[name])
+        told |= {f"{name}: {one}" for one in found} or {line}
+    return sorted(told)

@@ -1,0 +1,61 @@
+"""What a policy's author says may stand in a column although it looks like an identifier, and why.
+
+Belongs here: the field of a column, and all such statements of a policy. Does not belong here: the detectors
+(`detectors`), judging a column (`gate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from anon_pipeline.detectors import NAMES
+from anon_pipeline.policy.fields import Reason, Strict
+from anon_pipeline.policy.frozen import Keyed
+
+__all__ = ["Allowing", "allowed_identifiers"]
+
+
+class Allowing(Strict):
+    """A column that may be released with what looks like an identifier."""
+
+    allow: Keyed[Reason] = Field(
+        default_factory=dict,
+        description="Detectors of identifiers that do not refuse this column, each with the reason, which is "
+        "published: {telephone: hotline numbers, public}.",
+        json_schema_extra={"propertyNames": {"enum": list(NAMES)}},
+    )
+
+    @model_validator(mode="after")
+    def _known(self) -> Allowing:
+        unknown = sorted(set(self.allow) - set(NAMES))
+        if unknown:
+            raise ValueError(
+                f"allow must name detectors, got {', '.join(map(ascii, unknown))}. There are "
+                f"{', '.join(NAMES)}."
+            )
+        empty = sorted(name for name, reason in self.allow.items() if not reason.strip())
+        if empty:
+            raise ValueError(f"allow must give a reason for each detector, got none for {', '.join(empty)}")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave an empty mapping out: the digest of a policy that allows nothing is what it always was."""
+        document: dict[str, Any] = handler(self)
+        return {name: value for name, value in document.items() if name != "allow" or value}
+
+
+def allowed_identifiers(columns: Mapping[str, Any]) -> list[dict[str, str]]:
+    """List what a policy allows: column, detector and reason, sorted; for a manifest.
+
+    Args:
+        columns: of the policy, by name.
+    """
+    return [
+        {"column": name, "detector": detector, "reason": reason}
+        for name, column in sorted(columns.items(), key=lambda item: item[0])
+        for detector, reason in sorted(getattr(column, "allow", {}).items())
+    ]
