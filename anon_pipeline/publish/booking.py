@@ -34,6 +34,7 @@ from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.remembering import (
+    ids_in,
     manifests_of,
     refuse_unless_known,
     refuse_unless_remembered,
@@ -106,10 +107,8 @@ class Booking:
         """Enter what the destination shows, if it can be read; refuse if the ledger lacks what is out."""
         with suppress(PublishError):
             ledger.found(read_manifest(self.folder))
-        shown = [
-            release_id_in(found.get("facts", {})) for found in manifests_of(self.root, self.asked.release)
-        ]
-        refuse_unless_known(ledger, self.asked.release, [key for key in shown if key is not None])
+        release = self.asked.release
+        refuse_unless_known(ledger, release, ids_in(manifests_of(self.root, release)))
 
     def _asking(self, epsilon: Fraction) -> Asked:
         return replace(self.asked, epsilon=exact_text(epsilon))
