@@ -121,7 +121,8 @@ class VaultArchive:
         ):
             raise InputError(
                 "the vault's memory must know the release that is published, it does not: it was lost or "
-                "replaced. Restore the vault, or move that release away; what it spent then counts nowhere."
+                "replaced. Restore the vault; if it is lost for good, move that release away and go on with "
+                "anon-pipeline ledger forget POLICY."
             )
         booking(self.policy, self.locations, partition=partition).remembered(memory)
         key = hashing_key(self.policy, folder=self.locations.sources)

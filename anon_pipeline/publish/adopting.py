@@ -20,8 +20,7 @@ from anon_pipeline.locations import plain_partition
 from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.booking import release_id_in
-from anon_pipeline.publish.remembering import manifests_of
+from anon_pipeline.publish.remembering import ids_in, manifests_of, perturbed_in
 
 __all__ = ["Adopted", "Opened", "adopted"]
 
@@ -70,24 +69,40 @@ def adopted(booked: Opened, policy: Policy, memory: Memory | None) -> list[Adopt
 def _shown(booked: Opened, policy: Policy) -> Iterator[tuple[str, Asked, str]]:
     """Yield what the manifests at the destinations show: id, what it asks, digest."""
     for document in manifests_of(booked.root, policy.name):
-        facts, partition = document.get("facts"), document.get("partition")
-        digest, made_by = str(document.get("data_digest")), str(document.get("policy_digest"))
-        named = release_id_in(facts if isinstance(facts, dict) else {})
-        plain = partition is None or isinstance(partition, str)
-        if not (is_digest(digest) and is_digest(made_by) and plain) or (
-            named is not None and not is_release_id(named)
-        ):
-            raise InputError(
-                f"the manifests of {policy.name} must name digests, a partition and an id, one does not. "
-                f"Look at it with anon-pipeline verify; move it away to go on without it."
-            )
-        partition = None if partition is None else plain_partition(partition)
+        partition, digest, made_by = _named(document, policy.name)
         epsilon = max(Fraction(booked.asked.epsilon), _promised(document))
-        asked = replace(booked.asked, partition=partition, policy_digest=made_by, epsilon=exact_text(epsilon))
-        composed = (facts or {}).get("perturbed", {}).get("composition") is not None
-        memory = booked.asked.memory if composed else None
-        kind = _kind(booked.asked, partition)
-        yield named or _id_of(digest, partition), replace(asked, memory=memory, partition_kind=kind), digest
+        composed = perturbed_in(document).get("composition") is not None
+        asked = replace(
+            booked.asked,
+            partition=partition,
+            policy_digest=made_by,
+            epsilon=exact_text(epsilon),
+            partition_kind=_kind(booked.asked, partition),
+            memory=booked.asked.memory if composed else None,
+        )
+        for release_id in ids_in([document]) or [_id_of(digest, partition)]:
+            yield release_id, asked, digest
+
+
+def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, str]:
+    """Return the partition, the table's and the policy's digest that a manifest names.
+
+    Raises:
+        InputError: one of them, or the release id, is none.
+    """
+    partition = document.get("partition")
+    digest, made_by = str(document.get("data_digest")), str(document.get("policy_digest"))
+    plain = partition is None or isinstance(partition, str)
+    if (
+        not plain
+        or not all(map(is_digest, (digest, made_by)))
+        or not all(map(is_release_id, ids_in([document])))
+    ):
+        raise InputError(
+            f"the manifests of {release} must name digests, a partition and an id, one does not. "
+            f"Look at it with anon-pipeline verify; move it away to go on without it."
+        )
+    return None if partition is None else plain_partition(partition), digest, made_by
 
 
 def _remembered(asked: Asked, memory: Memory | None) -> Iterator[tuple[str, Asked, str]]:

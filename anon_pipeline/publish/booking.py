@@ -35,6 +35,7 @@ from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.remembering import (
+    ids_in,
     manifests_of,
     refuse_unless_known,
     refuse_unless_remembered,
@@ -132,10 +133,8 @@ class Booking:
             return
         with suppress(PublishError):
             self.ledger.found(read_manifest(self.folder))
-        shown = [
-            release_id_in(found.get("facts", {})) for found in manifests_of(self.root, self.asked.release)
-        ]
-        refuse_unless_known(self.ledger, self.asked.release, [key for key in shown if key is not None])
+        release = self.asked.release
+        refuse_unless_known(self.ledger, release, ids_in(manifests_of(self.root, release)))
 
     def asking(self, epsilon: Fraction) -> Asked:
         """Return what is entered for a release that spends this ε."""

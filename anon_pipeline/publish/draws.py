@@ -252,7 +252,8 @@ def _draw(document: Any, release: str, partition: str | None) -> Draw | None:
     if not isinstance(document, dict):
         return None
     said = (document.get("version"), document.get("release"), document.get("partition"))
-    release_id, binding, key = (document.get(name) for name in ("id", "binding", "key"))
+    named: dict[str, Any] = {name: document.get(name) for name in ("id", "binding", "key")}
+    release_id, binding, key = named.values()
     known = is_release_id(release_id) and is_digest(binding) and isinstance(key, str)
     if said != (_VERSION, release, partition) or not known or not _HEX_KEY.fullmatch(key):
         return None

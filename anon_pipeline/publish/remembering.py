@@ -7,7 +7,7 @@ Belongs here: noticing that, and saying what to do. Does not belong here: what i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from anon_pipeline.ledger import Asked, Ledger
 from anon_pipeline.ledger.recovery import must_remember, unknown
 from anon_pipeline.publish.writer import read_manifest
 
-__all__ = ["manifests_of", "refuse_unless_known", "refuse_unless_remembered"]
+__all__ = ["ids_in", "manifests_of", "perturbed_in", "refuse_unless_known", "refuse_unless_remembered"]
 
 
 def manifests_of(root: Path, release: str) -> Iterator[Mapping[str, Any]]:
@@ -36,6 +36,19 @@ def manifests_of(root: Path, release: str) -> Iterator[Mapping[str, Any]]:
             document = read_manifest(folder)
             if document is not None and document.get("release") == release:
                 yield document
+
+
+def perturbed_in(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a manifest says of the noise; nothing where it is not written as it should be."""
+    facts = manifest.get("facts")
+    found = facts.get("perturbed") if isinstance(facts, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def ids_in(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the release ids that manifests name."""
+    found = (perturbed_in(manifest).get("release_id") for manifest in manifests)
+    return [release_id for release_id in found if isinstance(release_id, str)]
 
 
 def refuse_unless_known(ledger: Ledger, release: str, release_ids: list[str]) -> None:

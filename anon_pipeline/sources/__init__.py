@@ -9,6 +9,7 @@ import pandas as pd
 from anon_pipeline.errors import InputError
 from anon_pipeline.locations import plain_partition
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.distinct import refuse_same_file
 
 __all__ = ["read_source"]
 
@@ -23,7 +24,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
     Returns:
         (n, columns) personal data.
     Raises:
-        InputError: unreadable, empty, or malformed.
+        InputError: unreadable, empty, or malformed; or the file of another partition, see `distinct`.
     """
     source = policy.source
     if source.generate is not None:
@@ -39,6 +40,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
             f"source.path: there must be a file {path.name}, got none. "
             f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
         )
+    refuse_same_file(policy, folder=folder, partition=partition)
     from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415
 
     if source.format == "parquet":

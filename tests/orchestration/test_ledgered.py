@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,12 +81,12 @@ def test_a_failing_stage_leaves_the_draw_spent(project: Make, monkeypatch: pytes
     assert kinds(made.folder) == ["drawn", "opened", "failed"]
 
 
-def test_the_budget_per_record_is_for_each_partition(project: Make) -> None:
+def test_the_budget_per_record_is_for_each_partition(project: Make, small_people: Make) -> None:
     schedule = {"cron": "0 3 * * 1", "partitions": "weekly"}
     source = {"path": "people-{partition}.csv"}
     made = project(schedule=schedule, budget={"epsilon": 2, "per": "record"}, source=source)
     for week in ("2026-01-05", "2026-01-12"):
-        shutil.copy(made.folder / "people.csv", made.folder / f"people-{week}.csv")
+        small_people(seed=int(week[-2:])).to_csv(made.folder / f"people-{week}.csv", index=False)
     for week in ("2026-01-05", "2026-01-12"):
         assert made.run("small_release", week).success
     again = made.run("small_release", "2026-01-05")

@@ -16,6 +16,8 @@ import pytest
 
 from anon_pipeline import GateRefused, InputError, Locations, Policy, anonymize, make_release
 from anon_pipeline.compose.memory import Memory
+from anon_pipeline.ledger import asked_by, ledger_at
+from anon_pipeline.ledger.recovery import forget
 from anon_pipeline.orchestration import memory as rooms
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.publish import Published, writer
@@ -192,6 +194,9 @@ def test_a_lost_memory_is_not_a_new_beginning(world: World) -> None:
     with pytest.raises(InputError, match="must know the release that is published"):
         world.release()
     (world.folder / "out").rename(world.folder / "away")
+    with pytest.raises(InputError, match="it lacks 1 of 1"):  # the ledger knows it
+        world.release()
+    forget(ledger_at(world.locations.ledger), asked_by(world.policy, None))
     assert composition(world.release())["releases_before"] == 0
 
 

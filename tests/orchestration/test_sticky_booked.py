@@ -287,7 +287,8 @@ def test_each_partition_of_a_budget_per_record_books_its_own(world: World) -> No
     weekly = {"schedule": {"cron": "0 3 * * 1", "partitions": "weekly"}, "source": {"path": WEEKS}}
     policy = world.policy(budget={"epsilon": 2, "per": "record"}, **weekly)
     for week in ("2026-01-05", "2026-01-12", "2026-01-12"):
-        world.people.to_csv(world.folder / WEEKS.replace("{partition}", week), index=False)
+        mixed = world.people.sample(frac=1, random_state=int(week[-2:]))  # one file for two is refused
+        mixed.to_csv(world.folder / WEEKS.replace("{partition}", week), index=False)
         world.release(policy, week)
     assert world.booked() == ["2", "2", "0"]
     together = world.policy(budget={"epsilon": 4, "per": "dataset"}, schedule=weekly["schedule"])

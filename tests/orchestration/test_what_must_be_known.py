@@ -251,7 +251,14 @@ def test_what_was_published_before_the_ledger_was_turned_on_can_be_counted(world
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("data_digest", "x"), ("policy_digest", 3), ("partition", "../x"), ("partition", 3)]
+    ("name", "value"),
+    [
+        ("data_digest", "x"),
+        ("policy_digest", 3),
+        ("partition", "../x"),
+        ("partition", 3),
+        ("facts", {"perturbed": {"release_id": "CANARY"}}),
+    ],
 )
 def test_a_forged_manifest_is_not_entered(world: World, name: str, value: object) -> None:
     written = world.release(WEEK[0])
@@ -290,3 +297,13 @@ def test_giving_up_spends_and_frees_nothing(world: World) -> None:
     forget(world.book, asked_by(world.policy(), None))
     with pytest.raises(GateRefused, match="2 is spent"):
         world.release(WEEK[1], budget={"epsilon": 3})
+
+
+@pytest.mark.parametrize("facts", [3, [], {"perturbed": []}, {"perturbed": {"release_id": 3}}])
+def test_a_manifest_whose_facts_are_none_names_no_release(world: World, facts: object) -> None:
+    written = world.release(WEEK[0])
+    document = {**json.loads(written.manifest_path.read_text()), "facts": facts}
+    other = world.folder / "out" / "copy" / "manifest.json"
+    other.parent.mkdir()
+    other.write_text(json.dumps(document))
+    world.release(WEEK[1])

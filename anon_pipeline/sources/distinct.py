@@ -1,0 +1,62 @@
+"""Two partitions with one file are one release of the same people, made twice.
+
+Belongs here: finding the file of a partition again under another one's name. Does not belong here: reading
+it.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import glob
+import re
+from pathlib import Path
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.locations import plain_partition
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["refuse_same_file"]
+
+_PARTITION = "{partition}"
+
+
+def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> None:
+    """Refuse a partition whose file is that of another one, where the budget is per record.
+
+    That is a link, or a copy with the same bytes. The same people in other bytes are not noticed.
+
+    Args:
+        policy: its ``budget`` and ``source``.
+        folder: what ``source.path`` is relative to.
+        partition: that is read.
+    Raises:
+        InputError: naming both partitions.
+    """
+    named = policy.source.path
+    if policy.budget is None or policy.budget.per != "record" or named is None or partition is None:
+        return
+    mine = folder / named.replace(_PARTITION, plain_partition(partition))
+    for other, path in _others(str(folder / named), partition):
+        try:
+            same = mine.samefile(path) or filecmp.cmp(mine, path, shallow=False)
+        except OSError:  # one that cannot be read cannot be released either
+            continue
+        if same:
+            raise InputError(
+                f"budget.per: record needs a file of its own for each partition, got one for {partition} and "
+                f"{other}. Their budgets would be spent on the same people: give each its records, or use "
+                f"per: dataset."
+            )
+
+
+def _others(path: str, partition: str) -> list[tuple[str, str]]:
+    """Return the other partitions that have a file, and their files."""
+    first, *rest = (re.escape(part) for part in path.split(_PARTITION))
+    pattern = re.compile(first + "([A-Za-z0-9_:.-]+)" + r"\1".join(rest) if rest else first)
+    names = sorted(glob.glob(_as_glob(path)))  # noqa: PTH207 - the path may be absolute
+    found = [(pattern.fullmatch(name), name) for name in names]
+    return [(match[1], name) for match, name in found if match is not None and match[1] != partition]
+
+
+def _as_glob(path: str) -> str:
+    return "*".join(glob.escape(part) for part in path.split(_PARTITION))

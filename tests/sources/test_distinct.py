@@ -1,0 +1,73 @@
+"""A partition whose file is another one's, under a budget per record."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.policy import Policy
+from anon_pipeline.sources import read_source
+
+DAYS = {"cron": "0 3 * * *", "partitions": "daily"}
+ONE, TWO = "2026-01-05", "2026-01-06"
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+def per_record(small_policy: Small, path: str) -> Policy:
+    budget = {"epsilon": 2, "per": "record"}
+    return small_policy(source={"path": path}, schedule=DAYS, budget=budget)
+
+
+def linked(one: Path, two: Path) -> None:
+    two.symlink_to(one)
+
+
+def copied(one: Path, two: Path) -> None:
+    shutil.copyfile(one, two)
+
+
+def hard_linked(one: Path, two: Path) -> None:
+    two.hardlink_to(one)
+
+
+@pytest.mark.parametrize(
+    "path", ["people-{partition}.csv", "{partition}/{partition}.csv", "[a]-{partition}.csv"]
+)
+@pytest.mark.parametrize("put", [linked, copied, hard_linked])
+def test_one_file_under_two_partitions_is_refused(
+    tmp_path: Path, small_policy: Small, small_people: People, path: str, put: Callable[[Path, Path], None]
+) -> None:
+    policy = per_record(small_policy, path)
+    files = {day: tmp_path / path.replace("{partition}", day) for day in (ONE, TWO)}
+    for file in files.values():
+        file.parent.mkdir(exist_ok=True)
+    small_people().to_csv(files[ONE], index=False)
+    assert len(read_source(policy, folder=tmp_path, partition=ONE)) == 240
+    put(files[ONE], files[TWO])
+    for day, other in ((ONE, TWO), (TWO, ONE)):
+        with pytest.raises(InputError, match=f"got one for {day} and {other}"):
+            read_source(policy, folder=tmp_path, partition=day)
+    together = policy.model_copy(update={"budget": None})
+    assert len(read_source(together, folder=tmp_path, partition=TWO)) == 240
+
+
+def test_files_of_their_own_are_read_whatever_else_is_there(
+    tmp_path: Path, small_policy: Small, small_people: People
+) -> None:
+    policy = per_record(small_policy, "{partition}/people-{partition}.csv")
+    for day, seed in ((ONE, 1), (TWO, 2)):
+        (tmp_path / day).mkdir()
+        small_people(seed=seed).to_csv(tmp_path / day / f"people-{day}.csv", index=False)
+    shutil.copyfile(
+        tmp_path / ONE / f"people-{ONE}.csv", tmp_path / TWO / f"people-{ONE}.csv"
+    )  # of no partition
+    (tmp_path / "2026-01-07").mkdir()
+    (tmp_path / "2026-01-07" / "people-2026-01-07.csv").symlink_to("nowhere")
+    for day in (ONE, TWO):
+        assert len(read_source(policy, folder=tmp_path, partition=day)) == 240
