@@ -171,6 +171,7 @@ TOP: Mapping[str, Shape] = {
     "gate": GATE,
     "epsilon": or_none(_positive),
     "guarantee": Each(is_text),
+    "allowed": Each({"column": is_text, "detector": is_text, "reason": is_text}),
     "facts": lambda value: True,  # see `measure.kinds`
     "packages": dict.fromkeys(RECORDED, is_version),
     "report": {"name": is_text, "sha256": is_digest, "size": is_whole},

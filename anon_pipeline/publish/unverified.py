@@ -42,6 +42,8 @@ _BY_POLICY: tuple[Steps, ...] = (
     ("gate", "verdicts", "*", "bound"),
     ("gate", "verdicts", "*", "sense"),
     ("epsilon",),
+    ("allowed",),
+    ("allowed", "*", "*"),
     ("facts", "*", "made_by"),
     ("facts", "suppressed", "classes"),
     ("facts", "k_anonymized", "levels"),
