@@ -163,8 +163,10 @@ def _killed_at(world: World, name: str, count: int) -> None:
         ("write remote table", 1, False),
         ("move remote table", 1, False),
         ("rename manifest", 1, None),
-        ("write remote table", 2, True),
-        ("move remote table", 2, True),
+        ("write remote table", 2, False),  # the first one is of the draw
+        ("move remote table", 2, False),
+        ("write remote table", 3, True),
+        ("move remote table", 3, True),
         ("remove remote file", 2, True),
         ("remove remote file", 3, True),
     ],
