@@ -48,6 +48,7 @@ def test_of_another_place_nothing_is_known(place: int) -> None:
         ("", Life.UNKNOWN),
         (f"{HOST}/{10**30}/run", Life.GONE),
     ],
+    ids=range(9),  # processes that test side by side have other numbers
 )
 def test_owners_of_older_versions_and_others(owner: str, life: Life) -> None:
     assert life_of(owner) is life
