@@ -150,7 +150,7 @@ def test_a_judge_that_is_asleep_lets_nothing_through(judge: str, monkeypatch: py
     assert problems[0].startswith(NOT_RUNNING)
     for kind in ("column_in_schema", "column_in_dataframe", "column_labels_unique", "dtype", "not_nullable"):
         assert kind in problems[0]
-    assert "must not hold e-mail" in problems[0]
+    assert "must hold no identifier" in problems[0]
     assert "must lie on the declared grid" in problems[0]
 
 
