@@ -15,20 +15,18 @@ import pandas as pd
 from anon_pipeline.canonical import canonical
 from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.compose.memory import Memory
-from anon_pipeline.compose.noise_input import noise_input
+from anon_pipeline.compose.noise_input import noise_input, without_numbers
 from anon_pipeline.compose.sticky import composition, recalled, spending
 from anon_pipeline.deidentify import deidentify, person_ids
 from anon_pipeline.encode import CLASS, PERSON, RECORD, accept, code_quasi_identifiers, decode, incomplete
-from anon_pipeline.errors import InfeasibleError, InputError, private_stage
+from anon_pipeline.errors import InfeasibleError, private_stage
 from anon_pipeline.facts import (
     DeidentifiedFacts,
     KAnonymizedFacts,
     PerturbedFacts,
     RawFacts,
     ShuffledFacts,
-    StageFacts,
     SuppressedFacts,
-    with_facts,
 )
 from anon_pipeline.lineage import Lineage, Where
 from anon_pipeline.measure.categories import (
@@ -50,16 +48,10 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import BY_ORDER, Progress, recode
 from anon_pipeline.recode.model import untold
 from anon_pipeline.shuffle import permutation
-from anon_pipeline.staged import Chain, Drawn, Means, Opens, Staged
+from anon_pipeline.staged import Chain, Drawn, Means, Opens, Staged, following, refuse_strangers
 from anon_pipeline.suppress import confident
 
 __all__ = ["deidentified", "k_anonymized", "perturbed", "raw", "run", "shuffled", "suppressed"]
-
-
-def _after(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
-    """Return a stage's table with its facts and lineage behind those of the stages before."""
-    lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
-    return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)
 
 
 @private_stage("raw")
@@ -78,7 +70,7 @@ def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where |
     accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
     facts = RawFacts(len(accepted), len(policy.columns), int(incomplete(accepted, policy).sum()))
     begun = Lineage(where or Where(None, policy.name), {})
-    return _after(policy, Staged(accepted, {}, begun), accepted, facts)
+    return following(policy, Staged(accepted, {}, begun), accepted, facts)
 
 
 @private_stage("deidentified")
@@ -92,7 +84,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
     after = deidentify(before.frame, policy, key=key)
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
-    return _after(policy, before, after, facts)
+    return following(policy, before, after, facts)
 
 
 @private_stage("k_anonymized")
@@ -157,7 +149,7 @@ def k_anonymized(
         equal_distance=policy.equal_distance,
         sse=recoding.sse,
     )
-    return _after(policy, before, after, facts)
+    return following(policy, before, after, facts)
 
 
 @private_stage("perturbed")
@@ -181,7 +173,7 @@ def perturbed(
         memory: what was published before; needed with ``record_key``.
         opens: finds or makes the draw that all noise comes from; None: a fresh one in each call.
     """
-    whole, in_class = canonical(_content(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
+    whole, in_class = canonical(without_numbers(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
     kept = before.frame[in_class].reset_index(drop=True)
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
@@ -217,12 +209,7 @@ def perturbed(
         composition=composition(policy, stays, memory=memory),
         release_id=drawn.release_id,
     )
-    return _after(policy, before, kept.assign(**released), facts)
-
-
-def _content(recoded: pd.DataFrame) -> pd.DataFrame:
-    """Return what a recoded table says whatever the order of its records: no random ids, no class numbers."""
-    return recoded.drop(columns=[RECORD]).assign(**{CLASS: recoded[CLASS] >= 0})
+    return following(policy, before, kept.assign(**released), facts)
 
 
 @private_stage("shuffled")
@@ -230,7 +217,7 @@ def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
     """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
     order = permutation(len(before.frame), entropy=entropy)
     facts = ShuffledFacts(len(order), entropy.seeded)
-    return _after(policy, before, before.frame.take(order).reset_index(drop=True), facts)
+    return following(policy, before, before.frame.take(order).reset_index(drop=True), facts)
 
 
 @private_stage("suppressed")
@@ -246,7 +233,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         InputError: the originals are not those that the table was made from.
         InfeasibleError: nothing would be left.
     """
-    _refuse_strangers(before, originals)
+    refuse_strangers(before, originals)
     evidence = evidence_from(before.frame, policy, originals=originals.frame, hierarchies=hierarchies)
     counts = None
     if policy.suppress.confidence is not None:
@@ -275,23 +262,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         suppressed_by_limit=found.limits,
         suppressed_in_all=len(originals.frame) - len(kept),
     )
-    return _after(policy, before, kept, facts)
-
-
-def _refuse_strangers(before: Staged, originals: Staged) -> None:
-    """Refuse originals that the table was not made from; where lineage is not known the gate refuses.
-
-    Raises:
-        InputError: they are of another run, partition or project.
-    """
-    mine, theirs = before.lineage, originals.lineage
-    if mine is None or theirs is None:
-        return
-    if mine.where != theirs.where or dict(mine.tables) | dict(theirs.tables) != dict(mine.tables):
-        raise InputError(
-            "shuffled must be made from the table of k_anonymized that is there now, it was made from "
-            "another one. Materialize perturbed again, and all that follows."
-        )
+    return following(policy, before, kept, facts)
 
 
 def run(

@@ -1,6 +1,7 @@
 """What goes from stage to stage: a private table with its facts, and what the stages need beside it.
 
-Belongs here: these records. Does not belong here: the stages (`pipeline`), where tables are kept.
+Belongs here: these records, and how facts and lineage go on from stage to stage. Does not belong here: the
+stages (`pipeline`), where tables are kept.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.compose.memory import Memory
+from anon_pipeline.errors import InputError
+from anon_pipeline.facts import StageFacts, with_facts
 from anon_pipeline.lineage import Lineage, Where
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.keys import NoiseKey
+from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode.model import Progress, untold
 
-__all__ = ["STAGES", "Chain", "Drawn", "Means", "Opens", "Staged"]
+__all__ = ["STAGES", "Chain", "Drawn", "Means", "Opens", "Staged", "following", "refuse_strangers"]
 
 STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 
@@ -83,3 +87,25 @@ class Chain:
 
     k_anonymized: Staged
     suppressed: Staged
+
+
+def following(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
+    """Return a stage's table with its facts and lineage behind those of the stages before."""
+    lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
+    return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)
+
+
+def refuse_strangers(before: Staged, originals: Staged) -> None:
+    """Refuse originals that a table was not made from; where lineage is not known the gate refuses.
+
+    Raises:
+        InputError: they are of another run, partition or project.
+    """
+    mine, theirs = before.lineage, originals.lineage
+    if mine is None or theirs is None:
+        return
+    if mine.where != theirs.where or dict(mine.tables) | dict(theirs.tables) != dict(mine.tables):
+        raise InputError(
+            "shuffled must be made from the table of k_anonymized that is there now, it was made from "
+            "another one. Materialize perturbed again, and all that follows."
+        )

@@ -1,7 +1,8 @@
 """What was published before: who was in which class, and which noisy value a record got. Private.
 
-Belongs here: the memory, adding a release to it, the one table that it is stored as. Does not belong here:
-where it is stored (`orchestration`), what follows from it (`sticky`, `intersection`).
+Belongs here: the memory, adding a release to it. Does not belong here: the table that it is stored as
+(`memory_table`) and where (`orchestration`), what follows from it (`sticky`,
+`intersection`).
 """
 
 from __future__ import annotations
@@ -18,30 +19,28 @@ from numpy.typing import NDArray
 from anon_pipeline.deidentify import ID
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import InputError
-from anon_pipeline.locations import plain_partition
 from anon_pipeline.measure.categories import category_noises, noisy_units
 from anon_pipeline.measure.evidence import noises, value_classes
-from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.perturb.mechanisms import clamped
 from anon_pipeline.policy.model import Policy
 
 __all__ = [
+    "KEY",
+    "MEMBERS",
+    "VALUES",
     "Memory",
     "Past",
     "class_texts",
-    "from_table",
     "met",
     "protected",
     "remember",
     "terms",
-    "to_table",
 ]
 
-_VERSION = 4  # from 4 on persons are hashed by the normal form of their key, once they were met again
-_READABLE = (1, 2, 3, _VERSION)
-_MEMBERS = {"release": "int64", "person": "str", "class": "str"}
-_VALUES = {
+MEMBERS = {"release": "int64", "person": "str", "class": "str"}
+"""Columns of `Memory.members`, with their types."""
+VALUES = {
     "person": "str",
     "column": "str",
     "class": "str",
@@ -50,7 +49,8 @@ _VALUES = {
     "noisy": "int64",
     "release": "int64",
 }
-_KEY = ["person", "column", "original", "terms"]
+"""Columns of `Memory.values`, with their types."""
+KEY = ["person", "column", "original", "terms"]
 """By what a published value is looked up. Not by the class: its noise does not depend on it (ADR 32)."""
 
 
@@ -100,7 +100,7 @@ class Memory:
     @classmethod
     def empty(cls) -> Memory:
         """Return the memory of a release that was never published."""
-        return cls((), _typed({}, _MEMBERS), _typed({}, _VALUES))
+        return cls((), _typed({}, MEMBERS), _typed({}, VALUES))
 
     def knows(self, digest: str, partition: str | None, release_id: str | None = None) -> bool:
         """Tell whether a table was published as that partition, under that id."""
@@ -137,10 +137,6 @@ class Memory:
 
 def _typed(columns: Mapping[str, Any], types: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(columns.get(name, []), dtype=kind) for name, kind in types.items()})
-
-
-def _listed(releases: tuple[Past, ...]) -> list[list[str | None]]:
-    return [[past.digest, past.partition, past.release_id] for past in releases]
 
 
 def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
@@ -223,7 +219,7 @@ def met(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Series]:
             f"and leading zeros, got {twice} in one release that do not: they cannot be told apart any more. "
             f"Give them other keys and begin a new memory: see docs/known-limits.md, The memory stays."
         )
-    values = values.drop_duplicates(_KEY, keep="last").reset_index(drop=True)
+    values = values.drop_duplicates(KEY, keep="last").reset_index(drop=True)
     return replace(memory, members=members, values=values), now
 
 
@@ -247,7 +243,7 @@ def remember(
     classes = class_texts(behind, policy)
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
     current = np.int64(len(memory.releases))
-    members = joined.assign(release=current)[list(_MEMBERS)]
+    members = joined.assign(release=current)[list(MEMBERS)]
     before, after = protected(policy, noisy_units(behind, policy)), noisy_units(released, policy)
     under, lasting = terms(policy), policy.lasting
     added = [
@@ -259,11 +255,11 @@ def remember(
     ]
     if _has(memory, past, members, added):
         return memory
-    values = pd.concat([memory.values, *added], ignore_index=True).drop_duplicates(_KEY, keep="last")
+    values = pd.concat([memory.values, *added], ignore_index=True).drop_duplicates(KEY, keep="last")
     return Memory(
         (*memory.releases, past),
-        pd.concat([memory.members, members], ignore_index=True).astype(_MEMBERS),
-        values[list(_VALUES)].astype(_VALUES).reset_index(drop=True),
+        pd.concat([memory.members, members], ignore_index=True).astype(MEMBERS),
+        values[list(VALUES)].astype(VALUES).reset_index(drop=True),
         memory.key,
     )
 
@@ -284,71 +280,6 @@ def _has(memory: Memory, past: Past, members: pd.DataFrame, values: list[pd.Data
 
 def _within(added: list[pd.DataFrame], values: pd.DataFrame) -> bool:
     """Tell whether all noisy values were published before, of the same persons."""
-    what = [*_KEY, "noisy"]
+    what = [*KEY, "noisy"]
     known = pd.MultiIndex.from_frame(values[what])
     return all(pd.MultiIndex.from_frame(frame[what]).isin(known).all() for frame in added)
-
-
-def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
-    """Put a memory into one table and its facts, as the vault stores them.
-
-    Of a member ``release`` is the position of its release; of a value −2 minus that, or −1 for none.
-    """
-    members = memory.members.assign(column="", original=0, terms="", noisy=0)
-    values = memory.values.assign(release=-2 - memory.values["release"])
-    columns = list(_VALUES)
-    table = pd.concat([members[columns], values[columns]], ignore_index=True)
-    releases = _listed(memory.releases)
-    return table, {"memory": {"version": _VERSION, "releases": releases, "key": memory.key}}
-
-
-def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> Memory:
-    """Read a memory back; of values that were told apart by their class, the last one.
-
-    Raises:
-        InputError: it is none, or of a version that this program does not know.
-    """
-    document = facts.get("memory", {})
-    if not _is_memory(document) or not set(_VALUES) <= set(frame.columns):
-        raise InputError("the memory of a release must be one that this version wrote, got another table")
-    member = (frame["release"] >= 0).to_numpy()
-    values = frame.loc[~member, list(_VALUES)]
-    return Memory(
-        tuple(Past(*past) for past in document["releases"]),
-        frame.loc[member, list(_MEMBERS)].astype(_MEMBERS).reset_index(drop=True),
-        values.assign(release=-2 - values["release"])
-        .drop_duplicates(_KEY, keep="last")
-        .astype(_VALUES)
-        .reset_index(drop=True),
-        document["key"],
-    )
-
-
-def _is_memory(document: Mapping[str, Any]) -> bool:
-    """Tell whether facts are a memory's: digests and plain names of partitions, no other text."""
-    key, releases, version = (document.get(name) for name in ("key", "releases", "version"))
-    return (
-        set(document) == {"version", "releases", "key"}
-        and type(version) is int
-        and version in _READABLE
-        and (key is None or is_digest(key))
-        and isinstance(releases, list)
-        and all(map(_is_past, releases))
-    )
-
-
-def _is_past(past: Any) -> bool:
-    """Tell whether this is a release as a memory lists it, before version 3 without the ledger's id."""
-    if not isinstance(past, list) or len(past) not in (2, 3) or not is_digest(past[0]):
-        return False
-    named = past[1] is None or _is_partition(past[1])
-    return named and (len(past) == 2 or past[2] is None or is_release_id(past[2]))
-
-
-def _is_partition(value: Any) -> bool:
-    if not isinstance(value, str) or len(value) > 200:
-        return False
-    try:
-        return plain_partition(value) == value
-    except InputError:
-        return False

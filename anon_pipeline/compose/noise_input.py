@@ -10,13 +10,24 @@ import json
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.canonical import Canonical
 from anon_pipeline.compose.sticky import Recalled
+from anon_pipeline.encode import CLASS, RECORD
 from anon_pipeline.facts import Facts, KAnonymizedFacts
 
-__all__ = ["noise_input"]
+__all__ = ["noise_input", "without_numbers"]
+
+
+def without_numbers(recoded: pd.DataFrame) -> pd.DataFrame:
+    """Return a recoded table without what numbers its records and classes: random ids, numbers of classes.
+
+    Args:
+        recoded: (n, columns) the table of `k_anonymized`; who is suppressed stays to be seen.
+    """
+    return recoded.drop(columns=[RECORD]).assign(**{CLASS: recoded[CLASS] >= 0})
 
 
 def noise_input(table: Canonical, in_class: NDArray[np.bool_], stays: Recalled, *, facts: Facts) -> str:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from anon_pipeline.compose.memory import Memory, Past, from_table, to_table
+from anon_pipeline.compose.memory import Memory, Past
+from anon_pipeline.compose.memory_table import from_table, to_table
 from anon_pipeline.deidentify import hashing_key, memory_key
 from anon_pipeline.errors import InputError, PublishError
 from anon_pipeline.ledger.recovery import must_remember

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from anon_pipeline.errors import private_stage
+from anon_pipeline.errors import InputError, private_stage
 from anon_pipeline.ledger import Asked
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.perturb.keys import NoiseKey, fresh_key
@@ -24,7 +24,7 @@ from anon_pipeline.publish.booking import Booking
 from anon_pipeline.publish.draws import Draw, Draws
 from anon_pipeline.staged import Drawn
 
-__all__ = ["Opening", "binding_of", "take"]
+__all__ = ["Opening", "binding_of", "forget_published", "take"]
 
 
 def binding_of(asked: Asked, noise_input: str) -> str:
@@ -122,3 +122,21 @@ class Opening:
         except BaseException:
             self.booked.failed(self.release_id)
             raise
+
+
+def forget_published(draws: Draws | None) -> None:
+    """Destroy the keys of a release that is published now.
+
+    Raises:
+        InputError: they cannot be removed; the next run does so before it draws.
+    """
+    if draws is None:
+        return
+    try:
+        if draws.any():
+            with draws.alone():
+                draws.destroy()
+        return
+    except InputError as error:
+        problem = str(error)
+    raise InputError(f"the release is published, its next run destroys the key of its noise: {problem}")

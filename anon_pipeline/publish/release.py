@@ -20,7 +20,7 @@ from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.compose.sticky import spent_since
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import GateRefused, InputError, PublishError
+from anon_pipeline.errors import GateRefused, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.lineage import Descent, Where
@@ -28,6 +28,7 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
+from anon_pipeline.publish.drawing import forget_published
 from anon_pipeline.publish.draws import Draws
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
@@ -270,26 +271,8 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
                     page=page,
                     fence=fence,
                 )
-    _forget(draws)
+    forget_published(draws)
     return _published(booked.folder, judged, written)
-
-
-def _forget(draws: Draws | None) -> None:
-    """Destroy the keys of a release that is published now.
-
-    Raises:
-        InputError: they cannot be removed; the next run does so before it draws.
-    """
-    if draws is None:
-        return
-    try:
-        if draws.any():
-            with draws.alone():
-                draws.destroy()
-        return
-    except InputError as error:
-        problem = str(error)
-    raise InputError(f"the release is published, its next run destroys the key of its noise: {problem}")
 
 
 def _published(folder: Path, judged: Judged, document: Mapping[str, Any]) -> Published:

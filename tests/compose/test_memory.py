@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import anonymize
-from anon_pipeline.compose.memory import Memory, Past, class_texts, from_table, remember, to_table
+from anon_pipeline.compose.memory import Memory, Past, class_texts, remember
+from anon_pipeline.compose.memory_table import from_table, to_table
 from anon_pipeline.encode import PERSON, PRIVATE, RECORD
 from anon_pipeline.errors import GateRefused, InputError
 from anon_pipeline.policy import Policy

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline import Memory, anonymize
 from anon_pipeline.compose.intersection import fewest_compatible, history
-from anon_pipeline.compose.memory import Past, from_table, met, to_table
+from anon_pipeline.compose.memory import Past, met
+from anon_pipeline.compose.memory_table import from_table, to_table
 from anon_pipeline.deidentify import ID, person_ids
 from anon_pipeline.errors import GateRefused, InputError
 from anon_pipeline.gate import Status

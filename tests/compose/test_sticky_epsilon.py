@@ -19,7 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.compose.memory import Memory, Past, from_table, remember, terms, to_table
+from anon_pipeline.compose.memory import Memory, Past, remember, terms
+from anon_pipeline.compose.memory_table import from_table, to_table
 from anon_pipeline.compose.sticky import recall, recalled, spending
 from anon_pipeline.encode import PERSON, RECORD
 from anon_pipeline.errors import PolicyError

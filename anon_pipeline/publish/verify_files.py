@@ -1,0 +1,167 @@
+"""The files of a release that is verified: data, page, what else lies there, and the shape of its manifest.
+
+Belongs here: a verdict for each of them. Does not belong here: reading them (`held`, `beside`), what the
+manifest says of policy and stages (`verify`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.digest import digest_frame
+from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.gate import Status, Verdict
+from anon_pipeline.limits import REPORT_BYTES, Held
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Limits
+from anon_pipeline.publish.beside import lying_beside
+from anon_pipeline.publish.held import Read, bytes_of, is_page, limits_of, readings
+from anon_pipeline.publish.recorded import broken_names
+from anon_pipeline.publish.tables import column_types, file_types, from_bytes, schema_of
+
+__all__ = [
+    "FOLDER",
+    "judged_content",
+    "judged_file",
+    "judged_folder",
+    "judged_page",
+    "listed",
+    "misshapen",
+    "part_of",
+    "said",
+    "unsaid",
+]
+
+FOLDER = "folder"
+"""Names the verdict on what lies beside a manifest."""
+
+
+def said(limit: str, wrong: str | None) -> Verdict:
+    """Return the verdict on a check: refused with what is wrong, else passed."""
+    return Verdict(limit, Status.REFUSED if wrong else Status.PASSED, reason=wrong)
+
+
+def listed(limit: str, problems: list[str]) -> Verdict:
+    """Return the verdict on a check that can find several problems."""
+    return said(limit, "; ".join(problems) or None)
+
+
+def unsaid(limit: str, why: str) -> Verdict:
+    """Return the verdict on a check that could not be made, and why."""
+    return Verdict(limit, Status.UNMEASURED, reason=why)
+
+
+def judged_file(read: Read, shape: list[str], *, same: bool) -> Iterator[Verdict]:
+    """Compare the data file with what the manifest says of it: bytes, name, types of its columns.
+
+    The types are compared once the content was read, within the limits, and is the manifest's.
+    """
+    files = len(read.document["files"])
+    problems = [f"a release has one data file, got {files}"] if files != 1 else []
+    problems += misshapen(shape, "files")
+    if not problems and not misshapen(shape, "release", "report"):
+        problems += broken_names(read.document)
+    if not problems and same and read.held is not None and not _same_types(read, read.held):
+        problems.append("the types must be those of the file's columns")
+    yield listed("files", problems)
+    yield said(f"file.{read.item['name']}", read.wrong)
+
+
+def _same_types(read: Read, held: Held) -> bool:
+    """Tell whether the types that a manifest names, if it does, are the file's.
+
+    Parquet says its own; a CSV must have the manifest's content when it is read with them, and then these
+    types.
+    """
+    types = read.item.get("types")
+    if types is None:
+        return True
+    try:
+        if not held.name.endswith(".csv"):
+            return list(file_types(held.data).items()) == list(types.items())
+        found = list(_typed(held.data, types))
+    except Exception:  # noqa: BLE001 - Arrow quotes what it could not read
+        return False
+    wanted = (read.document["data_digest"], list(types.items()))
+    return any((digest_frame(frame), list(column_types(frame).items())) == wanted for frame in found)
+
+
+def _typed(data: bytes, types: Mapping[str, str]) -> Iterator[pd.DataFrame]:
+    """Yield a CSV, read with types, in each way in which it may say its formulas."""
+    like = schema_of(types)
+    yield from_bytes(data, "csv", like=like)
+    with suppress(InputError):  # then they were kept
+        yield from_bytes(data, "csv", like=like, formulas="neutralize")
+
+
+def judged_page(folder: Path, document: Mapping[str, Any], shape: list[str]) -> Verdict:
+    """Compare the page beside the manifest with the digest there; releases made before 0.1.0 have none."""
+    if "report" not in document and not misshapen(shape, "report"):
+        return unsaid("report", "the manifest names none")
+    item = document.get("report", {})
+    try:
+        if misshapen(shape, "report") or not is_page(item):
+            raise InputError("the manifest must name it with digest and size")
+        bytes_of(folder / item["name"], item, Limits(file_bytes=REPORT_BYTES))
+    except OSError as error:
+        return said("report", in_words(error))
+    except InputError as error:
+        return said("report", str(error))
+    return said("report", None)
+
+
+def judged_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
+    """Refuse files beside the manifest that no release has written there."""
+    try:
+        found = lying_beside(folder, read.document, most=limits_of(policy).file_bytes)
+    except OSError as error:
+        return unsaid(FOLDER, in_words(error))
+    if found.strangers:
+        reason = f"files that the manifest does not name must not lie beside it, got {found.strangers}"
+        return said(FOLDER, reason)
+    former = f"files of releases before, of which it says nothing: {found.former}" if found.former else None
+    return Verdict(FOLDER, Status.PASSED, reason=former)
+
+
+def misshapen(shape: list[str], *parts: str) -> list[str]:
+    """Say which places of some parts of the manifest are not as its version writes them."""
+    wrong = [place for place in shape if part_of(place) in parts]
+    return [f"not as its version writes it: {', '.join(dict.fromkeys(wrong))}"] if wrong else []
+
+
+def part_of(place: str) -> str:
+    """Return the top-level key that a place is below."""
+    return re.split(r"[.:\[]", place, maxsplit=1)[0]
+
+
+def judged_content(read: Read, policy: Policy | None) -> Iterator[Verdict]:
+    """Compare the table's content with the manifest: its number of records, its digest."""
+    name = read.item["name"]
+    if read.held is None:
+        yield said("data_digest", f"{name} is not the file that the manifest names")
+        return
+    records, same = 0, False
+    try:
+        for frame in readings(read, read.held, policy):
+            records = len(frame)
+            if same := digest_frame(frame) == read.document["data_digest"]:
+                break
+    except InputError as error:
+        yield said("data_digest", str(error))
+        return
+    except Exception as error:  # noqa: BLE001 - Arrow quotes what it could not read
+        yield said("data_digest", f"{name} cannot be read as a table ({type(error).__name__})")
+        return
+    expected = read.item["records"]
+    yield said("records", None if records == expected else f"must be {expected}, got {records}")
+    if not same and name.endswith(".csv") and policy is None and "types" not in read.item:
+        yield unsaid("data_digest", "a CSV does not say its columns' types, and neither does the manifest")
+    else:
+        reason = f"the content of {name} has another digest than the manifest's"
+        yield said("data_digest", None if same else reason)
