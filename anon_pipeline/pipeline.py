@@ -98,7 +98,7 @@ def k_anonymized(
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
     All n records stay, those that are suppressed with class −1: what comes later is measured against them.
-    Their classes do not depend on the order of the source.
+    They keep their order, and their classes do not depend on it.
 
     Args:
         policy: its section ``anonymize``.
@@ -110,6 +110,7 @@ def k_anonymized(
         InfeasibleError: no recoding within the suppression limit.
     """
     wanted, frame = policy.anonymize, before.frame
+    places = np.arange(len(frame))
     if wanted.recoder in BY_ORDER:
         places = canonical(frame.drop(columns=[RECORD])).places
         frame = frame.take(np.argsort(places)).reset_index(drop=True)
@@ -132,6 +133,7 @@ def k_anonymized(
     after = frame.copy(deep=False)
     after[names] = decode(codes, recoding.values, names)
     after.insert(1, CLASS, classes.labels)
+    after = after.take(places).reset_index(drop=True)
     facts = KAnonymizedFacts(
         recoder=wanted.recoder,
         k=wanted.k,
@@ -266,7 +268,12 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
 
 
 def run(
-    policy: Policy, frame: pd.DataFrame, means: Means, *, told: Callable[[str], None] = lambda stage: None
+    policy: Policy,
+    frame: pd.DataFrame,
+    means: Means,
+    *,
+    told: Callable[[str], None] = lambda stage: None,
+    without_identifiers: Callable[[Staged], None] = lambda deidentified: None,
 ) -> Chain:
     """Run all stages in memory; nothing is written.
 
@@ -275,6 +282,8 @@ def run(
         frame: (n, columns) personal data.
         means: hierarchies, key, entropy.
         told: called with the name of each stage before it begins.
+        without_identifiers: called with the table of `deidentified`; raises to end the run before any noise
+            is drawn.
     Raises:
         InputError, InfeasibleError: see the stages.
         StageCrashed: a bug, without its message.
@@ -283,6 +292,7 @@ def run(
     staged = raw(policy, frame, entropy=means.entropy, where=means.where)
     told("deidentified")
     staged = deidentified(policy, staged, key=means.key)
+    without_identifiers(staged)
     told("k_anonymized")
     recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies, searching=means.searching)
     told("perturbed")

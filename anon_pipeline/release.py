@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -14,9 +15,10 @@ import pandas as pd
 from anon_pipeline.compose.archive import Archive, refuse_unless_archived
 from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.deidentify import hashing_key, memory_key
-from anon_pipeline.errors import PolicyError, private_stage
+from anon_pipeline.errors import GateRefused, PolicyError, private_stage
 from anon_pipeline.facts import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.gate.contracts import broken_contract, deidentified_contract
 from anon_pipeline.lineage import Descent, Where
 from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
@@ -32,7 +34,7 @@ from anon_pipeline.recode.model import Progress, untold
 from anon_pipeline.report import internal_report
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import read_population
-from anon_pipeline.staged import Chain, Means
+from anon_pipeline.staged import Chain, Means, Staged
 
 __all__ = ["Release", "anonymize", "make_release"]
 
@@ -124,7 +126,7 @@ def anonymize(
         known = (memory or Memory.empty()).under(memory_key(policy, key))
         memory = None if memory is None else known
     means = Means(folder, key, entropy or system_entropy(), memory=known)
-    chain = run(policy, frame, means)
+    chain = run(policy, frame, means, without_identifiers=partial(_refuse_identifiers, policy))
     with private_stage("gate"):
         report = evaluate(
             chain.suppressed.frame,
@@ -189,8 +191,9 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         where=Where(None, policy.name, partition),
     )
     with opened.failing():
-        chain: Chain = run(policy, frame, means, told=told)
-        told("published")
+        clean = partial(_refuse_identifiers, policy)
+        chain: Chain = run(policy, frame, means, told=told, without_identifiers=clean)
+        told("gate")
         with private_stage("published"):
             written = publish(
                 chain.suppressed,
@@ -207,6 +210,21 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
             released, folder = chain.suppressed.frame, locations.hierarchies
             reported(internal_report(policy, written.manifest, released, originals, hierarchies=folder))
     return written
+
+
+def _refuse_identifiers(policy: Policy, deidentified: Staged) -> None:
+    """Refuse a table in which identifiers are left, before its noise is drawn and its ε is spent.
+
+    The gate would refuse the release for the same reason. In Dagster this is the check of `deidentified`.
+
+    Raises:
+        GateRefused: naming columns, kinds of identifiers and counts.
+    """
+    with private_stage("deidentified"):
+        problems = broken_contract(deidentified.frame, deidentified_contract(policy))
+    if problems:
+        lines = "\n".join(f"deidentified: {problem}" for problem in problems)
+        raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")
 
 
 def _read(archive: Archive, booked: Booking, partition: str | None) -> Memory:

@@ -413,7 +413,10 @@ def test_one_key_gives_the_same_release_whatever_the_order_of_the_source(
     made = []
     for table in (frame, mixed):
         before = pipeline.raw(policy, table, entropy=system_entropy())
+        ids = before.frame[RECORD]
         before = pipeline.k_anonymized(policy, pipeline.deidentified(policy, before, key=None))
+        assert before.frame[RECORD].tolist() == ids.tolist()  # utility compares it with the source by place
+        assert before.frame["height"].tolist() == table["height"].tolist()
         noisy = pipeline.perturbed(policy, before, entropy=seeded_entropy(6))
         released = pipeline.suppressed(policy, noisy, before).frame[policy.released]
         made.append(released.sort_values(list(released.columns), ignore_index=True))

@@ -18,11 +18,12 @@ __all__ = ["withdrawal_notice"]
 _WIDTH = 100
 _TO_DO = (
     "Stop using the release, and tables and results that hold its records.",
-    "Delete its files and all copies and extracts of them, in backups as far as you can. A copy has the "
-    "SHA-256 above (sha256sum FILE), whatever its name.",
+    "Delete its files and all copies and extracts of them, in backups as far as you can. {which}",
     "Tell everybody to whom you have passed it on, with this message.",
     "Confirm to us that you have done so.",
 )
+_BY_FILES = "A copy has the SHA-256 above (sha256sum FILE), whatever its name."
+_BY_MANIFEST = "They are the files that lie beside a manifest.json with the data_digest above."
 _CANNOT = (
     "Whoever has seen the release knows what it told, and deleting it does not undo that. Together with "
     "later releases of the same persons it may tell more: so it stays in our count of what was told "
@@ -39,6 +40,7 @@ def withdrawal_notice(published: Event, withdrawn: Event, document: Mapping[str,
         document: its manifest, where the destination still has it; None: the text names it by its content
         alone.
     """
+    which = _BY_MANIFEST if document is None else _BY_FILES
     lines = [
         f"Subject: please delete the release {published.release}{_of(published)}",
         "",
@@ -48,7 +50,7 @@ def withdrawal_notice(published: Event, withdrawn: Event, document: Mapping[str,
         "",
         *_wrapped("Why it may matter", _reasons(document)),
         "",
-        *_wrapped("Please", _TO_DO),
+        *_wrapped("Please", tuple(line.format(which=which) for line in _TO_DO)),
         "",
         fill(f"What cannot be undone: {_CANNOT}", _WIDTH),
     ]

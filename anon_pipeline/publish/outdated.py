@@ -119,6 +119,9 @@ WARNINGS: dict[str, tuple[str, Callable[[_Told], bool]]] = {
 }
 """Text and condition of each warning about manifests of version 1, by the name of its section."""
 
+_STILL = ("exact-measures-of-the-input",)
+"""What manifests of version 2 tell as well, where records were suppressed."""
+
 LOOKED_FOR = Warned(
     "identifiers-that-were-not-looked-for",
     "it holds texts or numbers that look like identifiers of persons, of kinds that 0.1.0 did not look for",
@@ -127,14 +130,12 @@ LOOKED_FOR = Warned(
 
 
 def warned(document: Mapping[str, Any]) -> Iterator[Warned]:
-    """Yield the warnings that apply to a manifest: of those of version 1; later ones have none.
+    """Yield the warnings that apply to a manifest of version 1; of later ones those that are not mended yet.
 
     Args:
         document: the manifest, whatever it says.
     """
-    if document.get("manifest_version") != 1:
-        return
-    told = _Told(document)
+    told, first = _Told(document), document.get("manifest_version") == 1
     for name, (text, applies) in WARNINGS.items():
-        if applies(told):
+        if applies(told) and (first or (name in _STILL and told.suppressed)):
             yield Warned(name, text)

@@ -124,7 +124,9 @@ def unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverified]:
         path = ".".join(steps)
         if any(_is(steps, pattern) for pattern in compared):
             continue
-        if _adds_up(path, steps, asked) or (asked.worded and path in shares):
+        if asked.policy is None and any(_is(steps, pattern) for pattern in _ALONE):
+            found.append(Unverified(path, "not verifiable", "needs --policy"))
+        elif _adds_up(path, asked) or (asked.worded and path in shares):
             found.append(Unverified(path, "together", "only its sum with others is compared"))
         else:
             found.append(Unverified(path, "not verifiable", _why(path, asked)))
@@ -147,12 +149,9 @@ def _is(steps: Steps, pattern: Steps) -> bool:
     )
 
 
-def _adds_up(path: str, steps: Steps, asked: Asked) -> bool:
+def _adds_up(path: str, asked: Asked) -> bool:
     """Tell whether a leaf is compared with other leaves only."""
-    if not asked.worded:
-        return False
-    alone = asked.policy is None and any(_is(steps, pattern) for pattern in _ALONE)
-    return alone or any(fnmatchcase(path, pattern) for pattern in TOGETHER)
+    return asked.worded and any(fnmatchcase(path, pattern) for pattern in TOGETHER)
 
 
 def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:

@@ -29,7 +29,7 @@ __all__ = ["Correlation", "Distribution", "SizeBin", "class_sizes", "correlation
 class Distribution:
     """One column: its role, how it is counted, its bins.
 
-    kind: ``numbers``, ``categories`` or ``pseudonyms`` (hashes and masks, of which nothing is counted).
+    kind: ``numbers``, ``categories``, ``pseudonyms`` (hashes) or ``masks``, of which nothing is counted.
     unnamed: whether categories are numbered by rank, since their names are cells of the data.
     """
 
@@ -90,7 +90,8 @@ def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> 
 def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: int) -> Distribution:
     column = policy.columns[name]
     if isinstance(column, Identifier):
-        return Distribution(name, column.role, "pseudonyms", None, ())
+        kind = "masks" if column.action == "mask" else "pseudonyms"
+        return Distribution(name, column.role, kind, None, ())
     unit = column.unit if isinstance(column, Perturb) else None
     if _is_number(policy, name, tables[-1]):
         bins = number_bins([_numbers(table, name) for table in tables], k=k)

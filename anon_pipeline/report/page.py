@@ -112,7 +112,7 @@ def _summary(described: Described) -> Iterator[tuple[str, str]]:
         yield "partition", document["partition"]
     yield "records", f"{file['records']:,} released, of {facts['raw']['records']:,}"
     yield "classes", f"{facts['suppressed']['classes']:,}"
-    yield "k", f"{facts['k_anonymized']['k']}"
+    yield "k", f"{next(v.bound for v in described.gate.verdicts if v.limit == 'k'):g}"
     if document.get("epsilon") is not None:
         yield "ε of a record", f"{document['epsilon']:g}"
 

@@ -41,7 +41,14 @@ def _document(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", APPLYING)
 def test_each_release_is_warned_of_by_what_it_has(name: str) -> None:
     assert {warning.name for warning in warned(_document(name))} == APPLYING[name]
-    assert list(warned({**_document(name), "manifest_version": 2})) == []
+    later = {warning.name for warning in warned({**_document(name), "manifest_version": 2})}
+    assert later == APPLYING[name] & {"exact-measures-of-the-input"}
+
+
+def test_exact_measures_tell_nothing_where_nobody_was_suppressed() -> None:
+    document = {**_document("noisy"), "manifest_version": 2}
+    document["facts"]["suppressed"]["suppressed_in_all"] = 0
+    assert list(warned(document)) == []
 
 
 def test_every_warning_has_a_section_and_every_section_a_warning() -> None:
