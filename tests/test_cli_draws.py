@@ -61,6 +61,20 @@ def test_a_refused_draw_is_listed_as_spent(call: Call, book: Ledger) -> None:
     assert out.endswith("small: ε = 2 spent, releases: 1, drawn and not published: 1\n")
 
 
+def test_an_identifier_that_was_overlooked_costs_nothing(call: Call, book: Ledger, tmp_path: Path) -> None:
+    people = pd.read_csv(tmp_path / "people.csv")
+    people.loc[3, "note"] = "ann.lee@mail.example.org"
+    people.to_csv(tmp_path / "people.csv", index=False)
+    code, _, err = call("run", "policy.yaml")
+    assert code == 1
+    assert "deidentified: note: " in err
+    assert "(email)" in err
+    assert "No noise was drawn, and no ε was spent." in err
+    assert "ann.lee" not in err
+    assert sealed(tmp_path) == []
+    assert book.events() == []
+
+
 def test_closing_a_refused_draw_destroys_its_key_and_gives_nothing_back(
     call: Call, book: Ledger, tmp_path: Path
 ) -> None:

@@ -369,6 +369,16 @@ def test_every_kind_of_release_has_both_reports(
         assert page.startswith(b"<!DOCTYPE html>")
 
 
+def test_the_summary_has_the_k_that_the_gate_demanded_and_masks_are_no_pseudonyms(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    policy = small_policy(anonymize={"k": 4}, gate={"k": 3}, columns={"person": {"action": "mask"}})
+    page = public(making(policy, small_people())).decode()
+    assert "<dt>k</dt><dd>3</dd>" in page.replace("\n", "").replace("  ", "")
+    assert "masks, of which nothing is counted" in page
+    assert "pseudonyms" not in page
+
+
 def test_constant_columns_and_one_class_are_fine(
     small_policy: Small, small_people: People, making: Making
 ) -> None:
