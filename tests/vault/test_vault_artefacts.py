@@ -160,7 +160,7 @@ def test_key_and_artefact_must_agree(sealed: Vault, put: Put) -> None:
     assert bytes(without.read("r/b.parquet")) == b"plain"
     with pytest.raises(InputError, match="is encrypted and there is no key"):
         without.read("r/a.parquet")
-    with pytest.raises(InputError, match="must be encrypted, since there is a key"):
+    with pytest.raises(InputError, match="is not encrypted, but a vault key is set"):
         sealed.read("r/b.parquet")
 
 
