@@ -16,8 +16,7 @@ __all__ = ["HEADERLESS", "headerless", "places", "refuse_names", "withheld_names
 
 HEADERLESS = "The first line may be a record: the file may have no header."
 _WITHHELD = (
-    "Names that the policy does not have may be cells: the command line shows them on a terminal, given "
-    "--show-values."
+    "Undeclared names are hidden because they may be data. To see them, run with --show-values on a terminal."
 )
 _MOST_PLACES = 20
 _LONGEST = 60
@@ -89,9 +88,10 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
         yield f"columns must not look alike, got {one} and {other}"
     if undeclared:
         where = [place for place, name in enumerate(got, 1) if name in set(undeclared)]
+        columns = "column" if len(where) == 1 else "columns"
         yield (
-            f"columns must be declared in the policy, got {len(undeclared)} undeclared, in the places "
-            f"{places(where)}. Give each a role (identifier with action: drop removes it)."
+            f"the policy does not declare {len(where)} {columns} of the data: {columns} {places(where)}. "
+            f"Give each a role (identifier with action: drop removes it)."
         )
     if lacking:
         yield f"columns of the policy must be in the data, not there: {', '.join(lacking)}"

@@ -135,7 +135,11 @@ def with_cell(column: str, value: object, rows: int = 1) -> Callable[[pd.DataFra
 
 BAD_DATA = {
     "unknown column": (lambda p: p.drop(columns="note"), 2, "not there: note"),
-    "undeclared columns": (lambda p: p.assign(zz=1, aa=2), 2, "got 2 undeclared, in the places 8, 9. "),
+    "undeclared columns": (
+        lambda p: p.assign(zz=1, aa=2),
+        2,
+        "does not declare 2 columns of the data: columns 8, 9. ",
+    ),
     "value outside its hierarchy": (
         with_cell("city", CANARY, 3),
         2,

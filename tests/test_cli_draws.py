@@ -94,7 +94,7 @@ def test_closing_a_refused_draw_destroys_its_key_and_gives_nothing_back(
     assert "2 is spent, 2 is asked, 1 is left" in err
     code, _, err = call("ledger", "close", release_id, "--as", "failed")
     assert code == 2
-    assert "must be as it was looked at, it is failed, closed now" in err
+    assert "changed since it was looked up, or is not open (state: failed, closed" in err
 
 
 def test_close_says_what_it_means(call: Call) -> None:

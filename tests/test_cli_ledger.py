@@ -256,8 +256,8 @@ def test_where_there_is_no_ledger_none_is_made(call: Call, tmp_path: Path, comma
 def test_an_id_must_be_of_one_release(call: Call, policy: Policy, book: Ledger) -> None:
     for _ in range(2):
         book.open(asked_by(policy.model_copy(update={"budget": None}), None))
-    assert "got that of 0" in call("ledger", "withdraw", "x")[2]
-    assert "got that of 2" in call("ledger", "withdraw", "")[2]
+    assert "no release id begins with 'x'" in call("ledger", "withdraw", "x")[2]
+    assert "2 release ids begin with '': give more digits" in call("ledger", "withdraw", "")[2]
 
 
 def test_a_ledger_that_is_off_has_nothing_to_show(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,11 +104,11 @@ def test_ordered_numbers_are_whole_where_they_are() -> None:
 def test_columns_that_do_not_fit_are_all_listed() -> None:
     data = frame(extra=1, more=CANARY).drop(columns=["age", "note"])
     assert refused(data) == [
-        "columns must be declared in the policy, got 2 undeclared, in the places 9, 10. "
+        "the policy does not declare 2 columns of the data: columns 9, 10. "
         "Give each a role (identifier with action: drop removes it).",
         "columns of the policy must be in the data, not there: age, note",
-        "Names that the policy does not have may be cells: the command line shows them on a terminal, given "
-        "--show-values.",
+        "Undeclared names are hidden because they may be data. To see them, run with --show-values on a "
+        "terminal.",
     ]
 
 
@@ -131,8 +131,8 @@ def test_a_file_without_a_header_does_not_tell_its_first_record() -> None:
     data = frame().set_axis([f"{CANARY}{i}" for i in range(10)], axis=1)
     assert refused(data) == [
         "columns of the policy must be in the data, got none of 10, but 10 others. Is there a header line?",
-        "Names that the policy does not have may be cells: the command line shows them on a terminal, given "
-        "--show-values.",
+        "Undeclared names are hidden because they may be data. To see them, run with --show-values on a "
+        "terminal.",
     ]
 
 

@@ -49,12 +49,12 @@ def said(error: BaseException) -> str:
 def test_a_record_as_the_header_is_told_by_places() -> None:
     error = refused(["10008", f"{PRIVATE} Meier", "name", "1970-01-01"])
     assert error.problems == (
-        "columns must be declared in the policy, got 3 undeclared, in the places 1, 2, 4. Give each a role "
+        "the policy does not declare 3 columns of the data: columns 1, 2, 4. Give each a role "
         "(identifier with action: drop removes it).",
         "columns of the policy must be in the data, not there: age, income",
         "The first line may be a record: the file may have no header.",
-        "Names that the policy does not have may be cells: the command line shows them on a terminal, given "
-        "--show-values.",
+        "Undeclared names are hidden because they may be data. To see them, run with --show-values on a "
+        "terminal.",
     )
     assert error.withheld_names() == ("column 1: 10008", f"column 2: {PRIVATE} Meier", "column 4: 1970-01-01")
     assert not [cell for cell in ("10008", PRIVATE, "1970") if cell in said(error)]
@@ -82,7 +82,7 @@ def test_it_stays_so_on_its_way_out_of_a_stage() -> None:
 def test_each_rule_quotes_the_policys_names_alone(got: list[str], says: str) -> None:
     problems = refused(got).problems
     assert any(says in problem for problem in problems)
-    assert problems[-1].startswith("Names that the policy") == bool(set(got) - set(DECLARED))
+    assert problems[-1].startswith("Undeclared names are hidden") == bool(set(got) - set(DECLARED))
 
 
 @given(st.lists(st.one_of(_CELL, st.sampled_from(DECLARED)), min_size=1, max_size=8))
@@ -179,5 +179,5 @@ def test_what_is_no_terminal_never_shows_them(
     with pytest.raises(SystemExit):
         main()
     shown = capsys.readouterr()
-    assert "names are shown on a terminal alone, standard error is none" in shown.err
+    assert "--show-values has no effect: standard error is not a terminal" in shown.err
     assert PRIVATE not in shown.out + shown.err

@@ -135,7 +135,10 @@ def test_columns_may_differ_in_mechanism_and_share_the_budget(
     lines = guarantee(policy)
     assert any("ε-local differential privacy" in line and "arm" in line for line in lines)
     assert "Together these columns spend ε = 10, δ = 4e-06: in one row the factors multiply." in lines
-    assert any("Two releases of the same person add up: their ε and δ are the sums" in line for line in lines)
+    assert any(
+        "If the same people are released twice, the ε values and the δ values add up" in line
+        for line in lines
+    )
 
 
 def test_each_mechanism_says_what_it_promises(small_policy: Small) -> None:

@@ -197,8 +197,10 @@ def _state(book: Ledger, beginning: str) -> State:
     from anon_pipeline.ledger.budget import states  # noqa: PLC0415
 
     fitting = [state for key, state in states(book.events()).items() if key.startswith(beginning)]
-    if len(fitting) != 1:
-        raise InputError(f"ID must begin the id of one release, got that of {len(fitting)}")
+    if not fitting:
+        raise InputError(f"no release id begins with {beginning!r}. Run anon-pipeline ledger list.")
+    if len(fitting) > 1:
+        raise InputError(f"{len(fitting)} release ids begin with {beginning!r}: give more digits")
     return fitting[0]
 
 

@@ -55,7 +55,7 @@ show_values_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_asked,
-    help="On a terminal, show names of columns that the policy does not have, which may be cells.",
+    help="On a terminal, show the names of undeclared columns. They may be data.",
 )
 
 
@@ -69,9 +69,9 @@ def show_names(ctx: click.Context, names: Sequence[str]) -> None:
     if not names or not ctx.meta.get(_SHOW_VALUES):
         return
     if not sys.stderr.isatty():
-        click.echo("--show-values: names are shown on a terminal alone, standard error is none", err=True)
+        click.echo("--show-values has no effect: standard error is not a terminal.", err=True)
         return
-    click.echo("Names that the policy does not have (--show-values):", err=True)
+    click.echo("Undeclared names (--show-values):", err=True)
     for name in names:
         click.echo(f"  {name}", err=True)
 

@@ -18,6 +18,7 @@ from anon_pipeline.policy.columns import Column
 __all__ = ["RULE", "NoIdentifiers", "no_identifiers", "said_in_detail"]
 
 RULE = "must hold no identifier of a person"
+_ADVICE = ". Give the column the role identifier, or allow the detector (docs/identifiers.md)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,16 @@ def said_in_detail(
         frame: (n, columns) the table that breaks them.
         rules: this rule of each column, by name.
     Returns:
-        The lines, sorted; one for each kind of identifier.
+        The lines, sorted; one for each kind of identifier, the last of these with what to do.
     """
     told: set[str] = set()
+    kinds: set[str] = set()
     for line in lines:
         name, _, rule = line.rpartition(": ")
         if rule != RULE or name not in rules:
             told.add(line)
             continue
         found = rules[name].found(frame[name])
-        told |= {f"{name}: {one}" for one in found} or {line}
-    return sorted(told)
+        kinds |= {f"{name}: {one}" for one in found} or {line}
+    last = max(kinds, default=None)
+    return sorted(told | {f"{line}{_ADVICE}" if line == last else line for line in kinds})

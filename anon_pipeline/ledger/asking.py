@@ -163,14 +163,16 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
     ]
     if found.open_releases:
         lines.append(
-            f"Of it {exact_text(found.open_epsilon)} is held by releases that are still open, "
-            f"{found.open_releases} in number. If nothing of them was written: "
+            f"{exact_text(found.open_epsilon)} of this is held by releases that are still open "
+            f"({found.open_releases}). If nothing of them was written, run "
             f"anon-pipeline ledger close ID --as failed."
         )
     if found.unpublished:
         lines.append(
-            f"Of it {exact_text(found.unpublished_epsilon)} is of noise that was drawn and not published, "
-            f"draws: {found.unpublished}. It stays spent; a run on the same data by the same policy uses its "
-            f"draw again, for nothing."
+            f"{exact_text(found.unpublished_epsilon)} of this was spent on {found.unpublished} "
+            f"draw{'s' * (found.unpublished != 1)} that {'were' if found.unpublished != 1 else 'was'} not "
+            f"published. It stays spent. A run with the same data and policy uses such a draw again at no "
+            f"cost while the vault holds its key: the next release published here deletes it, and so do "
+            f"ledger close and vault purge."
         )
     raise GateRefused("\n".join(lines))

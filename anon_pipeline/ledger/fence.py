@@ -37,8 +37,9 @@ def fenced(ledger: Ledger, release_id: str, token: str) -> Iterator[None]:
         state = page.known(release_id)
         if state.last.hash != token:
             raise GateRefused(
-                f"the release {release_id} must be as it was when its writing began, it is {state.name} "
-                f"now, since {state.last.at[:19]} (UTC). Nothing was written. Materialize perturbed again."
+                f"the release {release_id} changed while it was being written: it is {state.name} since "
+                f"{state.last.at[:19]} (UTC). Nothing was published. Run the release again (in Dagster: "
+                f"materialize perturbed again, and all that follows)."
             )
         yield
 
@@ -63,7 +64,10 @@ def close(
         state = page.known(release_id)
         refused = state.last.event == "failed" and state.drawn_at is not None and not is_over(state)
         if state.last.hash != seen or not (state.last.event == "opened" or refused):
-            raise InputError(f"{release_id} must be as it was looked at, it is {state.name} now. Look again.")
+            raise InputError(
+                f"the release {release_id} changed since it was looked up, or is not open (state: "
+                f"{state.name}). Run anon-pipeline ledger list."
+            )
         if there():
             raise InputError(f"{release_id} is at its destination: close it as published")
         note = "closed by force" if forced else "closed"

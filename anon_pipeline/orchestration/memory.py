@@ -121,9 +121,9 @@ class VaultArchive:
             and not memory.knows(shown.digest, partition, shown.release_id)
         ):
             raise InputError(
-                "the vault's memory must know the release that is published, it does not: it was lost or "
-                "replaced. Restore the vault; if it is lost for good, move that release away and go on with "
-                "anon-pipeline ledger forget POLICY."
+                "the vault's memory does not contain the published release: it was lost or replaced. Restore "
+                "the vault. If you cannot: 1. move the published release away; 2. run anon-pipeline ledger "
+                "forget POLICY."
             )
         booking(self.policy, self.locations, partition=partition).remembered(memory)
         key = hashing_key(self.policy, folder=self.locations.sources)

@@ -103,9 +103,9 @@ def _again(policy: Policy, *, declared: bool) -> str:
     """Say what several releases of the same people add up to."""
     epsilon, delta = _spent(_all(policy))
     if policy.perturb is None or policy.perturb.republish == "fresh":
-        both = "ε and δ are the sums" if delta else "ε is the sum"
-        alike = "" if declared else ", for two people who share a class in both"
-        return f"Two releases of the same person add up: their {both}{alike}."
+        both = "the ε values and the δ values" if delta else "the ε values"
+        alike = " This holds for two people who are in the same class in both releases."
+        return f"If the same people are released twice, {both} add up.{'' if declared else alike}"
     limited = policy.gate.cross_release_k is not None
     stays = promises.sticky(epsilon, delta)
     followed = "" if limited else ", and nothing limits what is learned from all classes of a record together"

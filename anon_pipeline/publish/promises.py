@@ -67,7 +67,10 @@ UNPROMISED_ROW = (
     "uniform noise, too."
 )
 
-PASSED = "That the gate let the release pass is not counted in: a limit on the drawn noise can tell more."
+PASSED = (
+    "These bounds ignore what the gate's decision reveals. A limit that depends on the drawn noise can "
+    "reveal more."
+)
 
 NOT_ALL = (
     "The scale of the noise comes from the values in the class, and suppression looks at the original "

@@ -64,9 +64,10 @@ def refuse_unless_known(ledger: Ledger, release: str, release_ids: list[str]) ->
     missing = unknown(ledger, sorted(set(release_ids)))
     if missing:
         raise InputError(
-            f"the ledger must have every release of {release} that is out, it lacks {len(missing)}: it was "
-            f"restored from a backup, deleted, or exchanged for another. Restore it; if it is lost for good, "
-            f"enter them with what they spent: anon-pipeline ledger adopt POLICY."
+            f"{len(missing)} published release{'s' * (len(missing) != 1)} of {release} "
+            f"{'are' if len(missing) != 1 else 'is'} missing from the ledger: it was restored from a backup, "
+            f"deleted, or exchanged for another. Restore the ledger. If you cannot, run anon-pipeline ledger "
+            f"adopt POLICY: it records each missing release with its full ε."
         )
 
 
@@ -86,9 +87,9 @@ def refuse_unless_remembered(ledger: Ledger, asked: Asked, memory: Memory) -> No
     lost = [key for key, tables in published.items() if key not in by_id and not tables & older]
     if lost:
         raise InputError(
-            f"the vault's memory must know every release of {asked.release} that the ledger has as "
-            f"published, it lacks {len(lost)} of {len(published)}: it was lost, or restored from a backup. "
-            f"Restore the vault; if it is lost for good, anon-pipeline ledger forget POLICY goes on without "
-            f"it: what was published until then is no longer judged together with what follows."
+            f"the vault's memory lacks {len(lost)} of {len(published)} releases of {asked.release} that the "
+            f"ledger has as published: it was lost, or restored from a backup. Restore the vault. If you "
+            f"cannot, run anon-pipeline ledger forget POLICY: what was published until then is no longer "
+            f"judged together with what follows."
         )
     refuse_unless_known(ledger, asked.release, [key for key in by_id if key is not None])

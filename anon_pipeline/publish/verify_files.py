@@ -125,7 +125,8 @@ def judged_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
     if found.strangers:
         reason = f"files that the manifest does not name must not lie beside it, got {found.strangers}"
         return said(FOLDER, reason)
-    former = f"files of releases before, of which it says nothing: {found.former}" if found.former else None
+    number = f"{found.former} file{'s' * (found.former != 1)} of earlier releases"
+    former = f"the folder also holds {number}; this manifest does not cover them" if found.former else None
     return Verdict(FOLDER, Status.PASSED, reason=former)
 
 

@@ -53,8 +53,9 @@ class Vault:
         except FileNotFoundError:
             pass
         raise InputError(
-            f"the vault must have {name}: it is not there. Materialize it first "
-            f"(a policy with vault.retain deletes private tables after publishing)."
+            f"the vault must have {name}: it is not there. In Dagster, materialize the stage again "
+            f"(vault.retain may have deleted its table). `anon-pipeline run` keeps no private tables: for "
+            f"the internal report use `run --internal-report FILE`."
         )
 
     def _plain(self, source: BinaryIO, name: str) -> memoryview:
@@ -69,9 +70,9 @@ class Vault:
             return memoryview(source.read())
         if not sealed:
             raise InputError(
-                f"the vault's {name} must be encrypted, since there is a key; it is not. "
-                f"Materialize it again; if this vault was begun without a key, encrypt it: "
-                f"anon-pipeline vault rotate."
+                f"the vault's {name} is not encrypted, but a vault key is set. If you began this vault "
+                f"without a key, run anon-pipeline vault rotate. If not, materialize it again, and find out "
+                f"who can write to the vault."
             )
         plain = bytearray()
         for chunk in unseal(source, name, self.keys.readable()):

@@ -183,8 +183,9 @@ def _opened(header: bytes, name: str, keys: Mapping[str, VaultKey]) -> tuple[_He
     key = keys.get(key_id.hex())
     if key is None:
         raise InputError(
-            f"the vault's {name} must be sealed with a key that is known here "
-            f"({', '.join(keys) or 'none'}), got {key_id.hex()}. Give the old key, or materialize it again."
+            f"the vault's {name} is encrypted with key {key_id.hex()}. The keys given are: "
+            f"{', '.join(keys) or 'none'}. Set key {key_id.hex()}, or pass it as an old key. If it is lost, "
+            f"materialize the stage again."
         )
     wrapped = header[_HEAD.size :]
     try:

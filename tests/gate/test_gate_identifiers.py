@@ -22,6 +22,7 @@ from benchmarks.identifiers import true_ones
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
+ADVICE = "Give the column the role identifier, or allow the detector (docs/identifiers.md)."
 
 
 def numbers(name: str, records: int = 240) -> pd.Series:
@@ -40,7 +41,7 @@ def test_a_column_of_numbers_is_refused_in_every_role(
     staged = pipeline.raw(small_policy(), people, entropy=system_entropy())
     clean = pipeline.deidentified(small_policy(), staged, key=None).frame
     words = next(d.words for d in DETECTORS if d.name == name)
-    said = f"{column}: must hold no {words} ({name}), got 240 records"
+    said = f"{column}: must hold no {words} ({name}), got 240 records. {ADVICE}"
     assert broken_contract(clean, deidentified_contract(small_policy())) == [said]
     shown = clean[small_policy().released]
     assert said in broken_contract(shown, release_contract(small_policy()))
@@ -66,7 +67,7 @@ def test_a_lone_address_in_many_records_is_refused(small_policy: Small, small_pe
     people.loc[1_234, "note"] = "write to ann(at)example.org"
     table = people[small_policy().released]
     found = broken_contract(table, release_contract(small_policy()))
-    assert "note: must hold no e-mail addresses (email), got 1 record" in found
+    assert f"note: must hold no e-mail addresses (email), got 1 record. {ADVICE}" in found
     assert "ann" not in str(found)
 
 
@@ -101,7 +102,8 @@ def test_other_lines_stay_as_they_are() -> None:
     assert said_in_detail(lines, frame, rules) == [
         "a: b: must hold no e-mail addresses (email), got 1 record",
         "a: dtype",
-        f"c: {RULE}",  # another judge has found what this one has not: it stays refused
+        f"c: {RULE}. {ADVICE}",  # another judge has found what this one has not: it stays refused
         f"d: {RULE}",
     ]
+    assert said_in_detail(lines[:1], frame, rules) == lines[:1]
     assert json.dumps(lines)

@@ -49,7 +49,7 @@ def test_a_refusal_enters_nothing(book: Ledger, asked: Ask) -> None:
 def test_open_releases_count_as_spent_until_they_are_closed(book: Ledger, asked: Ask) -> None:
     left = book.open(asked("2", 3))
     with pytest.raises(
-        GateRefused, match="2 is held by releases that are still open, 1 in number"
+        GateRefused, match=r"2 of this is held by releases that are still open \(1\)"
     ) as refused:
         book.open(asked("2", 3))
     assert "anon-pipeline ledger close ID --as failed" in str(refused.value)

@@ -111,7 +111,7 @@ def test_a_draw_that_is_published_withdrawn_given_up_or_unknown_is_over(book: Le
     with pytest.raises(GateRefused, match="was closed as failed"):
         book.begin(ids[2], asked(), "digest")
     for release_id in ids[:3]:
-        with pytest.raises(InputError, match="must be as it was looked at"):
+        with pytest.raises(InputError, match="changed since it was looked up"):
             give_up(book, release_id)
 
 

@@ -168,7 +168,7 @@ def test_an_identifier_in_a_text_stops_the_run_at_deidentified(
             lambda p: p.assign(height=["CANARY-7f3a", *p["height"][1:]]),
             "height: must be a number, got 1 records",
         ),
-        (lambda p: p.assign(**{"CANARY-7f3a": 1}), "got 1 undeclared, in the places 8. "),
+        (lambda p: p.assign(**{"CANARY-7f3a": 1}), "does not declare 1 column of the data: column 8. "),
         (lambda p: p.iloc[:0], "at least one record"),
         (lambda p: p.iloc[:2], "k must be at most the number of records"),
     ],

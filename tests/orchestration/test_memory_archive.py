@@ -191,10 +191,10 @@ def test_killed_at_any_point_it_agrees_with_what_is_published(
 def test_a_lost_memory_is_not_a_new_beginning(world: World) -> None:
     world.release()
     world.file.unlink()
-    with pytest.raises(InputError, match="must know the release that is published"):
+    with pytest.raises(InputError, match="does not contain the published release"):
         world.release()
     (world.folder / "out").rename(world.folder / "away")
-    with pytest.raises(InputError, match="it lacks 1 of 1"):  # the ledger knows it
+    with pytest.raises(InputError, match="memory lacks 1 of 1"):  # the ledger knows it
         world.release()
     forget(ledger_at(world.locations.ledger), asked_by(world.policy, None))
     assert composition(world.release())["releases_before"] == 0
@@ -205,7 +205,7 @@ def test_a_memory_of_yesterday_is_not_enough(world: World) -> None:
     yesterday = world.file.read_bytes()
     world.release(height=world.people["height"] + 1)
     world.file.write_bytes(yesterday)
-    with pytest.raises(InputError, match="must know the release that is published"):
+    with pytest.raises(InputError, match="does not contain the published release"):
         world.release()
 
 

@@ -132,7 +132,7 @@ def test_a_memory_of_yesterday_does_not_know_todays_people_behind_the_same_table
     yesterday = file.read_bytes()
     wards.release("x" * 10, "IJKLMNOPQR")
     file.write_bytes(yesterday)
-    with pytest.raises(Exception, match="must know the release that is published"):
+    with pytest.raises(Exception, match="does not contain the published release"):
         wards.memory()
 
 

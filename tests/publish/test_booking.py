@@ -80,7 +80,7 @@ def test_a_refused_release_stays_spent_and_is_made_again_for_nothing(
     assert entered(places) == ["drawn", *["opened", "failed"] * 3]
     with pytest.raises(GateRefused, match="2 is spent, 2 is asked, 0 is left") as refused:
         make_release(small_policy(budget={"epsilon": 2}), places)
-    assert "2 is of noise that was drawn and not published, draws: 1. It stays spent" in str(refused.value)
+    assert "2 of this was spent on 1 draw that was not published. It stays spent" in str(refused.value)
 
 
 def test_a_stage_that_fails_after_the_noise_leaves_it_spent(
@@ -141,7 +141,7 @@ def test_a_crash_before_the_rename_counts_and_the_next_run_uses_its_draw(
     with monkeypatch.context() as patch:
         patch.setattr(release, place, kill)
         killed(lambda: make_release(policy, places))
-    with pytest.raises(GateRefused, match="2 is of noise that was drawn and not published, draws: 1"):
+    with pytest.raises(GateRefused, match="2 of this was spent on 1 draw that was not published"):
         make_release(small_policy(budget={"epsilon": 3}, gate={"k": 4}), places)
     made = make_release(policy, places)
     book = ledger_at(places.ledger)

@@ -26,7 +26,7 @@ def test_noise_says_its_epsilon_and_that_it_is_not_the_whole_story(small_policy:
     lines = guarantee(small_policy())
     assert "(ε-indistinguishable, ε = 2)" in lines[1]
     assert "not end-to-end differential privacy" in lines[6]
-    assert lines[7].startswith("Two releases of the same person add up: their ε is the sum")
+    assert lines[7].startswith("If the same people are released twice, the ε values add up.")
     assert lines[8].endswith("within its 99 % confidence interval of height.")
     two = guarantee(small_policy(columns={"weight": {"role": "perturb", "resolution": 1}}))
     assert "ε = 2 for all of these columns together" in two[1]

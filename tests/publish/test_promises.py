@@ -439,9 +439,10 @@ def test_noise_that_stays_says_what_all_releases_tell(small_policy: Small) -> No
 
 
 def test_fresh_noise_of_the_class_adds_up_for_who_shares_a_class(small_policy: Small) -> None:
-    both = "Two releases of the same person add up: their ε is the sum"
-    assert f"{both}, for two people who share a class in both." in guarantee(small_policy())
-    assert f"{both}." in guarantee(small_policy(columns={"height": DECLARED}))
+    both = "If the same people are released twice, the ε values add up."
+    alike = " This holds for two people who are in the same class in both releases."
+    assert f"{both}{alike}" in guarantee(small_policy())
+    assert both in guarantee(small_policy(columns={"height": DECLARED}))
 
 
 @pytest.mark.parametrize("document", ["docs/known-limits.md", "docs/mechanisms.md"])

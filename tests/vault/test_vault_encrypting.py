@@ -122,7 +122,7 @@ def test_a_plain_table_in_a_sealed_vault_is_never_adopted_unasked(
     assert rotate(sealed) == Rotated(0, 1, 1, 0)
     sealed.store.remove("clinic/raw.parquet")  # also where everything that was sealed has been deleted
     assert rotate(sealed) == Rotated(0, 0, 1, 0)
-    with pytest.raises(InputError, match="must be encrypted, since there is a key"):
+    with pytest.raises(InputError, match="is not encrypted, but a vault key is set"):
         sealed.read("clinic/suppressed.parquet")
     assert rotate(sealed, encrypt_plain=True) == Rotated(0, 0, 0, 0, encrypted=1)
     assert bytes(sealed.read("clinic/suppressed.parquet")) == CANARY
