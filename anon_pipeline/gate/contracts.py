@@ -210,15 +210,18 @@ def _range_of(hierarchy: Hierarchy) -> Callable[[str], bool] | None:
 
 
 def release_contract(policy: Policy) -> Contract:
-    """What is published: the policy's columns and no private one, no identifier, numbers on their grid."""
+    """What is published: the policy's columns and no private one, no identifier, numbers on their grid.
+
+    Numbers with noise are not searched for identifiers here, but before they get it
+    (`deidentified_contract`): the verdict must not depend on the noise that was drawn.
+    """
     columns: dict[str, Shape] = {}
     for name in policy.released:
         column = policy.columns[name]
         if isinstance(column, Identifier):
             columns[name] = _replaced(column)
         elif isinstance(column, Perturb):
-            rules = [_on_grid(column.resolution), *_clean(column)]
-            columns[name] = _column("float64", rules, nullable=False)
+            columns[name] = _column("float64", [_on_grid(column.resolution)], nullable=False)
         elif isinstance(column, PerturbCategories):
             columns[name] = _column(None, [_of_domain(column.domain)], nullable=False)
         else:

@@ -57,8 +57,13 @@ class Verdict:
         return f"{self.value:.6g}" + ("" if self.realized is None else f", realized {self.realized:.6g}")
 
     def to_json(self) -> dict[str, Any]:
-        """Return what may be published of it as JSON types: all but what was realized."""
-        return {name: value for name, value in asdict(self).items() if name != "realized"}
+        """Return what may be published of it as JSON types.
+
+        That is neither what was realized nor the expectation beside it: this is a function of the originals
+        alone, and tells who knows all but one of a class about the last one.
+        """
+        said = {name: value for name, value in asdict(self).items() if name != "realized"}
+        return said if self.realized is None else said | {"value": None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,11 @@ _MAKING = ("name", "source", "columns", "deidentify", "anonymize", "perturb", "s
 def digest_1(policy: Policy) -> str:
     """Return the digest that 0.1.0 gave to a policy file: `Policy.digest` of then.
 
-    A key that 0.1.0 did not know counts only where the policy sets it to something else than its default:
-    such a policy made no release of version 1, and its digest is another than any of them has.
+    A policy that sets a key which 0.1.0 did not know, to something else than its default, made no release of
+    version 1: it has no digest, and what is returned is empty.
     """
+    if any(_newer(policy)):
+        return ""
     return _digest(_as_then(policy, policy.model_dump(mode="json")))
 
 
@@ -71,6 +73,24 @@ def _fields(model: BaseModel, dumped: Mapping[str, Any]) -> Iterator[tuple[str, 
             name in known or (given and value != field.get_default(call_default_factory=True))
         ):
             yield name, _as_then(value, dumped[name])
+
+
+def _newer(value: Any) -> Iterator[str]:
+    """Yield the names of the keys that 0.1.0 did not know and that a policy sets."""
+    if isinstance(value, BaseModel):
+        known = _known().get(type(value).__name__, {})
+        for name, field in type(value).model_fields.items():
+            below = getattr(value, name)
+            set_to = name in value.model_fields_set and below != field.get_default(call_default_factory=True)
+            if name not in known and set_to:
+                yield name
+            yield from _newer(below)
+    elif isinstance(value, Mapping):
+        for below in value.values():
+            yield from _newer(below)
+    elif isinstance(value, (list, tuple)):
+        for below in value:
+            yield from _newer(below)
 
 
 @cache

@@ -73,12 +73,11 @@ _ALWAYS: Mapping[str, Shape] = {"packages": dict.fromkeys(_PACKAGES, is_version)
 
 
 def _shape(document: Mapping[str, Any]) -> list[str]:
-    """List the places that are not as 0.1.0 wrote them, or as no state before it did."""
-    if _worded(document):
-        top = {**_TOP, **_ALWAYS}
-        facts = broken_kinds(document.get("facts"), FIELDS_1)
-        return [*strange(document), *fitting(document, top), *facts, *_types(document)]
-    return [*strange(document), *fitting(document, _TOP), *_stages(document.get("facts"))]
+    """List the places that are not as 0.1.0 wrote them; no other version has written such manifests."""
+    top = {**_TOP, **_ALWAYS}
+    facts = broken_kinds(document.get("facts"), FIELDS_1)
+    other = [] if _worded(document) else ["packages.anon-pipeline"]
+    return [*strange(document), *fitting(document, top), *facts, *_types(document), *other]
 
 
 def _types(document: Mapping[str, Any]) -> list[str]:

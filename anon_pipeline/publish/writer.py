@@ -119,14 +119,29 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
             html = None if page is None else page(final)
             final = final if html is None else {**final, "report": _report_file(final["release"], html)}
             final = final if key is None else signed(final, key)
-            replace_file(folder / file.name, data, mode=0o644, what="data")
-            if html is not None:
-                replace_file(folder / final["report"]["name"], html, mode=0o644, what="report")
-            still_held()
-            with fence(), _as_publish_error(folder):
-                _point_to(folder, final)
+            with _taken_back(folder, before, final):
+                replace_file(folder / file.name, data, mode=0o644, what="data")
+                if html is not None:
+                    replace_file(folder / final["report"]["name"], html, mode=0o644, what="report")
+                still_held()
+                with fence(), _as_publish_error(folder):
+                    _point_to(folder, final)
             _remove_others(folder, [before, final])
     return final
+
+
+@contextlib.contextmanager
+def _taken_back(folder: Path, before: Mapping[str, Any], final: Mapping[str, Any]) -> Iterator[None]:
+    """Remove the files of a release that was refused or failed on its way, unless a manifest names them."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError, PublishError):  # what is left is removed by the next release
+            shown = read_manifest(folder) or {}
+            for name in {*_named(final)} - {*_named(before), *_named(shown)}:
+                with contextlib.suppress(FileNotFoundError):
+                    disk().unlink(folder / name, "file of a failed release")
+        raise
 
 
 def _report_file(release: str, html: bytes) -> dict[str, Any]:

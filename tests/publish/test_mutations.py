@@ -117,7 +117,7 @@ def test_with_the_key_no_change_passes(made: dict[str, Path]) -> None:
 def test_a_release_of_today_is_verified_and_says_what_is_not(made: dict[str, Path], name: str) -> None:
     found = verification(made[name], _today(name))
     assert not found.report.having(Status.REFUSED)
-    assert found.warnings == ()
+    assert {warning.name for warning in found.warnings} <= {"exact-measures-of-the-input"}
     document = json.loads((made[name] / "manifest.json").read_text())
     assert document["manifest_version"] == 2
     paths = {".".join(map(str, steps)) for steps, _ in leaves(document)}
