@@ -285,9 +285,10 @@ class BadInputResult:
     tried: kinds of bad input.
     codes: how many ended with each exit code.
     tracebacks: names of those that ended in a traceback.
-    written: names of those that left a new file outside the vault; the ledger, which holds names, digests and
-        numbers alone, is not counted.
+    written: names of those that left any other new file; the ledger, which holds names, digests and numbers
+        alone, is not counted.
     wrong: names of those with another exit code than they must have.
+    drawn: names of those that left sealed draws in the vault, which must outlive a run that failed.
     """
 
     tried: int
@@ -295,6 +296,7 @@ class BadInputResult:
     tracebacks: tuple[str, ...]
     written: tuple[str, ...]
     wrong: tuple[str, ...]
+    drawn: tuple[str, ...] = ()
 
     @property
     def lost(self) -> int:
@@ -305,7 +307,7 @@ class BadInputResult:
 def run_all() -> BadInputResult:
     """Run every bad input in this process, each in a folder of its own."""
     codes: Counter[int] = Counter()
-    tracebacks, written, wrong = [], [], []
+    tracebacks, drawn, written, wrong = [], [], [], []
     with tempfile.TemporaryDirectory() as base:
         for number, case in enumerate(CASES):
             folder = write_project(Path(base) / str(number), case)
@@ -318,9 +320,20 @@ def run_all() -> BadInputResult:
                     code = -1
             codes[code] += 1
             tracebacks += [case.name] if code == -1 or "Traceback" in said.getvalue() else []
-            written += [case.name] if _seen(folder) != before else []
+            draws = _draws(folder)
+            drawn += [case.name] if draws else []
+            after = {path: content for path, content in _seen(folder).items() if path not in draws}
+            written += [case.name] if after != before else []
             wrong += [case.name] if code != case.code else []
-    return BadInputResult(len(CASES), dict(codes), tuple(tracebacks), tuple(written), tuple(wrong))
+    left = (tuple(names) for names in (tracebacks, written, wrong, drawn))
+    return BadInputResult(len(CASES), dict(codes), *left)
+
+
+def _draws(folder: Path) -> set[Path]:
+    """Return what a draw leaves in the vault of a project: its sealed key, and that git ignores the vault."""
+    vault = folder / "vault"
+    sealed = set((vault / "small" / "draws").glob("*.draw"))
+    return {*sealed, vault / ".gitignore"} if sealed else set()
 
 
 def _seen(folder: Path) -> dict[Path, bytes]:

@@ -36,6 +36,20 @@ def pytest_configure(config: pytest.Config) -> None:
         _compile_once(pytest.MonkeyPatch())
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _dumpable() -> Iterator[None]:
+    """Keep this process as it is, in which tests call the program's `main`.
+
+    What tests start inherits its limits, and a limit on core dumps that is 0 cannot be raised again without
+    the right to do so. What `main` asks of the system is tested in processes of their own (`test_undumped`).
+    """
+    from anon_pipeline import cli
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli, "keep_out_of_dumps", lambda: None)
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Spare the garbage collector what is imported: it stays, and each full collection would walk over it."""

@@ -374,7 +374,7 @@ def test_the_guarantee_says_what_is_promised_of_categories(small_policy: Small) 
         (
             {**SMOKES, "output_bounds": [0, 1], "resolution": 1},
             "output_bounds, resolution must be left out of a perturb column with categories. These fit: "
-            "role, mechanism, values, hierarchy, weight, missing.",
+            "allow, role, mechanism, values, hierarchy, weight, missing.",
         ),
         (
             {"mechanism": "randomized_response"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -38,9 +39,10 @@ def asked(call: str) -> dict[str, Any]:
         [sys.executable, "-c", ASK.format(call=call)],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
+    assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
 
@@ -89,6 +91,23 @@ def test_locks_and_children_work_for_who_is_not_root() -> None:
 def test_a_host_process_is_left_alone(call: str) -> None:
     found = asked(call)
     assert (found["dumpable"], found["core"]) == (1, [4096, 4096])
+
+
+def test_the_process_of_the_tests_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many tests call `main` in it; whoever they start would inherit a limit that it cannot raise again."""
+    import resource
+
+    from anon_pipeline import cli
+
+    def state() -> tuple[tuple[int, int], int]:
+        return resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)
+
+    before = state()
+    monkeypatch.setattr(sys, "argv", ["anon-pipeline", "schema"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert state() == before
+    assert before[1] == 1
 
 
 def test_the_installed_program_is_main() -> None:

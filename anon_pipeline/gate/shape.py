@@ -7,7 +7,7 @@ policy asks for (`contracts`), a second opinion (`witness`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -27,8 +27,8 @@ class Rule:
     """
 
     name: str
-    holds: Callable[[pd.Series], bool]
-    bad: tuple[pd.Series, ...]
+    holds: Callable[[pd.Series], bool] = field(repr=False)
+    bad: tuple[pd.Series, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a rule that names nothing it refuses: nobody could tell whether it is being judged."""

@@ -13,7 +13,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from anon_pipeline.detectors import NAMES
 from anon_pipeline.policy.fields import Reason, Strict
-from anon_pipeline.policy.frozen import Keyed
+from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 
 __all__ = ["Allowing", "allowed_identifiers"]
 
@@ -22,7 +22,7 @@ class Allowing(Strict):
     """A column that may be released with what looks like an identifier."""
 
     allow: Keyed[Reason] = Field(
-        default_factory=dict,
+        default_factory=FrozenMapping,
         description="Detectors of identifiers that do not refuse this column, each with the reason, which is "
         "published: {telephone: hotline numbers, public}.",
         json_schema_extra={"propertyNames": {"enum": list(NAMES)}},

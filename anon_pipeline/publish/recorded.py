@@ -69,6 +69,10 @@ def broken_gate(
     return list(dict.fromkeys(problems))
 
 
+_OVER_NOISE = ("linking_risk", "attacker_success", "assignment_risk", "linkage")
+"""Limits whose value is not published where it is an expectation, see `Verdict.to_json`."""
+
+
 def _on_population(policy: Policy) -> bool:
     return policy.gate.attacks.population is not None
 
@@ -78,6 +82,8 @@ def _broken(verdict: Verdict) -> str | None:
     if verdict.limit in ("contract", "origin"):
         bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
         return None if bare else "contract and origin have neither value nor bound"
+    if verdict.value is None and verdict.limit.split(".")[0] in _OVER_NOISE:
+        return None if verdict.bound is not None else f"{verdict.limit}: it must have a bound"
     if verdict.value is None or verdict.value < 0:
         return "a limit must have a value, none below 0"
     if verdict.bound is None:

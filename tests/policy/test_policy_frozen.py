@@ -15,6 +15,7 @@ from anon_pipeline.hierarchy.tables import tree_levels
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.frozen import FrozenMapping, frozen, thawed
 from anon_pipeline.policy.hierarchies import Tree
+from anon_pipeline.policy.version_1 import digest_1
 
 TREE = {"England": {"South": ["Bath"], "North": ["York"]}, "France": {"East": ["Lyon"], "Coast": ["Nice"]}}
 
@@ -38,7 +39,7 @@ EVERYTHING: dict[str, Any] = {
         },
         "grade": {"role": "sensitive", "distance": "ordered", "order": ["low", "high"]},
         "place": {"role": "sensitive", "distance": "hierarchical", "hierarchy": {"tree": TREE}},
-        "note": {"role": "insensitive"},
+        "note": {"role": "insensitive", "allow": {"telephone": "hotline", "email": "ours"}},
     },
     "deidentify": {"key_env": "KEY"},
     "record_key": "person",
@@ -92,7 +93,15 @@ def test_nothing_in_a_policy_can_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["gate.t_closeness", "gate.l_diversity", "columns", "columns.town.hierarchy.tree"]
+    "place",
+    [
+        "gate.t_closeness",
+        "gate.l_diversity",
+        "columns",
+        "columns.town.hierarchy.tree",
+        "columns.note.allow",
+        "columns.zip.allow",
+    ],
 )
 def test_a_mapping_of_a_policy_refuses_to_be_changed(place: str) -> None:
     policy = policy_from(EVERYTHING)
@@ -118,6 +127,7 @@ def test_who_gave_the_attributes_cannot_change_the_policy_by_them() -> None:
     before = policy.digest
     given["gate"]["t_closeness"]["grade"] = 1.0
     given["columns"]["town"]["hierarchy"]["tree"]["England"]["South"].append("London")
+    given["columns"]["note"]["allow"]["telephone"] = "changed"
     given["columns"].clear()
     assert policy.digest == before
     assert policy == policy_from(EVERYTHING)
@@ -127,6 +137,8 @@ def test_limits_without_any_are_frozen_too() -> None:
     policy = policy_from({**EVERYTHING, "gate": {}})
     assert type(policy.gate.t_closeness) is type(policy.gate.l_diversity) is FrozenMapping
     assert policy.model_dump(mode="json")["gate"]["t_closeness"] == {}
+    assert type(policy.columns["zip"].allow) is FrozenMapping
+    assert "allow" not in policy.model_dump(mode="json")["columns"]["zip"]
 
 
 def test_a_policy_is_dumped_and_read_back_as_plain_values() -> None:
@@ -137,8 +149,15 @@ def test_a_policy_is_dumped_and_read_back_as_plain_values() -> None:
         assert dumped["columns"]["town"]["hierarchy"] == {"tree": TREE}
         assert type(dumped["columns"]["town"]["hierarchy"]["tree"]["England"]["South"]) is list
         assert policy_from(dumped) == policy
+        assert policy_from(dumped).digest == policy.digest
     assert Policy.model_validate_json(policy.model_dump_json()) == policy
-    assert policy.digest == "f997f3ce7b7d8962ce8161a5d57fa41b882c3fa46f4a462f2c5fc7f6dfe04ba0"
+
+
+def test_the_digest_of_version_1_is_the_one_that_0_1_0_computed() -> None:
+    """Whatever keys a policy got since: the digest stands in manifests that are out."""
+    then = {**EVERYTHING, "columns": {**EVERYTHING["columns"], "note": {"role": "insensitive"}}}
+    assert digest_1(policy_from(then)) == "f997f3ce7b7d8962ce8161a5d57fa41b882c3fa46f4a462f2c5fc7f6dfe04ba0"
+    assert digest_1(policy_from(EVERYTHING)) != digest_1(policy_from(then))  # 0.1.0 knew no `allow`
 
 
 def test_the_schema_of_a_frozen_mapping_is_that_of_a_mapping() -> None:

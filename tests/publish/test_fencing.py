@@ -104,7 +104,7 @@ def test_a_release_that_was_closed_by_force_while_it_was_written_does_not_go_out
         world.release("elsewhere")
 
     while_writing(monkeypatch, "data", close_and_release_another, after=True)
-    with pytest.raises(GateRefused, match="it is failed, closed by force now"):
+    with pytest.raises(GateRefused, match="it is failed, closed by force since"):
         world.release()
     assert world.names() == ["failed, closed by force", "published"]
     assert world.out() == 1
