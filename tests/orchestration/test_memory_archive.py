@@ -80,7 +80,9 @@ def test_it_learns_of_each_release(world: World) -> None:
         one.manifest["data_digest"],
         two.manifest["data_digest"],
     ]
-    assert sorted(item.name for item in world.file.parent.iterdir()) == ["memory.parquet"]
+    kept = world.file.parent
+    assert sorted(item.name for item in kept.iterdir()) == ["draws", "memory.parquet"]
+    assert not list((kept / "draws").iterdir())  # no key; the folder stays, for it is locked by its handle
     assert "_person_id" not in pd.read_parquet(two.path).columns
 
 
@@ -284,21 +286,62 @@ def test_through_dagster(project: Make, monkeypatch: pytest.MonkeyPatch) -> None
         assert len(archive.read(None).releases) == 2
 
 
-def test_dagster_refuses_noise_that_another_run_has_overtaken(
-    project: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+def _overtaken(project: Make, change: Callable[[pd.DataFrame], pd.DataFrame]) -> tuple[Any, Any]:
+    """Draw noise in Dagster, then let another run publish the people after a change of them.
+
+    Returns:
+        The project, and the other run's release.
+    """
     made = project(**KEEPS)
     stages = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
     assert made.materialize(*stages).success
-    make_release(
-        made.policy,
-        Locations.of(made.folder, {}),
-        archive=VaultArchive(made.policy, Locations.of(made.folder, {})),
+    people = pd.read_csv(made.folder / "people.csv")
+    change(people).to_csv(made.folder / "people.csv", index=False)
+    locations = Locations.of(made.folder, {})
+    return made, make_release(made.policy, locations, archive=VaultArchive(made.policy, locations))
+
+
+def _taller(people: pd.DataFrame) -> pd.DataFrame:
+    return people.assign(height=people["height"] + (people.index == 0))
+
+
+@pytest.mark.parametrize("change", [_taller, lambda people: people.iloc[:-20]])
+def test_dagster_refuses_noise_that_another_run_has_overtaken(
+    project: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[pd.DataFrame], pd.DataFrame]
+) -> None:
+    """Other data are another draw: what did not change has two noisy values, and one of them is out."""
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    made, _ = _overtaken(project, change)
+    before = read_manifest(made.folder / "out")
+    result = made.materialize("published", checks=False)
+    assert not result.success
+    assert "sticky" in "".join(
+        str(event.step_failure_data.error) for event in result.all_events if event.is_step_failure
     )
-    digest = read_manifest(made.folder / "out")
-    assert not made.materialize("published", checks=False).success
-    assert read_manifest(made.folder / "out") == digest
+    assert read_manifest(made.folder / "out") == before
+
+
+def _noisy_values(made: Any, manifest: Any) -> list[list[Any]]:
+    table = pd.read_parquet(made.folder / "out" / manifest["files"][0]["name"])
+    return sorted(table[["note", "height"]].to_numpy().tolist(), key=str)
+
+
+def test_noise_of_the_draw_that_another_run_has_published_is_the_same(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of equal data, policy and memory there is one draw: only the order, which tells nothing, is another."""
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    made, first = _overtaken(project, lambda people: people)
+    out = _noisy_values(made, first.manifest)
+    assert made.materialize("published", checks=False).success
+    second = read_manifest(made.folder / "out")
+    assert second is not None
+    assert _noisy_values(made, second) == out
+    assert made.materialize("perturbed", "shuffled", "suppressed", "published").success  # the draw is gone
+    third = read_manifest(made.folder / "out")
+    assert third is not None
+    assert third["facts"]["perturbed"]["composition"]["values_drawn"] == 0
+    assert _noisy_values(made, third) == out
 
 
 def test_the_command_line_keeps_it_too(world: World) -> None:
@@ -320,4 +363,4 @@ def test_the_command_line_keeps_it_too(world: World) -> None:
 
 def test_what_it_says_of_itself_is_in_one_place(world: World) -> None:
     assert rooms.published_before(world.policy, world.locations, partition=None) is not None
-    assert anonymize(world.policy, world.people).report.passed
+    assert anonymize(world.policy, world.people, memory=Memory.empty()).report.passed
