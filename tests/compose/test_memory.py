@@ -153,8 +153,8 @@ def test_it_shows_counts_and_nothing_else(keeping: Keeping, labelled: People) ->
 
 
 def test_a_refused_release_is_not_remembered(keeping: Keeping, labelled: People) -> None:
-    refused = anonymize(keeping(), labelled().assign(note="mail a@example.org"), memory=Memory.empty())
-    with pytest.raises(GateRefused):
+    refused = anonymize(keeping(gate={"k": 200}), labelled(), memory=Memory.empty())
+    with pytest.raises(GateRefused, match=r"The gate refused the release:\nk: "):
         _ = refused.memory
 
 

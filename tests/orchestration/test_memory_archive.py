@@ -96,8 +96,12 @@ def test_it_is_for_its_owner_alone(world: World) -> None:
 def test_a_refused_release_leaves_it_as_it_was(world: World) -> None:
     world.release()
     before = world.file.read_bytes()
-    with pytest.raises(GateRefused, match="contract"):
+    with pytest.raises(GateRefused, match="must hold no e-mail addresses"):  # before noise is drawn
         world.release(note="mail a@example.org")
+    assert world.file.read_bytes() == before
+    world.policy = world.policy.model_copy(update={"gate": world.policy.gate.model_copy(update={"k": 200})})
+    with pytest.raises(GateRefused, match=r"The gate refused the release:\nk: 6 "):  # with its noise
+        world.release(height=200)
     assert world.file.read_bytes() == before
     assert not world.file.with_name("memory-staged.parquet").exists()
 
