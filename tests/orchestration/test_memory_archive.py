@@ -290,30 +290,40 @@ def test_through_dagster(project: Make, monkeypatch: pytest.MonkeyPatch) -> None
         assert len(archive.read(None).releases) == 2
 
 
-def _overtaken(project: Make, change: Callable[[pd.DataFrame], pd.DataFrame]) -> tuple[Any, Any]:
-    """Draw noise in Dagster, then let another run publish the people after a change of them.
+def _overtaken(project: Make, change: Callable[[Path], object], **policy: object) -> tuple[Any, Any]:
+    """Draw noise in Dagster, then let another run publish after a change in the project's folder.
 
     Returns:
         The project, and the other run's release.
     """
-    made = project(**KEEPS)
+    made = project(**KEEPS, **policy)
     stages = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
     assert made.materialize(*stages).success
-    people = pd.read_csv(made.folder / "people.csv")
-    change(people).to_csv(made.folder / "people.csv", index=False)
+    change(made.folder)
     locations = Locations.of(made.folder, {})
     return made, make_release(made.policy, locations, archive=VaultArchive(made.policy, locations))
 
 
-def _taller(people: pd.DataFrame) -> pd.DataFrame:
-    return people.assign(height=people["height"] + (people.index == 0))
+def _taller(folder: Path) -> None:
+    people = pd.read_csv(folder / "people.csv")
+    people.loc[0, "height"] += 1
+    people.to_csv(folder / "people.csv", index=False)
 
 
-@pytest.mark.parametrize("change", [_taller, lambda people: people.iloc[:-20]])
+def _fewer(folder: Path) -> None:
+    pd.read_csv(folder / "people.csv").iloc[:-20].to_csv(folder / "people.csv", index=False)
+
+
+def _without_the_draw(folder: Path) -> None:
+    (draw,) = (folder / "vault" / "small" / "draws").iterdir()
+    draw.unlink()
+
+
+@pytest.mark.parametrize("change", [_taller, _fewer, _without_the_draw])
 def test_dagster_refuses_noise_that_another_run_has_overtaken(
-    project: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[pd.DataFrame], pd.DataFrame]
+    project: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
 ) -> None:
-    """Other data are another draw: what did not change has two noisy values, and one of them is out."""
+    """From another draw, what did not change has another noisy value, and one of the two is out."""
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
     made, _ = _overtaken(project, change)
     before = read_manifest(made.folder / "out")
@@ -330,12 +340,13 @@ def _noisy_values(made: Any, manifest: Any) -> list[list[Any]]:
     return sorted(table[["note", "height"]].to_numpy().tolist(), key=str)
 
 
+@pytest.mark.parametrize("policy", [{}, {"budget": {"epsilon": 2}}])
 def test_noise_of_the_draw_that_another_run_has_published_is_the_same(
-    project: Make, monkeypatch: pytest.MonkeyPatch
+    project: Make, monkeypatch: pytest.MonkeyPatch, policy: dict[str, Any]
 ) -> None:
     """Of equal data, policy and memory there is one draw: only the order, which tells nothing, is another."""
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    made, first = _overtaken(project, lambda people: people)
+    made, first = _overtaken(project, lambda folder: None, **policy)
     out = _noisy_values(made, first.manifest)
     assert made.materialize("published", checks=False).success
     second = read_manifest(made.folder / "out")
