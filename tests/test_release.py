@@ -42,14 +42,20 @@ def test_the_table_that_is_handed_out_is_a_copy(small_policy: Small, small_peopl
 
 
 def test_a_refused_table_cannot_be_had_or_seen(small_policy: Small, small_people: People) -> None:
-    people = small_people().assign(note="mail CANARY-7f3a@example.org")
-    release = anonymize(small_policy(), people)
+    people = small_people().assign(note="CANARY-7f3a")
+    release = anonymize(small_policy(gate={"k": 200}), people)
     assert not release.report.passed
     with pytest.raises(GateRefused):
         _ = release.frame
-    assert repr(release).startswith("Release(refused by contract; ")
+    assert repr(release).startswith("Release(refused by k; ")
     for shown in (repr(release), str(release), f"{release}"):
         assert "CANARY" not in shown
+
+
+def test_identifiers_are_refused_before_there_is_a_release(small_policy: Small, small_people: People) -> None:
+    with pytest.raises(GateRefused, match="note: must hold no e-mail addresses") as refused:
+        anonymize(small_policy(), small_people().assign(note="mail CANARY-7f3a@example.org"))
+    assert "CANARY" not in f"{refused.value!r}{refused.value}"
 
 
 def test_a_seeded_release_is_refused(small_policy: Small, small_people: People) -> None:

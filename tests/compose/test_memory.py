@@ -62,7 +62,8 @@ def test_equal_tables_of_other_people_are_not_booked_by_each_other(
     keeping: Keeping, labelled: People
 ) -> None:
     """The second's booking must not hide that the first is booked nowhere, and the other way round."""
-    memory = anonymize(keeping(perturb={"republish": "sticky"}), labelled()).memory
+    policy = keeping(perturb={"republish": "sticky"})
+    memory = anonymize(policy, labelled(), memory=Memory.empty()).memory
     assert memory is not None
     digest = memory.releases[0].digest
     mine = replace(memory, releases=(Past(digest, None, "a" * 32),))
@@ -152,8 +153,8 @@ def test_it_shows_counts_and_nothing_else(keeping: Keeping, labelled: People) ->
 
 
 def test_a_refused_release_is_not_remembered(keeping: Keeping, labelled: People) -> None:
-    refused = anonymize(keeping(), labelled().assign(note="mail a@example.org"), memory=Memory.empty())
-    with pytest.raises(GateRefused):
+    refused = anonymize(keeping(gate={"k": 200}), labelled(), memory=Memory.empty())
+    with pytest.raises(GateRefused, match=r"The gate refused the release:\nk: "):
         _ = refused.memory
 
 

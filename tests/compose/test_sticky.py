@@ -118,7 +118,7 @@ def test_a_change_beyond_the_public_bounds_is_none(keeping: Keeping, labelled: P
     """The noise hides the bound there: another draw would cost ε and tell that something has changed."""
     policy, people = keeping(perturb=STICKY), labelled()
     people.loc[7, "height"] = 250
-    first = anonymize(policy, people)
+    first = anonymize(policy, people, memory=Memory.empty())
     people.loc[7, "height"] = 251
     second = again(policy, people, first)
     pd.testing.assert_series_equal(heights(second), heights(first))

@@ -80,7 +80,9 @@ def test_it_learns_of_each_release(world: World) -> None:
         one.manifest["data_digest"],
         two.manifest["data_digest"],
     ]
-    assert sorted(item.name for item in world.file.parent.iterdir()) == ["memory.parquet"]
+    kept = world.file.parent
+    assert sorted(item.name for item in kept.iterdir()) == ["draws", "memory.parquet"]
+    assert not list((kept / "draws").iterdir())  # no key; the folder stays, for it is locked by its handle
     assert "_person_id" not in pd.read_parquet(two.path).columns
 
 
@@ -94,8 +96,12 @@ def test_it_is_for_its_owner_alone(world: World) -> None:
 def test_a_refused_release_leaves_it_as_it_was(world: World) -> None:
     world.release()
     before = world.file.read_bytes()
-    with pytest.raises(GateRefused, match="contract"):
+    with pytest.raises(GateRefused, match="must hold no e-mail addresses"):  # before noise is drawn
         world.release(note="mail a@example.org")
+    assert world.file.read_bytes() == before
+    world.policy = world.policy.model_copy(update={"gate": world.policy.gate.model_copy(update={"k": 200})})
+    with pytest.raises(GateRefused, match=r"The gate refused the release:\nk: 6 "):  # with its noise
+        world.release(height=200)
     assert world.file.read_bytes() == before
     assert not world.file.with_name("memory-staged.parquet").exists()
 
@@ -284,21 +290,73 @@ def test_through_dagster(project: Make, monkeypatch: pytest.MonkeyPatch) -> None
         assert len(archive.read(None).releases) == 2
 
 
-def test_dagster_refuses_noise_that_another_run_has_overtaken(
-    project: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    made = project(**KEEPS)
+def _overtaken(project: Make, change: Callable[[Path], object], **policy: object) -> tuple[Any, Any]:
+    """Draw noise in Dagster, then let another run publish after a change in the project's folder.
+
+    Returns:
+        The project, and the other run's release.
+    """
+    made = project(**KEEPS, **policy)
     stages = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
     assert made.materialize(*stages).success
-    make_release(
-        made.policy,
-        Locations.of(made.folder, {}),
-        archive=VaultArchive(made.policy, Locations.of(made.folder, {})),
+    change(made.folder)
+    locations = Locations.of(made.folder, {})
+    return made, make_release(made.policy, locations, archive=VaultArchive(made.policy, locations))
+
+
+def _taller(folder: Path) -> None:
+    people = pd.read_csv(folder / "people.csv")
+    people.loc[0, "height"] += 1
+    people.to_csv(folder / "people.csv", index=False)
+
+
+def _fewer(folder: Path) -> None:
+    pd.read_csv(folder / "people.csv").iloc[:-20].to_csv(folder / "people.csv", index=False)
+
+
+def _without_the_draw(folder: Path) -> None:
+    (draw,) = (folder / "vault" / "small" / "draws").iterdir()
+    draw.unlink()
+
+
+@pytest.mark.parametrize("change", [_taller, _fewer, _without_the_draw])
+def test_dagster_refuses_noise_that_another_run_has_overtaken(
+    project: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    """From another draw, what did not change has another noisy value, and one of the two is out."""
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    made, _ = _overtaken(project, change)
+    before = read_manifest(made.folder / "out")
+    result = made.materialize("published", checks=False)
+    assert not result.success
+    assert "sticky" in "".join(
+        str(event.step_failure_data.error) for event in result.all_events if event.is_step_failure
     )
-    digest = read_manifest(made.folder / "out")
-    assert not made.materialize("published", checks=False).success
-    assert read_manifest(made.folder / "out") == digest
+    assert read_manifest(made.folder / "out") == before
+
+
+def _noisy_values(made: Any, manifest: Any) -> list[list[Any]]:
+    table = pd.read_parquet(made.folder / "out" / manifest["files"][0]["name"])
+    return sorted(table[["note", "height"]].to_numpy().tolist(), key=str)
+
+
+@pytest.mark.parametrize("policy", [{}, {"budget": {"epsilon": 2}}])
+def test_noise_of_the_draw_that_another_run_has_published_is_the_same(
+    project: Make, monkeypatch: pytest.MonkeyPatch, policy: dict[str, Any]
+) -> None:
+    """Of equal data, policy and memory there is one draw: only the order, which tells nothing, is another."""
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    made, first = _overtaken(project, lambda folder: None, **policy)
+    out = _noisy_values(made, first.manifest)
+    assert made.materialize("published", checks=False).success
+    second = read_manifest(made.folder / "out")
+    assert second is not None
+    assert _noisy_values(made, second) == out
+    assert made.materialize("perturbed", "shuffled", "suppressed", "published").success  # the draw is gone
+    third = read_manifest(made.folder / "out")
+    assert third is not None
+    assert third["facts"]["perturbed"]["composition"]["values_drawn"] == 0
+    assert _noisy_values(made, third) == out
 
 
 def test_the_command_line_keeps_it_too(world: World) -> None:
@@ -320,4 +378,4 @@ def test_the_command_line_keeps_it_too(world: World) -> None:
 
 def test_what_it_says_of_itself_is_in_one_place(world: World) -> None:
     assert rooms.published_before(world.policy, world.locations, partition=None) is not None
-    assert anonymize(world.policy, world.people).report.passed
+    assert anonymize(world.policy, world.people, memory=Memory.empty()).report.passed

@@ -13,12 +13,15 @@ import pytest
 import yaml
 
 from anon_pipeline import cli, pipeline
+from anon_pipeline.lineage import Where
 from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.vault import write_staged
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.staged import Means
+from anon_pipeline.vault.identity import project_of
+from anon_pipeline.vault.store import store_at
 
 Call = Callable[..., tuple[int, str]]
 
@@ -54,11 +57,13 @@ def project(
         )
         people = small_people(seed=seed)
         people.to_csv(tmp_path / "people.csv", index=False)
-        made = pipeline.run(policy, people, Means(tmp_path, None, system_entropy()))
+        places = Locations.of(tmp_path, {})
+        mine = project_of(store_at(places.vault_place), project=tmp_path)
+        means = Means(tmp_path, None, system_entropy(), where=Where(mine, policy.name))
+        made = pipeline.run(policy, people, means)
         for stage, staged in (("k_anonymized", made.k_anonymized), ("suppressed", made.suppressed)):
             write_staged(tmp_path / "vault" / "small" / f"{stage}.parquet", staged)
-        places = Locations.of(tmp_path, {})
-        return publish(made.suppressed, made.k_anonymized.frame, policy, locations=places)
+        return publish(made.suppressed, made.k_anonymized.frame, policy, locations=places, project=mine)
 
     return make
 
