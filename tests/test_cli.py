@@ -92,7 +92,7 @@ def test_run_publishes_and_prints_one_table(folder: Callable[..., Folder]) -> No
     manifest = json.loads((made.path / "out/manifest.json").read_text())
     assert names == ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
     assert all(str(made.path / "out" / name) in done.out for name in names)
-    for stage in ("source", "raw", "k_anonymized", "suppressed", "published"):
+    for stage in ("source", "raw", "k_anonymized", "suppressed", "gate"):
         assert f"… {stage}" in done.err  # progress
 
 

@@ -27,7 +27,7 @@ def test_the_example_is_a_column() -> None:
 
 def test_the_numbers_are_those_of_the_code() -> None:
     assert f"({MOST_JUDGED:,} of them" in PAGE
-    assert f"only where {EXCUSED} or more" in PAGE
+    assert f"if {EXCUSED} or more" in PAGE
     shared = {d.name: form.chance for d in DETECTORS for form in d.forms if form.share and form.chance > 0.5}
     fewest = {name: math.ceil(math.log(LEVEL) / math.log(chance)) for name, chance in shared.items()}
     assert f"at least {fewest['telephone']} and {fewest['ssn']} of them" in PAGE

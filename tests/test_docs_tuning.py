@@ -30,7 +30,7 @@ def test_each_column_has_one_row() -> None:
 
 def test_each_limit_that_is_judged_has_one_row() -> None:
     assert sorted(_named("Which points pass")) == sorted(
-        [*JUDGED, "t_closeness", "l_diversity", "contract", "origin"]
+        [*JUDGED, "t_closeness", "l_diversity", "contract", "contract", "origin"]
     )
 
 

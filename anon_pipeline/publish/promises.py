@@ -68,7 +68,7 @@ UNPROMISED_ROW = (
 )
 
 PASSED = (
-    "These bounds ignore what the gate's decision reveals. A limit that depends on the drawn noise can "
+    "These bounds ignore what the decision of the gate reveals. A limit that depends on the drawn noise can "
     "reveal more."
 )
 

@@ -47,4 +47,4 @@ def test_the_manifest_says_what_is_composed_how(keeping: Keeping) -> None:
     said = "\n".join(guarantee(keeping(perturb={"republish": "sticky"}, gate={"cross_release_k": 3})))
     assert "records can be followed from release to release" in said
     assert "at least 3 persons" in said
-    assert "their ε is the sum" in "\n".join(guarantee(keeping()))
+    assert "the ε values add up" in "\n".join(guarantee(keeping()))

@@ -45,7 +45,7 @@ def test_what_was_closed_while_it_was_written_cannot_be_renamed(book: Ledger, as
     closed(book, release_id)
     book.open(asked("2", 2))  # the budget was given back
     with (
-        pytest.raises(GateRefused, match="it is failed, closed now, since 2026"),
+        pytest.raises(GateRefused, match="it is failed, closed since 2026"),
         fenced(book, release_id, token),
     ):
         raise AssertionError("renamed")
@@ -87,7 +87,7 @@ def test_the_second_who_writes_a_release_holds_off_the_first(book: Ledger, asked
     release_id = book.open(asked())
     first = book.begin(release_id, asked(), "digest")
     second = book.begin(release_id, asked(), "digest")
-    with pytest.raises(GateRefused, match="it is open now"), fenced(book, release_id, first):
+    with pytest.raises(GateRefused, match="it is open since"), fenced(book, release_id, first):
         raise AssertionError("renamed")
     assert not book.failed(release_id, begun=True, token=first)
     with fenced(book, release_id, second):
@@ -102,7 +102,7 @@ def test_a_withdrawal_is_not_overtaken_either(book: Ledger, asked: Ask) -> None:
     book.published(release_id, "digest")
     token = book.begin(release_id, asked(), "digest")  # once more
     book.withdraw(release_id)
-    with pytest.raises(GateRefused, match="it is withdrawn now"), fenced(book, release_id, token):
+    with pytest.raises(GateRefused, match="it is withdrawn since"), fenced(book, release_id, token):
         raise AssertionError("renamed")
     with pytest.raises(InputError, match="has had it as withdrawn"):
         book.published(release_id, "digest")
