@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.canonical import canonical
+from anon_pipeline.compose.noise_input import without_numbers
+from anon_pipeline.encode import CLASS
 from anon_pipeline.measure.evidence import evidence_from
 from anon_pipeline.measure.measures import linking
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.pipeline import deidentified, k_anonymized, perturbed, raw, shuffled, suppressed
 from benchmarks.adult import adult_folder, adult_policy, find_adult, paper_table
 from benchmarks.claims import Claim, agreement, claims, deviations
@@ -197,7 +201,8 @@ def test_a_run_measures_what_the_stages_do(adult: pd.DataFrame) -> None:
     noisy = perturbed(policy, before, entropy=seeded_entropy(5))
     after = suppressed(policy, shuffled(policy, noisy, entropy=seeded_entropy(6)), before)
     table = recoded(adult, policy, entropy=seeded_entropy(4))
-    measured = run(table, Fraction(16), entropy=seeded_entropy(5))
+    places = canonical(without_numbers(before.frame)).places[(before.frame[CLASS] >= 0).to_numpy()]
+    measured = run(table, Fraction(16), entropy=Words(fresh_key(seeded_entropy(5)), places))
 
     facts = after.facts["suppressed"]
     assert facts["suppressed_unconfident"] > 0

@@ -284,9 +284,9 @@ def test_wrong_data_lists_every_mistake(small_policy: Small, small_people: Peopl
     with pytest.raises(InputError) as raised:
         chain(small_policy(), frame)
     undeclared, lacking, hint = raised.value.problems
-    assert undeclared.startswith("columns must be declared in the policy, got 1 undeclared, in the places 7.")
+    assert undeclared.startswith("the policy does not declare 1 column of the data: column 7.")
     assert lacking == "columns of the policy must be in the data, not there: note"
-    assert hint.startswith("Names that the policy does not have may be cells")
+    assert hint.startswith("Undeclared names are hidden because they may be data.")
     assert "extra" not in str(raised.value)
 
 

@@ -69,7 +69,7 @@ def _nothing(*_: Any, **__: Any) -> None:
     [
         ((Ledger, "found"), _nothing, "says published of others than were readable"),
         ((VaultArchive, "stage"), _nothing, "memory"),
-        ((VaultArchive, "_clear_up"), VaultArchive._drop_beside, "memory must know"),
+        ((VaultArchive, "_clear_up"), VaultArchive._drop_beside, "memory does not contain"),
         ((VaultArchive, "_drop_beside"), _nothing, "private tables are left"),
         ((crashes, "retain_by_policy"), _nothing, "private tables are left"),
         ((State, "counts"), property(lambda state: state.published_at is not None), "does not count"),
