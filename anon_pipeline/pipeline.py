@@ -22,7 +22,6 @@ from anon_pipeline.encode import CLASS, PERSON, RECORD, accept, code_quasi_ident
 from anon_pipeline.errors import InfeasibleError, private_stage
 from anon_pipeline.facts import (
     DeidentifiedFacts,
-    KAnonymizedFacts,
     PerturbedFacts,
     RawFacts,
     ShuffledFacts,
@@ -38,8 +37,7 @@ from anon_pipeline.measure.categories import (
 from anon_pipeline.measure.evidence import evidence_from, noises
 from anon_pipeline.measure.measures import class_limits, confident_originals
 from anon_pipeline.measure.noise import noise_facts, output_bounds
-from anon_pipeline.measure.origin import hierarchy_digests
-from anon_pipeline.measure.recoding import recoding_task
+from anon_pipeline.measure.recoding import recoding_facts, recoding_task, refuse_too_incomplete
 from anon_pipeline.perturb.entropy import Entropy, distinct_ids
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.keys import Words, fresh_key
@@ -114,17 +112,9 @@ def k_anonymized(
     if wanted.recoder in BY_ORDER:
         places = canonical(frame.drop(columns=[RECORD])).places
         frame = frame.take(np.argsort(places)).reset_index(drop=True)
-    n, gone = len(frame), incomplete(frame, policy)
+    gone = incomplete(frame, policy)
+    refuse_too_incomplete(policy, gone)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
-    allowed = policy.suppressible(n)
-    if int(gone.sum()) > allowed or gone.all():
-        raise InfeasibleError(
-            f"{int(gone.sum())} of {n} records lack a value (missing: suppress) and must be suppressed, "
-            f"anonymize.suppression_limit allows {allowed}. Raise it, or complete the data.",
-            k=wanted.k,
-            reached_k=0,
-            suppressed=float(gone.mean()),
-        )
     recoding = recode(recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, told=searching))
     codes = np.full(coded.codes.shape, -1, np.int64)
     codes[~gone] = recoding.codes
@@ -134,23 +124,7 @@ def k_anonymized(
     after[names] = decode(codes, recoding.values, names)
     after.insert(1, CLASS, classes.labels)
     after = after.take(places).reset_index(drop=True)
-    facts = KAnonymizedFacts(
-        recoder=wanted.recoder,
-        k=wanted.k,
-        smallest_class=classes.k,
-        classes=len(classes.sizes),
-        levels=None if recoding.levels is None else dict(zip(names, recoding.levels, strict=True)),
-        hierarchies=hierarchy_digests(policy, hierarchies),
-        loss=wanted.loss,
-        information_loss=recoding.loss,
-        suppressed_incomplete=int(gone.sum()),
-        suppressed_by_recoding=recoding.suppressed,
-        suppressed_cells=recoding.cells,
-        suppression_limit=wanted.suppression_limit,
-        nodes_checked=recoding.checked,
-        equal_distance=policy.equal_distance,
-        sse=recoding.sse,
-    )
+    facts = recoding_facts(policy, recoding, classes, gone=gone, hierarchies=hierarchies)
     return following(policy, before, after, facts)
 
 

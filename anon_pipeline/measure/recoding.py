@@ -1,7 +1,7 @@
-"""What the policy asks of a recoder: its constraints with the sensitive values behind them.
+"""What the policy asks of a recoder: its constraints with the sensitive values behind them; what came out.
 
-Belongs here: from policy and table to a `recode.Task`. Does not belong here: any search (`recode`), what the
-gate measures afterwards (`measures`).
+Belongs here: from policy and table to a `recode.Task`, and from its result to the stage's facts. Does not
+belong here: any search (`recode`), what the gate measures afterwards (`measures`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.encode import Coded, code_sensitive
+from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.facts import KAnonymizedFacts
+from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import Constraints, Diversity, Progress, SensitiveLimit, Task
+from anon_pipeline.recode import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 from anon_pipeline.recode.model import untold
 from anon_pipeline.values import texts
 
-__all__ = ["recoding_task", "sensitive_limits"]
+__all__ = ["recoding_facts", "recoding_task", "refuse_too_incomplete", "sensitive_limits"]
 
 
 def sensitive_limits(
@@ -98,4 +102,61 @@ def recoding_task(
         cells=wanted.suppress == "cells",
         told=told,
         gamma=0.2 if wanted.gamma is None else wanted.gamma,
+    )
+
+
+def refuse_too_incomplete(policy: Policy, gone: NDArray[np.bool_]) -> None:
+    """Refuse a table of which more records lack a value than may be suppressed.
+
+    Args:
+        policy: its suppression limit.
+        gone: (n,) records that lack a value and are suppressed before the search.
+    Raises:
+        InfeasibleError: with both numbers.
+    """
+    n, allowed = len(gone), policy.suppressible(len(gone))
+    if int(gone.sum()) > allowed or gone.all():
+        raise InfeasibleError(
+            f"{int(gone.sum())} of {n} records lack a value (missing: suppress) and must be suppressed, "
+            f"anonymize.suppression_limit allows {allowed}. Raise it, or complete the data.",
+            k=policy.anonymize.k,
+            reached_k=0,
+            suppressed=float(gone.mean()),
+        )
+
+
+def recoding_facts(
+    policy: Policy,
+    recoding: Recoding,
+    classes: EquivalenceClasses,
+    *,
+    gone: NDArray[np.bool_],
+    hierarchies: Path = Path(),
+) -> KAnonymizedFacts:
+    """Return what is recorded of a recoding.
+
+    Args:
+        policy: what was asked.
+        recoding: what the recoder found.
+        classes: its classes.
+        gone: (n,) records that were suppressed before the search.
+        hierarchies: folder of the hierarchy tables.
+    """
+    wanted, levels = policy.anonymize, recoding.levels
+    return KAnonymizedFacts(
+        recoder=wanted.recoder,
+        k=wanted.k,
+        smallest_class=classes.k,
+        classes=len(classes.sizes),
+        levels=None if levels is None else dict(zip(policy.generalized, levels, strict=True)),
+        hierarchies=hierarchy_digests(policy, hierarchies),
+        loss=wanted.loss,
+        information_loss=recoding.loss,
+        suppressed_incomplete=int(gone.sum()),
+        suppressed_by_recoding=recoding.suppressed,
+        suppressed_cells=recoding.cells,
+        suppression_limit=wanted.suppression_limit,
+        nodes_checked=recoding.checked,
+        equal_distance=policy.equal_distance,
+        sse=recoding.sse,
     )
