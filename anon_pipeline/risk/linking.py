@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,11 @@ from anon_pipeline.risk.histograms import class_histograms
 __all__ = [
     "TIE_TOLERANCE",
     "LinkingRisk",
+    "LinkingTable",
     "chance_up_to",
     "expected_linking_risk",
     "linking_risk",
+    "linking_table",
     "ties_of",
 ]
 
@@ -77,19 +79,49 @@ def linking_risk(
     """
     if len(own) == 0:
         raise ValueError("released must hold a record, got none. The linking risk is not defined.")
-    classes = labels[own].astype(np.int64)
-    if int(classes.min()) < 0:
+    if int(labels[own].min()) < 0:
         raise ValueError("released records must be in a class, got some with label −1. Leave them out.")
+    return linking_table(own, originals, labels=labels).measured(released)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkingTable:
+    """Originals that are sorted once, to measure several releases of the same r records.
+
+    order: (p,) of the columns in ``own``, (r, p) original of each record, and in ``table``.
+    classes: (r,) class of each record.
+    sizes: (m,) originals of each class.
+    table: the originals; None where no column is perturbed.
+    """
+
+    order: NDArray[np.int64] = field(repr=False)
+    own: NDArray[np.float64] = field(repr=False)
+    classes: NDArray[np.int64] = field(repr=False)
+    sizes: NDArray[np.int64] = field(repr=False)
+    table: ClassTable | None = field(repr=False)
+
+    def measured(self, released: NDArray[np.float64], rows: NDArray[np.int64] | None = None) -> LinkingRisk:
+        """Measure the values (r', p) of some of the records, ≥ 1; None: of all."""
+        classes = self.classes if rows is None else self.classes[rows]
+        if self.table is None:
+            tied = self.sizes[classes]
+        else:
+            own = self.own if rows is None else self.own[rows]
+            tied = ties_of(_columns(released, self.order), own, classes, self.table)
+        linked, success = int(np.count_nonzero(tied)), _inverse_sum(tied) / len(classes)
+        risk = success if self.table is None else linked / len(classes)
+        return LinkingRisk(linked, len(classes), risk, success)
+
+
+def linking_table(
+    own: NDArray[np.integer], originals: NDArray[np.float64], *, labels: NDArray[np.integer]
+) -> LinkingTable:
+    """Sort the originals of r records, given as to `linking_risk`."""
+    sizes, classes = np.bincount(labels[labels >= 0]), labels[own].astype(np.int64)
     if originals.shape[1] == 0:
-        tied = np.bincount(labels[labels >= 0])[classes]
-    else:
-        order = finest_first(originals)
-        released, originals = _columns(released, order), _columns(originals, order)
-        tied = ties_of(released, originals[own], classes, class_table(originals, labels))
-    linked = int(np.count_nonzero(tied))
-    success = _inverse_sum(tied) / len(own)
-    risk = linked / len(own) if originals.shape[1] else success
-    return LinkingRisk(linked, len(own), risk, success)
+        return LinkingTable(np.empty(0, np.int64), originals[own], classes, sizes, None)
+    rows = _columns(originals, order := finest_first(originals))
+    return LinkingTable(order, rows[own], classes, sizes, class_table(rows, labels))
 
 
 def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
