@@ -40,6 +40,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.confidence import ConfidenceTable
 from anon_pipeline.risk.expected import expected_risk
 from anon_pipeline.risk.linking import linking_table
+from anon_pipeline.risk.strata import MOST, draws_of, groups_of, ratio
 from anon_pipeline.risk.survival import Outputs, expected_kept, fates, line
 from anon_pipeline.suppress import ClassLimit, confident
 
@@ -51,7 +52,8 @@ STANDARD_ERRORS = 3
 _SEED = 0  # of simulated noise, whatever input and policy: another seed cannot be tried
 _CLOSE = 0.01  # by which a bound may be too high
 _WORK = 2.0**24  # steps that a bound may take for one class
-_RECORDS = 2**17  # whose noise is drawn, all draws together, but for 8 draws at least and 16 at most
+_RECORDS = 2**17  # whose noise is drawn, all draws together
+_LEAST = 8  # draws of the whole, 16 at most; of groups of classes 2 may do (`risk.strata`)
 
 Measure = Callable[[Evidence, Policy], float]
 
@@ -152,7 +154,7 @@ def _table(evidence: Evidence, policy: Policy, copies: int) -> _Table:
 
 
 def _draws(records: int) -> int:
-    return min(max(_RECORDS // records, 8), 16)
+    return min(max(_RECORDS // records, _LEAST), 16)
 
 
 def expectation(
@@ -222,25 +224,40 @@ def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
             return Expectation(bound)
-        return _linked(*_several(evidence, policy, together=True))
+        return _simulated(evidence, policy)
     behind = _without_refused(evidence, policy)
     if not len(behind.own):
         return Expectation(1.0)
     exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
     law = noise_law(replace(evidence, originals=behind), policy)
-    random, draws = np.random.default_rng(_SEED), min(max(_RECORDS // len(behind.own), 8), 1024)
+    random, draws = np.random.default_rng(_SEED), min(_RECORDS // len(behind.own), 1024)
+    if draws < _LEAST:
+        draws = draws_of(np.bincount(behind.labels[behind.own]), records=_RECORDS)
     found = expected_risk(exact, behind.labels, law, random=random, draws=draws)
     return Expectation(found.risk, found.standard_error, found.draws)
 
 
-def _linked(table: _Table, draws: int) -> Expectation:
-    """Return the mean share that is linked: that of `measures.linking`, with the originals sorted once."""
-    behind = table.originals
+def _simulated(evidence: Evidence, policy: Policy) -> Expectation:
+    """Simulate the mean share that is linked, that of `measures.linking`, with the originals sorted once."""
+    table, draws = _several(evidence, policy, together=True)
+    behind, sizes = table.originals, np.bincount(table.labels)
     rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
     sought = linking_table(behind.own, rows, labels=behind.labels)
-    return _mean(
-        table, lambda drawn: sought.measured(drawn.values.astype(np.float64), drawn.rows).risk, draws
-    )
+    if draws > _LEAST or sought.table is None:
+        return _mean(table, lambda d: sought.measured(d.values.astype(np.float64), d.rows).risk, draws)
+    groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=_RECORDS)
+    linked, of, entropy = *np.zeros((2, draws, MOST)), seeded_entropy(_SEED)
+    for draw in range(draws):
+        drawn = table.released(entropy)
+        if drawn is not None:
+            own = groups[drawn.rows]
+            near = sought.ties(drawn.values.astype(np.float64), drawn.rows) > 0
+            linked[draw] = np.bincount(own[near], minlength=MOST)
+            of[draw] = np.bincount(own, minlength=MOST)
+    if not of.any():
+        return Expectation(1.0, 0.0, draws)
+    mean, error = ratio(linked, of)
+    return Expectation(mean, max(error, 1 / float(of.sum())), draws)
 
 
 def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | None:

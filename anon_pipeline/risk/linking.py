@@ -1,7 +1,6 @@
 """Linking risk: how often the attacker's nearest original is the right one.
 
-Belongs here: the measured and the expected linking risk of [KE V-B]. Does not belong here: the limit on it
-(`gate`).
+Belongs here: the measured and the expected linking risk of [KE V-B]. Does not belong here: its limit (`gate`).
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ __all__ = [
     "ties_of",
 ]
 
+Rows = NDArray[np.int64] | slice
 Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 TIE_TOLERANCE = 1e-12
@@ -88,10 +88,8 @@ def linking_risk(
 class LinkingTable:
     """Originals that are sorted once, to measure several releases of the same r records.
 
-    order: (p,) of the columns in ``own``, (r, p) original of each record, and in ``table``.
-    classes: (r,) class of each record.
-    sizes: (m,) originals of each class.
-    table: the originals; None where no column is perturbed.
+    own, classes: (r, p) original and (r,) class of each record; columns by ``order`` (p,), as in ``table``.
+    table: the originals of m classes with ``sizes`` (m,); None where no column is perturbed.
     """
 
     order: NDArray[np.int64] = field(repr=False)
@@ -100,17 +98,19 @@ class LinkingTable:
     sizes: NDArray[np.int64] = field(repr=False)
     table: ClassTable | None = field(repr=False)
 
-    def measured(self, released: NDArray[np.float64], rows: NDArray[np.int64] | None = None) -> LinkingRisk:
-        """Measure the values (r', p) of some of the records, ≥ 1; None: of all."""
-        classes = self.classes if rows is None else self.classes[rows]
+    def ties(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> NDArray[np.int64]:
+        """Count originals as near as the own one to the values (r', p) of some of the records."""
+        classes = self.classes[rows]
         if self.table is None:
-            tied = self.sizes[classes]
-        else:
-            own = self.own if rows is None else self.own[rows]
-            tied = ties_of(_columns(released, self.order), own, classes, self.table)
-        linked, success = int(np.count_nonzero(tied)), _inverse_sum(tied) / len(classes)
-        risk = success if self.table is None else linked / len(classes)
-        return LinkingRisk(linked, len(classes), risk, success)
+            return self.sizes[classes]
+        return ties_of(_columns(released, self.order), self.own[rows], classes, self.table)
+
+    def measured(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
+        """Measure the values of some records, ≥ 1; see `ties`."""
+        tied = self.ties(released, rows)
+        linked, success = int(np.count_nonzero(tied)), _inverse_sum(tied) / len(tied)
+        risk = success if self.table is None else linked / len(tied)
+        return LinkingRisk(linked, len(tied), risk, success)
 
 
 def linking_table(

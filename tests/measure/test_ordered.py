@@ -123,3 +123,14 @@ def test_the_simulated_mean_is_exactly_that_of_measuring_each_release(
     twin = expectation(evidence, policy, lambda e, p: linking(e, p).risk, together=True)
     assert twin.draws
     assert expected_linking(evidence, policy) == twin
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_few_draws_of_a_large_table_agree_with_draws_of_the_whole(confidence: float | None) -> None:
+    policy = policy_of(confidence=confidence)
+    evidence = evidence_of(policy, 30_000)
+    whole = expectation(evidence, policy, lambda e, p: linking(e, p).risk, together=True)
+    found = expected_linking(evidence, policy)
+    assert (whole.draws, found.draws) == (8, 5)
+    assert 0 < found.standard_error < 0.002
+    assert abs(found.mean - whole.mean) <= 4 * np.hypot(found.standard_error, whole.standard_error)
