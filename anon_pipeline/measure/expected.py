@@ -17,18 +17,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
 from anon_pipeline.measure.attacks import noise_law
 from anon_pipeline.measure.evidence import Evidence, Originals, noises
-from anon_pipeline.measure.measures import (
-    class_limits,
-    compact,
-    confidence_of,
-    needs_originals,
-)
+from anon_pipeline.measure.measures import class_limits, compact, confidence_of, needs_originals
 from anon_pipeline.measure.noise import output_bounds
 from anon_pipeline.measure.ordered import copied, in_order, limited, numbered
 from anon_pipeline.measure.spare import spare_records
@@ -81,7 +75,6 @@ class Expectation:
 class _Table:
     """The r records in classes, in order of their values, some times over; classes of a copy are its own.
 
-    frame: (r·copies, columns) what is released of them but for the noisy columns.
     labels: (r·copies,) class, 0 … m·copies−1.
     noise: of their perturb columns.
     near: of each class, what counts the originals within the confidence interval; None without a confidence.
@@ -89,7 +82,6 @@ class _Table:
     originals: with ``own`` the rows in the same order.
     """
 
-    frame: pd.DataFrame = field(repr=False)
     labels: NDArray[np.int64] = field(repr=False)
     noise: Drawing = field(repr=False)
     near: ConfidenceTable | None = field(repr=False)
@@ -123,13 +115,16 @@ class _Drawn:
     def as_evidence(self) -> Evidence:
         """Return it as what the gate measures."""
         table, columns = self.table, {}
+        own = table.originals.own[self.rows]
+        frame = table.originals.frame.iloc[own].reset_index(drop=True)
+        others = dict.fromkeys(table.policy.categorical, 0)  # no attack that is measured here looks at them
         for j, (name, column) in enumerate(table.policy.perturbed.items()):
             columns[name] = from_grid(self.values[:, j], column.resolution)
         labels = np.unique(table.labels[self.rows], return_inverse=True)[1].astype(np.int64)
         return Evidence(
-            table.frame.iloc[self.rows].assign(**columns),
+            frame.assign(**others).assign(**columns),
             EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
-            replace(table.originals, own=table.originals.own[self.rows]),
+            replace(table.originals, own=own),
             table.evidence.hierarchies,
         )
 
@@ -137,20 +132,22 @@ class _Drawn:
 def _table(evidence: Evidence, policy: Policy, copies: int) -> _Table:
     behind = copied(in_order(evidence, policy), policy, copies)
     labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
-    others = dict.fromkeys(policy.categorical, 0)  # no attack that is measured here looks at categories
-    frame = behind.frame.iloc[behind.own].reset_index(drop=True).assign(**others)
     classes = compact(labels)
-    every = Evidence(frame, classes, behind, evidence.hierarchies)
     return _Table(
-        frame,
         labels,
         drawing(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
         None if policy.suppress.confidence is None else confidence_of(behind, policy),
-        class_limits(every, policy),
+        class_limits(_every(behind, classes, evidence, policy), policy),
         behind,
         policy,
         evidence,
     )
+
+
+def _every(behind: Originals, classes: EquivalenceClasses, evidence: Evidence, policy: Policy) -> Evidence:
+    """Return the records in classes as if all were released, with the columns that classes are judged by."""
+    frame = behind.frame[limited(policy)].iloc[behind.own].reset_index(drop=True)
+    return Evidence(frame, classes, behind, evidence.hierarchies)
 
 
 def _draws(records: int) -> int:
@@ -271,8 +268,7 @@ def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | N
     behind = numbered(evidence, policy)
     labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
     classes, (noise,) = compact(labels), noises(policy)
-    frame = behind.frame[limited(policy)].iloc[behind.own].reset_index(drop=True)
-    every = Evidence(frame, classes, behind, evidence.hierarchies)
+    every = _every(behind, classes, evidence, policy)
     sensitivity = sensitivities(noise, class_diameters(exact, classes)[:, 0])
     law = Outputs(partial(cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
     column, k = line(exact[:, 0], labels), policy.anonymize.k
@@ -289,8 +285,8 @@ def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
     """Return the originals without the classes that t or l leaves out whatever the noise is."""
     behind = numbered(evidence, policy)
     labels = behind.labels[behind.own]
-    frame = behind.frame[limited(policy)].iloc[behind.own].reset_index(drop=True)
-    every = Evidence(frame, EquivalenceClasses(labels, np.bincount(labels)), behind, evidence.hierarchies)
+    classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
+    every = _every(behind, classes, evidence, policy)
     keep = confident(None, labels, k=policy.anonymize.k, limits=class_limits(every, policy)).keep
     found = np.full(len(behind.labels), -1, np.int64)
     own = behind.own[keep]

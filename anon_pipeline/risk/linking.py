@@ -1,6 +1,6 @@
 """Linking risk: how often the attacker's nearest original is the right one.
 
-Belongs here: the measured and the expected linking risk of [KE V-B]. Does not belong here: its limit (`gate`).
+Belongs here: measured and expected linking risk of [KE V-B]. Does not belong here: its limit (`gate`).
 """
 
 from __future__ import annotations
