@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EquivalenceClasses", "equivalence_classes", "group_rows", "same_partition"]
+__all__ = ["EquivalenceClasses", "equivalence_classes", "group_rows", "row_order", "same_partition"]
 
 _LARGEST_KEY = 2**62
 
@@ -83,6 +83,22 @@ def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[n
     inverse = np.empty(n, np.int64)
     inverse[order] = np.repeat(np.arange(len(starts)), sizes)
     return np.minimum.reduceat(order, starts), inverse, sizes
+
+
+def row_order(codes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Sort rows of non-negative codes lexicographically.
+
+    Args:
+        codes: (n, q) integers ≥ 0.
+    Returns:
+        (n,) the rows in order; equal ones in any.
+
+    >>> row_order(np.array([[1, 0], [0, 2], [0, 1]])).tolist()
+    [2, 1, 0]
+    """
+    if 0 in codes.shape:
+        return np.arange(len(codes), dtype=np.int64)
+    return np.argsort(_packed_key(codes)).astype(np.int64)
 
 
 def equivalence_classes(codes: NDArray[np.integer]) -> EquivalenceClasses:

@@ -93,7 +93,9 @@ def _apply(limit: ClassLimit, keep: NDArray[np.bool_], labels: NDArray[np.int64]
     positions = np.flatnonzero(keep)
     if len(positions) == 0:
         return
-    present, compact = np.unique(labels[positions], return_inverse=True)
+    there = np.bincount(labels[positions]) > 0
+    present, numbers = np.flatnonzero(there), np.cumsum(there) - 1
+    compact = numbers[labels[positions]]
     broken = np.asarray(limit(positions, compact.astype(np.int64), len(present)), np.bool_)
     if broken.shape != present.shape:
         raise ValueError(f"limit {name!r} must answer for {len(present)} classes, got {broken.shape}.")

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import EquivalenceClasses, equivalence_classes, group_rows, same_partition
+from anon_pipeline.classes import (
+    EquivalenceClasses,
+    equivalence_classes,
+    group_rows,
+    row_order,
+    same_partition,
+)
 
 
 def slow_group_rows(codes: np.ndarray) -> tuple[list[int], list[int], list[int]]:
@@ -24,6 +30,9 @@ def assert_groups(codes: np.ndarray) -> None:
     first, inverse, sizes = group_rows(codes)
     assert (first.tolist(), inverse.tolist(), sizes.tolist()) == slow_group_rows(codes)
     assert [part.dtype for part in (first, inverse, sizes)] == [np.dtype(np.int64)] * 3
+    order = row_order(codes)
+    assert codes[order].tolist() == sorted(codes.tolist())
+    assert sorted(order.tolist()) == list(range(len(codes)))
 
 
 @st.composite

@@ -12,35 +12,31 @@ table and the policy alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
-from anon_pipeline.encode import code_sensitive
 from anon_pipeline.measure.attacks import noise_law
 from anon_pipeline.measure.evidence import Evidence, Originals, noises
-from anon_pipeline.measure.measures import (
-    class_limits,
-    compact,
-    confident_originals,
-    linking,
-    needs_originals,
-)
+from anon_pipeline.measure.measures import class_limits, compact, confidence_of, needs_originals
 from anon_pipeline.measure.noise import output_bounds
+from anon_pipeline.measure.ordered import copied, in_order, limited, numbered
 from anon_pipeline.measure.spare import spare_records
 from anon_pipeline.perturb.entropy import Entropy, seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, quantize
 from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities
-from anon_pipeline.perturb.noise import add_noise, class_diameters
+from anon_pipeline.perturb.noise import Drawing, class_diameters, drawing
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.confidence import ConfidenceTable
 from anon_pipeline.risk.expected import expected_risk
+from anon_pipeline.risk.linking import linking_table
+from anon_pipeline.risk.strata import MOST, draws_of, groups_of, ratio
 from anon_pipeline.risk.survival import Outputs, expected_kept, fates, line
-from anon_pipeline.suppress import confident
+from anon_pipeline.suppress import ClassLimit, confident
 
 __all__ = ["STANDARD_ERRORS", "Expectation", "expectation", "expected_linking", "in_order"]
 
@@ -50,7 +46,8 @@ STANDARD_ERRORS = 3
 _SEED = 0  # of simulated noise, whatever input and policy: another seed cannot be tried
 _CLOSE = 0.01  # by which a bound may be too high
 _WORK = 2.0**24  # steps that a bound may take for one class
-_RECORDS = 2**17  # whose noise is drawn, all draws together, but for 8 draws at least and 16 at most
+_RECORDS = 2**17  # whose noise is drawn, all draws together
+_LEAST = 8  # draws of the whole, 16 at most; of groups of classes 2 may do (`risk.strata`)
 
 Measure = Callable[[Evidence, Policy], float]
 
@@ -76,102 +73,85 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """The r records in classes, in order of their values, ``copies`` times; classes of a copy are its own.
+    """The r records in classes, in order of their values, some times over; classes of a copy are its own.
 
-    frame: (r·copies, columns) what is released of them but for the noisy columns.
     labels: (r·copies,) class, 0 … m·copies−1.
-    exact: (r·copies, p) perturb columns in grid units.
+    noise: of their perturb columns.
+    near: of each class, what counts the originals within the confidence interval; None without a confidence.
+    limits: that every class must keep.
     originals: with ``own`` the rows in the same order.
     """
 
-    frame: pd.DataFrame = field(repr=False)
     labels: NDArray[np.int64] = field(repr=False)
-    exact: NDArray[np.int64] = field(repr=False)
+    noise: Drawing = field(repr=False)
+    near: ConfidenceTable | None = field(repr=False)
+    limits: Mapping[str, ClassLimit] = field(repr=False)
     originals: Originals
     policy: Policy
     evidence: Evidence
 
-    def released(self, entropy: Entropy) -> Evidence | None:
+    def released(self, entropy: Entropy) -> _Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
-        policy, classes = self.policy, compact(self.labels)
-        noisy = add_noise(
-            self.exact, classes, noises=noises(policy), entropy=entropy, bounds=output_bounds(policy)
-        )
-        columns = {
-            name: from_grid(noisy.values[:, j], column.resolution)
-            for j, (name, column) in enumerate(policy.perturbed.items())
-        }
-        drawn = Evidence(self.frame.assign(**columns), classes, self.originals, self.evidence.hierarchies)
-        k, counts = policy.anonymize.k, None
-        if policy.suppress.confidence is not None:
-            counts = confident_originals(drawn, policy, cap=k)
-        keep = confident(counts, self.labels, k=k, limits=class_limits(drawn, policy)).keep
-        if keep.all():
-            return drawn
-        rows = np.flatnonzero(keep)
-        return (
-            drawn.narrowed(rows, np.unique(self.labels[rows], return_inverse=True)[1]) if len(rows) else None
-        )
+        values, k, counts = self.noise.drawn(entropy), self.policy.anonymize.k, None
+        if self.near is not None:
+            counts = self.near.counts(values.astype(np.float64), self.labels, cap=k)
+        keep = confident(counts, self.labels, k=k, limits=self.limits).keep
+        return _Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
 
 
-def in_order(evidence: Evidence, policy: Policy) -> Originals:
-    """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """A release that the noise could have made.
 
-    Args:
-        evidence: with originals.
-        policy: names the columns.
-    Returns:
-        ``own`` (r,) is ordered by class, perturb columns, and sensitive columns with a limit on classes; what
-        is equal in all of these is alike for whatever is measured here.
-    Raises:
-        InputError: this is a file alone.
+    table: what it was drawn of.
+    values: (r', p) noisy values of the records that are released, in grid units.
+    rows: (r',) of them in the table.
     """
-    behind = needs_originals(evidence)
-    inside = np.flatnonzero(behind.labels >= 0)
-    found, first = np.unique(behind.labels[inside], return_index=True)
-    texts = behind.frame[list(policy.generalized)].iloc[inside[first]].astype(str)
-    by_value = np.lexsort([texts[name].to_numpy(str) for name in reversed(texts.columns)])
-    rank = np.empty(len(found), np.int64)
-    rank[by_value] = np.arange(len(found))
-    labels = np.full(len(behind.labels), -1, np.int64)
-    labels[inside] = rank[np.searchsorted(found, behind.labels[inside])]
-    codes = [
-        code_sensitive(behind.frame[name], policy.sensitive[name], folder=evidence.hierarchies)[0]
-        for name in _limited(policy)
-    ]
-    order = np.lexsort((*codes, *behind.grid.T[::-1], labels))
-    return replace(behind, labels=labels, own=order[labels[order] >= 0].astype(np.int64))
 
+    table: _Table
+    values: NDArray[np.int64] = field(repr=False)
+    rows: NDArray[np.int64] = field(repr=False)
 
-def _limited(policy: Policy) -> list[str]:
-    limits = {*policy.gate.t_closeness, *policy.gate.l_diversity}
-    return [name for name in policy.sensitive if name in limits]
+    def as_evidence(self) -> Evidence:
+        """Return it as what the gate measures."""
+        table, columns = self.table, {}
+        own = table.originals.own[self.rows]
+        frame = table.originals.frame.iloc[own].reset_index(drop=True)
+        others = dict.fromkeys(table.policy.categorical, 0)  # no attack that is measured here looks at them
+        for j, (name, column) in enumerate(table.policy.perturbed.items()):
+            columns[name] = from_grid(self.values[:, j], column.resolution)
+        labels = np.unique(table.labels[self.rows], return_inverse=True)[1].astype(np.int64)
+        return Evidence(
+            frame.assign(**others).assign(**columns),
+            EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
+            replace(table.originals, own=own),
+            table.evidence.hierarchies,
+        )
 
 
 def _table(evidence: Evidence, policy: Policy, copies: int) -> _Table:
-    behind = _copied(in_order(evidence, policy), policy, copies)
-    frame = behind.frame.iloc[behind.own].reset_index(drop=True)
-    others = dict.fromkeys(policy.categorical, 0)  # no attack that is measured here looks at categories
-    exact = quantize(behind.grid[behind.own])
-    return _Table(frame.assign(**others), behind.labels[behind.own], exact, behind, policy, evidence)
-
-
-def _copied(behind: Originals, policy: Policy, copies: int) -> Originals:
-    """Repeat the originals, each time in classes of their own; of the columns those that are looked at."""
-    n, m = len(behind.labels), int(behind.labels.max(initial=-1)) + 1
-    number = np.repeat(np.arange(copies), n)
-    labels = np.tile(behind.labels, copies)
-    frame = behind.frame[[*policy.generalized, *_limited(policy)]]
-    return Originals(
-        frame.iloc[np.tile(np.arange(n), copies)].reset_index(drop=True),
-        np.where(labels >= 0, labels + number * m, -1),
-        np.tile(behind.own, copies) + np.repeat(np.arange(copies) * n, len(behind.own)),
-        np.tile(behind.grid, (copies, 1)),
+    behind = copied(in_order(evidence, policy), policy, copies)
+    labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
+    classes = compact(labels)
+    return _Table(
+        labels,
+        drawing(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
+        None if policy.suppress.confidence is None else confidence_of(behind, policy),
+        class_limits(_every(behind, classes, evidence, policy), policy),
+        behind,
+        policy,
+        evidence,
     )
 
 
+def _every(behind: Originals, classes: EquivalenceClasses, evidence: Evidence, policy: Policy) -> Evidence:
+    """Return the records in classes as if all were released, with the columns that classes are judged by."""
+    frame = behind.frame[limited(policy)].iloc[behind.own].reset_index(drop=True)
+    return Evidence(frame, classes, behind, evidence.hierarchies)
+
+
 def _draws(records: int) -> int:
-    return min(max(_RECORDS // records, 8), 16)
+    return min(max(_RECORDS // records, _LEAST), 16)
 
 
 def expectation(
@@ -191,9 +171,20 @@ def expectation(
     Raises:
         InputError: a file alone.
     """
+    table, draws = _several(evidence, policy, together=together)
+    return _mean(table, lambda drawn: measure(drawn.as_evidence(), policy), draws)
+
+
+def _several(evidence: Evidence, policy: Policy, *, together: bool) -> tuple[_Table, int]:
+    """Return what is drawn, and how often."""
     records = int(np.count_nonzero(needs_originals(evidence).labels >= 0))
     draws = _draws(records)
-    table = _table(evidence, policy, max(_RECORDS // (draws * records), 1) if together else 1)
+    copies = max(_RECORDS // (draws * records), 1) if together else 1
+    return _table(evidence, policy, copies), draws
+
+
+def _mean(table: _Table, measure: Callable[[_Drawn], float], draws: int) -> Expectation:
+    """Return the mean of a measure over the draws."""
     found = np.array(list(_shares(table, measure, draws)))
     if not len(found):
         return Expectation(1.0, 0.0, draws)
@@ -203,13 +194,13 @@ def expectation(
     return Expectation(mean, max(spread, 1 / math.fsum(weights.tolist())), len(shares))
 
 
-def _shares(table: _Table, measure: Measure, draws: int) -> Iterator[tuple[float, int]]:
+def _shares(table: _Table, measure: Callable[[_Drawn], float], draws: int) -> Iterator[tuple[float, int]]:
     """Yield what is measured of each draw, and how many records it releases."""
     entropy = seeded_entropy(_SEED)
     for _ in range(draws):
         drawn = table.released(entropy)
         if drawn is not None:
-            yield measure(drawn, table.policy), len(drawn.released)
+            yield measure(drawn), len(drawn.rows)
 
 
 def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
@@ -230,15 +221,40 @@ def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
             return Expectation(bound)
-        return expectation(evidence, policy, lambda drawn, under: linking(drawn, under).risk, together=True)
+        return _simulated(evidence, policy)
     behind = _without_refused(evidence, policy)
     if not len(behind.own):
         return Expectation(1.0)
     exact = quantize(np.where((behind.labels >= 0)[:, None], behind.grid, 0.0))
     law = noise_law(replace(evidence, originals=behind), policy)
-    random, draws = np.random.default_rng(_SEED), min(max(_RECORDS // len(behind.own), 8), 1024)
+    random, draws = np.random.default_rng(_SEED), min(_RECORDS // len(behind.own), 1024)
+    if draws < _LEAST:
+        draws = draws_of(np.bincount(behind.labels[behind.own]), records=_RECORDS)
     found = expected_risk(exact, behind.labels, law, random=random, draws=draws)
     return Expectation(found.risk, found.standard_error, found.draws)
+
+
+def _simulated(evidence: Evidence, policy: Policy) -> Expectation:
+    """Simulate the mean share that is linked, that of `measures.linking`, with the originals sorted once."""
+    table, draws = _several(evidence, policy, together=True)
+    behind, sizes = table.originals, np.bincount(table.labels)
+    rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
+    sought = linking_table(behind.own, rows, labels=behind.labels)
+    if draws > _LEAST or sought.table is None:
+        return _mean(table, lambda d: sought.measured(d.values.astype(np.float64), d.rows).risk, draws)
+    groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=_RECORDS)
+    linked, of, entropy = *np.zeros((2, draws, MOST)), seeded_entropy(_SEED)
+    for draw in range(draws):
+        drawn = table.released(entropy)
+        if drawn is not None:
+            own = groups[drawn.rows]
+            near = sought.ties(drawn.values.astype(np.float64), drawn.rows) > 0
+            linked[draw] = np.bincount(own[near], minlength=MOST)
+            of[draw] = np.bincount(own, minlength=MOST)
+    if not of.any():
+        return Expectation(1.0, 0.0, draws)
+    mean, error = ratio(linked, of)
+    return Expectation(mean, max(error, 1 / float(of.sum())), draws)
 
 
 def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | None:
@@ -249,12 +265,13 @@ def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | N
     """
     if len(policy.perturbed) != 1:
         return None
-    table = _table(evidence, policy, 1)
-    classes = compact(table.labels)
-    (noise,), every = noises(policy), Evidence(table.frame, classes, table.originals, evidence.hierarchies)
-    sensitivity = sensitivities(noise, class_diameters(table.exact, classes)[:, 0])
+    behind = numbered(evidence, policy)
+    labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
+    classes, (noise,) = compact(labels), noises(policy)
+    every = _every(behind, classes, evidence, policy)
+    sensitivity = sensitivities(noise, class_diameters(exact, classes)[:, 0])
     law = Outputs(partial(cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
-    column, k = line(table.exact[:, 0], table.labels), policy.anonymize.k
+    column, k = line(exact[:, 0], labels), policy.anonymize.k
     found = fates(column, law, radius=radius(noise, sensitivity, confidence), k=k)
     counts = column.found.counts
     sure = np.minimum(classes.sizes - k, spare_records(policy, every))
@@ -265,11 +282,11 @@ def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | N
 
 
 def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
-    """Return the originals in order, without the classes that t or l leaves out whatever the noise is."""
-    behind = in_order(evidence, policy)
+    """Return the originals without the classes that t or l leaves out whatever the noise is."""
+    behind = numbered(evidence, policy)
     labels = behind.labels[behind.own]
-    frame = behind.frame[_limited(policy)].iloc[behind.own].reset_index(drop=True)
-    every = Evidence(frame, EquivalenceClasses(labels, np.bincount(labels)), behind, evidence.hierarchies)
+    classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
+    every = _every(behind, classes, evidence, policy)
     keep = confident(None, labels, k=policy.anonymize.k, limits=class_limits(every, policy)).keep
     found = np.full(len(behind.labels), -1, np.int64)
     own = behind.own[keep]

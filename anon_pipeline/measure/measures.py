@@ -7,7 +7,7 @@ with a limit (`gate`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.risk.closeness import closeness
-from anon_pipeline.risk.confidence import confident_counts
+from anon_pipeline.risk.confidence import ConfidenceTable, confidence_table
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.linking import LinkingRisk, linking_risk
 from anon_pipeline.risk.sizes import suppression
@@ -35,12 +35,17 @@ __all__ = [
     "class_limits",
     "close",
     "compact",
+    "confidence_of",
     "confident_originals",
     "diverse",
     "linking",
     "needs_originals",
     "suppressed_share",
 ]
+
+
+ClassMeasure = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
+"""From positions (r',) of released records, their classes (r',), 0 … m−1, and m to a number each, (m,)."""
 
 
 def needs_originals(evidence: Evidence) -> Originals:
@@ -64,18 +69,20 @@ def class_closeness(evidence: Evidence, policy: Policy, name: str) -> NDArray[np
     Raises:
         InputError: this is a file alone: the whole input is not in it.
     """
+    classes = evidence.classes
+    measured = _closeness_of(evidence, policy, name)
+    return measured(np.arange(len(classes.labels)), classes.labels, len(classes.sizes))
+
+
+def _closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasure:
+    """Code a sensitive column once, and return what measures classes of some of the released records."""
     originals = needs_originals(evidence)
     column = policy.sensitive[name]
     codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
     whole = np.bincount(codes[codes >= 0], minlength=0 if hierarchy is None else hierarchy.leaves)
-    classes = evidence.classes
-    return closeness(
-        codes[originals.own],
-        classes.labels,
-        whole=whole,
-        m=len(classes.sizes),
-        distance=column.distance,
-        lookups=None if hierarchy is None else hierarchy.lookups,
+    lookups, own = None if hierarchy is None else hierarchy.lookups, codes[originals.own]
+    return lambda rows, labels, m: closeness(
+        own[rows], labels, whole=whole, m=m, distance=column.distance, lookups=lookups
     )
 
 
@@ -90,12 +97,18 @@ def class_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiver
     Returns:
         Distinct values, exp(entropy), or the recursive ratio r₁/(r_l + …), by the limit's kind.
     """
+    classes = evidence.classes
+    measured = _diversity_of(evidence, policy, name, limit)
+    return measured(np.arange(len(classes.labels)), classes.labels, len(classes.sizes))
+
+
+def _diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassMeasure:
+    """Code a sensitive column once, and return what measures classes of some of the released records."""
     codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
-    labels, m = evidence.classes.labels, len(evidence.classes.sizes)
     if limit.kind == "recursive":
-        return recursive_ratio(codes, labels, l=int(limit.l), m=m)
+        return lambda rows, labels, m: recursive_ratio(codes[rows], labels, l=int(limit.l), m=m)
     measured = distinct_l if limit.kind == "distinct" else entropy_l
-    return measured(codes, labels, m=m).astype(np.float64)
+    return lambda rows, labels, m: measured(codes[rows], labels, m=m).astype(np.float64)
 
 
 def diverse(values: NDArray[np.float64], limit: LDiversity) -> NDArray[np.bool_]:
@@ -106,17 +119,18 @@ def diverse(values: NDArray[np.float64], limit: LDiversity) -> NDArray[np.bool_]
 
 
 def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
-    """Return the gate's limits that every class must keep by itself, as `suppress` asks for them."""
+    """Return the gate's limits that every class must keep by itself, as `suppress` asks for them.
+
+    Each sensitive column is coded once, however often its limits are asked.
+    """
 
     def beyond_t(name: str, t: float) -> ClassLimit:
-        return lambda rows, labels, m: (
-            ~close(class_closeness(evidence.narrowed(rows, labels), policy, name), t)
-        )
+        measured = _closeness_of(evidence, policy, name)
+        return lambda rows, labels, m: ~close(measured(rows, labels, m), t)
 
     def below_l(name: str, limit: LDiversity) -> ClassLimit:
-        return lambda rows, labels, m: (
-            ~diverse(class_diversity(evidence.narrowed(rows, labels), policy, name, limit), limit)
-        )
+        measured = _diversity_of(evidence, policy, name, limit)
+        return lambda rows, labels, m: ~diverse(measured(rows, labels, m), limit)
 
     return {f"t_closeness.{name}": beyond_t(name, t) for name, t in policy.gate.t_closeness.items()} | {
         f"l_diversity.{name}": below_l(name, limit) for name, limit in policy.gate.l_diversity.items()
@@ -142,20 +156,22 @@ def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDAr
         [KE V-C], ℓ; METHODS 7.
     """
     originals = needs_originals(evidence)
+    released = grid_units(evidence.released, policy)
+    return confidence_of(originals, policy).counts(released, originals.labels[originals.own], cap=cap)
+
+
+def confidence_of(originals: Originals, policy: Policy) -> ConfidenceTable:
+    """Return what counts the originals within the confidence interval of any values released of them.
+
+    Raises:
+        InputError: the policy has no ``suppress.confidence``.
+    """
     confidence = policy.suppress.confidence
     if confidence is None:
         raise InputError("suppress.confidence must be given to count the originals within its interval")
     exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
-    classes = compact(originals.labels)
-    inputs, radius = class_intervals(noises(policy), exact, classes, confidence=confidence)
-    return confident_counts(
-        grid_units(evidence.released, policy),
-        originals.labels[originals.own],
-        inputs.astype(np.float64),
-        labels=originals.labels,
-        radius=radius,
-        cap=cap,
-    )
+    inputs, radius = class_intervals(noises(policy), exact, compact(originals.labels), confidence=confidence)
+    return confidence_table(inputs.astype(np.float64), labels=originals.labels, radius=radius)
 
 
 def class_intervals(

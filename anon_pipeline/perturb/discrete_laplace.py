@@ -20,7 +20,7 @@ from anon_pipeline.perturb.laplace_kernel import fill
 __all__ = ["discrete_laplace", "exact_fraction", "refuse_inexact"]
 
 _LARGEST = 2**52  # of a diameter times ε's denominator, see laplace_kernel
-_FIRST = 12  # words that a sample gets; it uses 8 on average
+_FIRST = 16  # words that a sample gets; it uses 9 on average, and 9 of 10 samples use no more than these
 
 
 def discrete_laplace(

@@ -34,9 +34,9 @@ def feed(
         first: words that an element gets at first; what is drawn does not depend on it.
         words: of the elements.
     """
-    left, number = np.arange(count), first
+    left, number, reader = np.arange(count), first, words.reader()
     while len(left):
         few = max(_WORDS // number, 1)
         pieces = [left[begin : begin + few] for begin in range(0, len(left), few)]
-        left = np.concatenate([piece[: fill(words.rows(piece, number), piece)] for piece in pieces])
+        left = np.concatenate([piece[: fill(reader.rows(piece, number), piece)] for piece in pieces])
         number *= 2

@@ -12,13 +12,17 @@ Source: NIST SP 800-38A, counter mode, with counters that are computed instead o
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.perturb.entropy import Entropy, masks_of
 
-__all__ = ["NoiseKey", "Source", "Words", "by_element", "fresh_key", "integers_each"]
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
+
+__all__ = ["NoiseKey", "Reader", "Source", "Words", "by_element", "fresh_key", "integers_each"]
 
 _COLUMNS, _PARTS, _WORDS = 2**16, 2**16, 2**33
 
@@ -85,19 +89,43 @@ class Words:
         Raises:
             ValueError: words beyond the 2^33 that an element has.
         """
+        return np.array(self.reader().rows(at, count, first=first))
+
+    def reader(self) -> Reader:
+        """Return what reads many words piece by piece."""
+        return Reader(self)
+
+
+class Reader:
+    """Reads words into memory of its own, again and again: fresh memory would cost more than the cipher.
+
+    Not for use by several threads at once.
+    """
+
+    __slots__ = ("_blocks", "_encrypt", "_words", "_written")
+
+    def __init__(self, words: Words) -> None:
+        self._words, self._encrypt = words, _cipher(words.key.secret)
+        self._blocks, self._written = np.empty(0, "<u8"), np.empty(2, "<i8")
+
+    def rows(self, at: NDArray[np.int64] | slice, count: int, *, first: int = 0) -> NDArray[np.int64]:
+        """Return words of some elements as `Words.rows` does; they hold until the next call."""
         if not 0 <= first <= first + count <= _WORDS:
             raise ValueError(f"words must be in [0, 2^33) of an element, got {first} … {first + count}.")
         begin, end = first // 2, (first + count + 1) // 2
-        places = self.places[at]
-        blocks = np.empty((len(places), end - begin, 2), "<u8")
+        places = self._words.places[at]
+        used = 2 * len(places) * (end - begin)
+        if used > len(self._blocks):
+            self._blocks, self._written = np.empty(used, "<u8"), np.empty(used + 2, "<i8")
+        blocks = self._blocks[:used].reshape(len(places), end - begin, 2)
         blocks[:, :, 0] = places[:, None]
-        blocks[:, :, 1] = np.arange(begin, end, dtype=np.uint64) << np.uint64(32)
-        blocks[:, :, 1] |= np.uint64(self.part << 16 | self.column)
-        drawn = np.frombuffer(_encrypted(self.key.secret, blocks), "<i8").reshape(
-            len(places), 2 * (end - begin)
+        blocks[:, :, 1] = (np.arange(begin, end, dtype=np.uint64) << np.uint64(32)) | np.uint64(
+            self._words.part << 16 | self._words.column
         )
+        self._encrypt.update_into(self._blocks[:used].data.cast("B"), self._written.data.cast("B"))
+        drawn = self._written[:used].reshape(len(places), 2 * (end - begin))
         skipped = first - 2 * begin
-        return np.ascontiguousarray(drawn[:, skipped : skipped + count])
+        return np.ascontiguousarray(drawn[:, skipped : skipped + count], np.int64)
 
 
 Source = Entropy | Words
@@ -141,10 +169,9 @@ def integers_each(bounds: NDArray[np.int64], *, words: Words) -> NDArray[np.int6
     return drawn
 
 
-def _encrypted(secret: bytes, blocks: NDArray[np.uint64]) -> bytes:
-    """Encrypt each block of 16 bytes by itself."""
+def _cipher(secret: bytes) -> CipherContext:
+    """Return what encrypts each block of 16 bytes by itself."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - slow
 
     # ECB over inputs that never repeat is a keyed random function of each, not an encryption of data.
-    encryptor = Cipher(algorithms.AES256(secret), modes.ECB()).encryptor()  # noqa: S305
-    return encryptor.update(blocks.tobytes())
+    return Cipher(algorithms.AES256(secret), modes.ECB()).encryptor()  # noqa: S305

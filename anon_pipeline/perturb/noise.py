@@ -19,7 +19,7 @@ from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
 
-__all__ = ["Perturbed", "add_noise", "class_diameters", "perturb"]
+__all__ = ["Drawing", "Perturbed", "add_noise", "class_diameters", "drawing", "perturb"]
 
 Bounds = Sequence[tuple[int, int] | None]
 
@@ -36,6 +36,36 @@ class Perturbed:
 
     values: NDArray[np.int64] = field(repr=False)
     diameters: NDArray[np.int64] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """What is known of the noise of n records before any is drawn, to draw it once or several times.
+
+    values: (n, p) original values in grid units.
+    kept: (n,) whether each record is in a class.
+    centres: (n', p) what the noise of the n' records in classes is added to.
+    wanted: (n', p) of each of them, as `parameters` says.
+    noises, bounds: of the columns.
+    diameters: (m, p) of each class.
+    """
+
+    values: NDArray[np.int64] = field(repr=False)
+    kept: NDArray[np.bool_] = field(repr=False)
+    centres: NDArray[np.int64] = field(repr=False)
+    wanted: NDArray[np.int64] = field(repr=False)
+    noises: Sequence[Noise]
+    bounds: Bounds
+    diameters: NDArray[np.int64] = field(repr=False)
+
+    def drawn(self, entropy: Source) -> NDArray[np.int64]:
+        """Draw the noise of every record once, and return the noisy values, (n, p); see `add_noise`."""
+        words = by_element(entropy, len(self.values))
+        mine, noisy = Words(words.key, words.places[self.kept]), self.values.copy()
+        for column, (noise, limit) in enumerate(zip(self.noises, self.bounds, strict=True)):
+            added = draw(noise, self.wanted[:, column], entropy=mine.of_column(column))
+            noisy[self.kept, column] = _clamp(self.centres[:, column] + added, limit)
+        return noisy
 
 
 def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> NDArray[np.int64]:
@@ -115,6 +145,19 @@ def add_noise(
     Source:
         [KE] section IV; METHODS 5.
     """
+    prepared = drawing(values, classes, noises=noises, bounds=bounds, names=names)
+    return Perturbed(prepared.drawn(entropy), prepared.diameters)
+
+
+def drawing(
+    values: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    *,
+    noises: Sequence[Noise],
+    bounds: Bounds | None = None,
+    names: Sequence[str] | None = None,
+) -> Drawing:
+    """Prepare to add each column's noise to every record; the arguments are those of `add_noise`."""
     limits: Bounds = [None] * values.shape[1] if bounds is None else bounds
     if not len(noises) == len(limits) == values.shape[1]:
         raise ValueError(f"{values.shape[1]} columns need as many noises and bounds.")
@@ -122,21 +165,20 @@ def add_noise(
     _check(values, limits, called)
     diameters = class_diameters(values, classes)
     kept = classes.labels >= 0
-    labels, words = classes.labels[kept], by_element(entropy, len(values))
-    mine = Words(words.key, words.places[kept])
-    noisy = values.copy()
+    labels, inside = classes.labels[kept], values[kept]
+    centres, wanted = np.empty_like(inside), np.empty_like(inside)
     problems: list[str] = []
-    for column, (noise, limit) in enumerate(zip(noises, limits, strict=True)):
+    for column, noise in enumerate(noises):
         try:
-            wanted = parameters(noise, sensitivities(noise, diameters[:, column]))
+            parameter = parameters(noise, sensitivities(noise, diameters[:, column]))
         except InputError as error:
             problems += [f"{called[column]}: {problem}" for problem in error.problems]
             continue
-        drawn = draw(noise, wanted[labels], entropy=mine.of_column(column))
-        noisy[kept, column] = _clamp(clamped(noise, values[kept, column]) + drawn, limit)
+        wanted[:, column] = parameter[labels]
+        centres[:, column] = clamped(noise, inside[:, column])
     if problems:
         raise InputError(problems)
-    return Perturbed(noisy, diameters)
+    return Drawing(values, kept, centres, wanted, noises, limits, diameters)
 
 
 def _clamp(values: NDArray[np.int64], limit: tuple[int, int] | None) -> NDArray[np.int64]:

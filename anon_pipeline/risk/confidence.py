@@ -7,14 +7,15 @@ Belongs here: the radius and the counts ℓ of [KE V-C]. Does not belong here: w
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.compiled import kernel
-from anon_pipeline.risk.class_table import class_table, finest_first
+from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 
-__all__ = ["confidence_radius", "confident_counts"]
+__all__ = ["ConfidenceTable", "confidence_radius", "confidence_table", "confident_counts"]
 
 
 def confidence_radius(
@@ -69,20 +70,50 @@ def confident_counts(
     Source:
         [KE V-C]; METHODS 7.
     """
-    classes = np.ascontiguousarray(own_labels, np.int64)
-    if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < len(radius):
-        raise ValueError(f"own_labels must lie in 0 … {len(radius) - 1}, got others. Leave them out.")
+    return confidence_table(originals, labels=labels, radius=radius).counts(released, own_labels, cap=cap)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfidenceTable:
+    """Originals that are sorted once, to count those near the values of several releases.
+
+    order: (p,) of the columns in ``radius`` and ``table``.
+    radius: (m, p) of each class, in grid units.
+    sizes: (m,) originals of each class.
+    table: the originals; None without a column.
+    """
+
+    order: NDArray[np.int64] = field(repr=False)
+    radius: NDArray[np.float64] = field(repr=False)
+    sizes: NDArray[np.int64] = field(repr=False)
+    table: ClassTable | None = field(repr=False)
+
+    def counts(
+        self, released: NDArray[np.float64], own_labels: NDArray[np.integer], *, cap: int
+    ) -> NDArray[np.int64]:
+        """Count the originals that each released record could stand for; see `confident_counts`."""
+        classes, m = np.ascontiguousarray(own_labels, np.int64), len(self.radius)
+        if len(classes) and not 0 <= int(classes.min()) <= int(classes.max()) < m:
+            raise ValueError(f"own_labels must lie in 0 … {m - 1}, got others. Leave them out.")
+        if self.table is None:
+            return np.minimum(self.sizes[classes], cap).astype(np.int64)
+        values = np.ascontiguousarray(released[:, self.order], np.float64)
+        arrays = (self.table.rows, self.table.starts, self.table.before, self.table.leads)
+        found: NDArray[np.int64] = _counts(values, self.radius, classes, arrays, cap)
+        return found
+
+
+def confidence_table(
+    originals: NDArray[np.float64], *, labels: NDArray[np.integer], radius: NDArray[np.float64]
+) -> ConfidenceTable:
+    """Sort the originals of each class; the arguments are those of `confident_counts`."""
+    order, sizes = finest_first(originals), np.bincount(labels[labels >= 0], minlength=len(radius))
     if originals.shape[1] == 0:
-        sizes = np.bincount(labels[labels >= 0], minlength=len(radius))
-        return np.minimum(sizes[classes], cap).astype(np.int64)
-    order = finest_first(originals)
+        return ConfidenceTable(order[:0], radius, sizes, None)
     table = class_table(originals[:, order], labels)
     if len(table.starts) != len(radius) + 1:
         raise ValueError(f"radius must have a row per class, got {len(radius)} for {len(table.starts) - 1}.")
-    values, reach = (np.ascontiguousarray(each[:, order], np.float64) for each in (released, radius))
-    arrays = (table.rows, table.starts, table.before, table.leads)
-    found: NDArray[np.int64] = _counts(values, reach, classes, arrays, cap)
-    return found
+    return ConfidenceTable(order, np.ascontiguousarray(radius[:, order], np.float64), sizes, table)
 
 
 @kernel

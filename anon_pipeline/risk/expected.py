@@ -21,12 +21,14 @@ from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 from anon_pipeline.risk.histograms import class_sizes
 from anon_pipeline.risk.linking import chance_up_to, expected_linking_risk, ties_of
+from anon_pipeline.risk.strata import groups_of, ratio
 
 __all__ = ["ExpectedRisk", "NoiseLaw", "expected_risk"]
 
 _TAIL = 1e-12
 """Probability of the noise that is not enumerated, of each record and column."""
 
+_MANY = 8  # draws from which on the error is that of the whole
 _PER_ROW = 200  # distances that cost as much as beginning with a row
 
 
@@ -205,12 +207,19 @@ def _outputs(
 
 
 def _simulated(table: ClassTable, law: NoiseLaw, random: np.random.Generator, draws: int) -> ExpectedRisk:
-    """Draw the noise of all records some times; the draws are independent, and so give the error."""
-    counts = np.diff(table.before)
-    rows, classes = np.repeat(table.rows, counts, axis=0), np.repeat(_classes_of(table), counts)
-    centres, shares = law.centres(rows), []
-    for _ in range(draws):
-        linked = ties_of(law.clamped(centres + law.draw(classes, random)), rows, classes, table) > 0
-        shares.append(np.count_nonzero(linked) / len(rows))
-    error = float(np.std(shares, ddof=1)) / math.sqrt(draws)
-    return ExpectedRisk(math.fsum(shares) / draws, error, draws)
+    """Draw the noise of all records some times; draws and classes are independent, and so give the error.
+
+    Few draws tell it by groups of classes.
+    """
+    counts, classes = np.diff(table.before), _classes_of(table)
+    groups = np.zeros(len(table.starts) - 1, np.int64)
+    if draws < _MANY:
+        groups = groups_of(np.bincount(classes, weights=counts).astype(np.int64))
+    rows, classes = np.repeat(table.rows, counts, axis=0), np.repeat(classes, counts)
+    centres, own, many = law.centres(rows), groups[classes], int(groups.max()) + 1
+    linked = np.empty((draws, many), np.int64)
+    for draw in range(draws):
+        near = ties_of(law.clamped(centres + law.draw(classes, random)), rows, classes, table) > 0
+        linked[draw] = np.bincount(own[near], minlength=many)
+    of = np.broadcast_to(np.bincount(own, minlength=many), linked.shape)
+    return ExpectedRisk(*ratio(linked, of), draws)

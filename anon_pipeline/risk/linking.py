@@ -1,14 +1,13 @@
 """Linking risk: how often the attacker's nearest original is the right one.
 
-Belongs here: the measured and the expected linking risk of [KE V-B]. Does not belong here: the limit on it
-(`gate`).
+Belongs here: measured and expected linking risk of [KE V-B]. Does not belong here: its limit (`gate`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +20,15 @@ from anon_pipeline.risk.histograms import class_histograms
 __all__ = [
     "TIE_TOLERANCE",
     "LinkingRisk",
+    "LinkingTable",
     "chance_up_to",
     "expected_linking_risk",
     "linking_risk",
+    "linking_table",
     "ties_of",
 ]
 
+Rows = NDArray[np.int64] | slice
 Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 
 TIE_TOLERANCE = 1e-12
@@ -77,19 +79,49 @@ def linking_risk(
     """
     if len(own) == 0:
         raise ValueError("released must hold a record, got none. The linking risk is not defined.")
-    classes = labels[own].astype(np.int64)
-    if int(classes.min()) < 0:
+    if int(labels[own].min()) < 0:
         raise ValueError("released records must be in a class, got some with label −1. Leave them out.")
+    return linking_table(own, originals, labels=labels).measured(released)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkingTable:
+    """Originals that are sorted once, to measure several releases of the same r records.
+
+    own, classes: (r, p) original and (r,) class of each record; columns by ``order`` (p,), as in ``table``.
+    table: the originals of m classes with ``sizes`` (m,); None where no column is perturbed.
+    """
+
+    order: NDArray[np.int64] = field(repr=False)
+    own: NDArray[np.float64] = field(repr=False)
+    classes: NDArray[np.int64] = field(repr=False)
+    sizes: NDArray[np.int64] = field(repr=False)
+    table: ClassTable | None = field(repr=False)
+
+    def ties(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> NDArray[np.int64]:
+        """Count originals as near as the own one to the values (r', p) of some of the records."""
+        classes = self.classes[rows]
+        if self.table is None:
+            return self.sizes[classes]
+        return ties_of(_columns(released, self.order), self.own[rows], classes, self.table)
+
+    def measured(self, released: NDArray[np.float64], rows: Rows = slice(None)) -> LinkingRisk:
+        """Measure the values of some records, ≥ 1; see `ties`."""
+        tied = self.ties(released, rows)
+        linked, success = int(np.count_nonzero(tied)), _inverse_sum(tied) / len(tied)
+        risk = success if self.table is None else linked / len(tied)
+        return LinkingRisk(linked, len(tied), risk, success)
+
+
+def linking_table(
+    own: NDArray[np.integer], originals: NDArray[np.float64], *, labels: NDArray[np.integer]
+) -> LinkingTable:
+    """Sort the originals of r records, given as to `linking_risk`."""
+    sizes, classes = np.bincount(labels[labels >= 0]), labels[own].astype(np.int64)
     if originals.shape[1] == 0:
-        tied = np.bincount(labels[labels >= 0])[classes]
-    else:
-        order = finest_first(originals)
-        released, originals = _columns(released, order), _columns(originals, order)
-        tied = ties_of(released, originals[own], classes, class_table(originals, labels))
-    linked = int(np.count_nonzero(tied))
-    success = _inverse_sum(tied) / len(own)
-    risk = linked / len(own) if originals.shape[1] else success
-    return LinkingRisk(linked, len(own), risk, success)
+        return LinkingTable(np.empty(0, np.int64), originals[own], classes, sizes, None)
+    rows = _columns(originals, order := finest_first(originals))
+    return LinkingTable(order, rows[own], classes, sizes, class_table(rows, labels))
 
 
 def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -134,3 +134,17 @@ def test_a_key_is_never_shown():
     assert "\\x07" not in repr(NoiseKey(secret)) + repr(Words(NoiseKey(secret), np.array([0])))
     with pytest.raises(ValueError, match="32 bytes, got 3"):
         NoiseKey(b"abc")
+
+
+def test_a_reader_reads_what_rows_gives_piece_by_piece():
+    words = Words(KEY, np.array([7, 0, 3, 2**40]), column=3, part=1)
+    reader = words.reader()
+    for at, count, first in (([0, 1, 2, 3], 6, 0), ([2], 3, 5), ([3, 3, 0], 40, 1), ([], 4, 0), ([1], 1, 0)):
+        rows = np.array(at, np.int64)
+        found = reader.rows(rows, count, first=first)
+        assert found.tolist() == words.rows(rows, count, first=first).tolist()
+        assert found.flags.c_contiguous
+    kept = words.rows(slice(None), 6)
+    before = kept.copy()
+    words.rows(slice(None), 6, first=6)
+    assert np.array_equal(kept, before)  # unlike those of a reader

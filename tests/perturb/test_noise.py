@@ -15,7 +15,8 @@ from anon_pipeline.perturb.budget import split_epsilon
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, to_grid
 from anon_pipeline.perturb.laplace_law import cdf, mean_absolute, pmf
-from anon_pipeline.perturb.noise import class_diameters, perturb
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.noise import add_noise, class_diameters, drawing, perturb
 
 
 def classes_of(labels: list[int]) -> EquivalenceClasses:
@@ -178,3 +179,21 @@ def test_one_epsilon_per_column():
         perturb(
             np.zeros((2, 2), np.int64), classes_of([0, 0]), epsilons=[Fraction(1)], entropy=seeded_entropy(0)
         )
+
+
+def test_noise_that_is_prepared_once_is_drawn_as_if_prepared_each_time():
+    rng = np.random.default_rng(0)
+    values, labels = rng.integers(-50, 50, (60, 2)), rng.integers(-1, 4, 60)
+    classes = EquivalenceClasses(labels, np.bincount(labels[labels >= 0]))
+    noises = [Noise("discrete_laplace", Fraction(1)), Noise("staircase", Fraction(2), inputs=(-20, 20))]
+    bounds = [None, (-30, 30)]
+    prepared, entropy, again = (
+        drawing(values, classes, noises=noises, bounds=bounds),
+        seeded_entropy(1),
+        seeded_entropy(1),
+    )
+    for _ in range(3):
+        expected = add_noise(values, classes, noises=noises, entropy=again, bounds=bounds).values
+        assert np.array_equal(prepared.drawn(entropy), expected)
+    assert np.array_equal(values[labels < 0], expected[labels < 0])
+    assert not np.array_equal(prepared.drawn(entropy), expected)

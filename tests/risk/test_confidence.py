@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.confidence import confidence_radius, confident_counts
+from anon_pipeline.risk.confidence import confidence_radius, confidence_table, confident_counts
 
 
 def test_radius_golden(golden):
@@ -130,3 +130,19 @@ def test_a_radius_for_another_number_of_classes_is_refused():
             np.zeros((1, 1)), np.array([0]), np.zeros((1, 1)), labels=np.zeros(1, int),
             radius=np.zeros((2, 1)), cap=1,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("p", [0, 1, 2])
+def test_a_sorted_table_counts_for_any_release(p):
+    rng = np.random.default_rng(p)
+    labels = np.append(np.repeat(np.arange(6), 5), [-1, -1])
+    originals, radius = rng.integers(0, 9, (32, p)).astype(float), rng.uniform(0, 4, (6, p))
+    table = confidence_table(originals, labels=labels, radius=radius)
+    for cap in (1, 3, 9):
+        own_labels = rng.integers(0, 6, 20)
+        released = rng.integers(-2, 11, (20, p)).astype(float)
+        expected = [
+            min(cap, sum((np.abs(y - x) <= radius[c]).all() for x in originals[labels == c]))
+            for y, c in zip(released, own_labels, strict=True)
+        ]
+        assert table.counts(released, own_labels, cap=cap).tolist() == expected

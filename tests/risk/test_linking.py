@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.linking import LinkingRisk, expected_linking_risk, linking_risk
+from anon_pipeline.risk.linking import LinkingRisk, expected_linking_risk, linking_risk, linking_table
 
 
 def twin(released, own, originals, labels):
@@ -236,3 +236,15 @@ def test_the_expected_risk_of_far_apart_large_values_is_exact():
 def test_scales_must_fit_the_classes(labels, scales):
     with pytest.raises(ValueError, match="must"):
         expected_linking_risk(np.array([1, 2]), np.array(labels), scales=np.array(scales))
+
+
+@pytest.mark.parametrize("p", [0, 1, 2])
+def test_a_sorted_table_measures_any_release_of_its_records(p):
+    rng = np.random.default_rng(p)
+    labels = np.append(np.repeat(np.arange(6), 5), [-1, -1])
+    originals = rng.integers(0, 9, (32, p)).astype(float)
+    own = rng.permutation(30)
+    table = linking_table(own, originals, labels=labels)
+    for rows in (np.arange(30), np.array([3, 4, 17, 29]), rng.permutation(30)[:12]):
+        released = originals[own[rows]] + rng.integers(-3, 4, (len(rows), p))
+        assert table.measured(released, rows) == linking_risk(released, own[rows], originals, labels=labels)
