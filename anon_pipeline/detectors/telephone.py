@@ -54,7 +54,7 @@ def is_national(text: str) -> bool:
 
 
 def _is_no_day(text: str) -> bool:
-    return not _DAY.match(text[re.search(r"\d", text).start() :])  # type: ignore[union-attr] - has digits
+    return not _DAY.match(re.sub(r"^\D+", "", text))
 
 
 def _digits(text: str) -> str:
