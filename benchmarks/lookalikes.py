@@ -81,8 +81,8 @@ def _texts(template: str) -> Make:
     return make
 
 
-def _ints(low: float, high: float) -> Make:
-    return lambda n, rng: rng.integers(int(low), int(high), n).tolist()
+def _ints(low: int, high: int) -> Make:
+    return lambda n, rng: rng.integers(low, high, n).tolist()
 
 
 def _money(form: Callable[[float], str]) -> Make:
@@ -130,19 +130,19 @@ def _isbn13(records: int, rng: Random) -> list[str]:
 
 
 INNOCENT: Mapping[str, Make] = {
-    "amounts, nine digits": _ints(1e8, 9e8),
+    "amounts, nine digits": _ints(10**8, 9 * 10**8),
     "amounts, nine digits, skewed": lambda n, r: (r.lognormal(19.5, 0.6, n)).astype(np.int64).tolist(),
     "amounts, eight and nine digits, skewed": lambda n, r: (
         np.minimum(r.lognormal(19.0, 0.7, n), 8.9e8).astype(np.int64).tolist()
     ),
-    "amounts, nine digits, as texts": lambda n, r: [str(x) for x in r.integers(1e8, 9e8, n)],
-    "amounts, ten digits": _ints(2e9, 9.9e9),
+    "amounts, nine digits, as texts": lambda n, r: [str(x) for x in r.integers(10**8, 9 * 10**8, n)],
+    "amounts, ten digits": _ints(2 * 10**9, 99 * 10**8),
     "amounts with cents": lambda n, r: np.round(r.lognormal(9, 2, n), 2).tolist(),
     "amounts, 1,234,567.89": _money(_grouped(",", ".")),
     "amounts, 1.234.567,89": _money(_grouped(".", ",")),
     "amounts, 1 234 567": _money(_grouped(" ")),
     "amounts, 1'234'567.80": _money(_grouped("'", ".")),
-    "amounts, 123 456 789": lambda n, r: [_grouped(" ")(x) for x in r.integers(1e8, 9e8, n)],
+    "amounts, 123 456 789": lambda n, r: [_grouped(" ")(x) for x in r.integers(10**8, 9 * 10**8, n)],
     "amounts with a sign, +1 234 567,89": _money(lambda x: "+" + _grouped(" ", ",")(x)),
     "amounts with a currency": _money(lambda x: f"EUR {x:,.2f}"),
     "years": _ints(1900, 2030),
@@ -251,7 +251,7 @@ IDENTIFYING: Mapping[str, tuple[str, Make]] = {
     "IP address": ("ip_address", _texts("203.1#.+#.1##")),
     "AHV with points": (
         "ahv",
-        lambda n, r: [f"{x[:3]}.{x[3:7]}.{x[7:11]}.{x[11:]}" for x in _kind("ahv")(n, r)],
+        lambda n, r: [f"{x[:3]}.{x[3:7]}.{x[7:11]}.{x[11:]}" for x in map(str, _kind("ahv")(n, r))],
     ),
     "hetu": ("hetu", _kind("hetu")),
     "codice_fiscale": ("codice_fiscale", _kind("codice_fiscale")),
