@@ -27,7 +27,15 @@ def test_the_example_is_a_column() -> None:
 
 def test_the_numbers_are_those_of_the_code() -> None:
     assert f"({MOST_JUDGED:,} of them" in PAGE
-    assert f"if {EXCUSED} or more" in PAGE
-    shared = {d.name: form.chance for d in DETECTORS for form in d.forms if form.share and form.chance > 0.5}
-    fewest = {name: math.ceil(math.log(LEVEL) / math.log(chance)) for name, chance in shared.items()}
-    assert f"at least {fewest['telephone']} and {fewest['ssn']} of them" in PAGE
+    assert f"from {EXCUSED} candidates on" in PAGE
+    shared = [
+        (math.ceil(math.log(LEVEL) / math.log(form.chance)), d.name)
+        for d in DETECTORS
+        for form in d.forms
+        if form.share and form.chance > 0.5 and not form.alone
+    ]
+    (telephone, _), (few, _), (many, _) = sorted(shared)
+    assert [name for _, name in sorted(shared)] == ["telephone", "ssn", "ssn"]
+    assert f"at least {telephone} and {few} of them" in PAGE
+    assert f"up to {many - 1:,} of them" in PAGE
+    assert f"From {many:,} on" in PAGE

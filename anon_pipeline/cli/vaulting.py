@@ -1,4 +1,4 @@
-"""Commands on the vault: `vault status`, `vault rotate`, `vault purge`.
+"""Commands on the vault: `vault status`, `vault rotate`, `vault purge`, `vault new-people`.
 
 Belongs here: arguments and what is printed, in numbers. Does not belong here: any work; what is heavy is
 imported when a command runs.
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option
 
 if TYPE_CHECKING:
     from anon_pipeline.vault.store import Store
@@ -143,6 +145,31 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
 
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
     click.echo(f"deleted     {purged(_store(project, place), STAGES, before=before)}")
+
+
+@vault.command()
+@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+@project_option
+@allow_outside_option
+def new_people(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
+    """Say that the people of POLICY's source are others than those whom its memory knows.
+
+    For a memory that was begun by a version before 0.2: it knows people by their keys as these were written
+    then. If it recognizes nobody, a run is refused, because all keys may be written in another way; after
+    this command it is not. People who are in both and whose keys are written in another way count as new from
+    then on, for cross_release_k and for their ε. To bring the keys into their old form is always better.
+    """
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+
+    policy = load_policy(policy_file, retired=True)
+    if policy.record_key is None:
+        raise InputError("POLICY must have a record_key: without one there is no memory")
+    archive = VaultArchive(policy, locations_of(policy_file, project, outside=allow_outside))
+    with archive.alone():
+        releases = archive.take_for_others()
+    click.echo(f"{policy.name}: releases before 0.2 whose people need not be recognized: {releases}")
 
 
 def _tracked(store: Store) -> int:

@@ -86,12 +86,15 @@ class Memory:
         (position in ``releases`` of the one that published it last; −1 where no ledger is known to have
         booked it).
     key: under which column and key the persons are hashed, see `deidentify.memory_key`; None if nobody is.
+    written: how many of the releases, the first ones, were remembered before version 4; none once it was said
+        that their people are others than those to come, see `met`.
     """
 
     releases: tuple[Past, ...]
     members: pd.DataFrame
     values: pd.DataFrame
     key: str | None = None
+    written: int = 0
 
     def __repr__(self) -> str:
         """Say how much it holds; a notebook must not show the rest."""
@@ -200,12 +203,21 @@ def met(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Series]:
     Returns:
         The memory, and (n,) ids.
     Raises:
-        InputError: two persons of one release would become one.
+        InputError: two persons of one release would become one; or a memory that began before version 4 knows
+            nobody of the table, by either form: if all keys are written in another way, everybody would be
+            new, and what was published of them would not count.
     """
     if not len(persons) or not (persons.str.len() == 2 * ID).all():
         return memory, persons
     now, then = persons.str[:ID], persons.str[ID:]
-    if not memory.members["person"].isin(then).any() and not memory.values["person"].isin(then).any():
+    if not _knows_any(memory, then):
+        if memory.written and len(memory.members) and not _knows_any(memory, now):
+            raise InputError(
+                f"record_key: the memory must know at least one record of the table by its key, got 0 of "
+                f"{len(persons)} records among {memory.members['person'].nunique()} remembered keys. "
+                f"A version before 0.2 has remembered them as they were written then: write the keys as in "
+                f"the last release. If these are other people, run anon-pipeline vault new-people POLICY."
+            )
         return memory, now
     names = dict(zip(then, now, strict=True))
     members, values = (
@@ -221,6 +233,10 @@ def met(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Series]:
         )
     values = values.drop_duplicates(KEY, keep="last").reset_index(drop=True)
     return replace(memory, members=members, values=values), now
+
+
+def _knows_any(memory: Memory, persons: pd.Series) -> bool:
+    return bool(memory.members["person"].isin(persons).any() or memory.values["person"].isin(persons).any())
 
 
 def remember(
@@ -261,6 +277,7 @@ def remember(
         pd.concat([memory.members, members], ignore_index=True).astype(MEMBERS),
         values[list(VALUES)].astype(VALUES).reset_index(drop=True),
         memory.key,
+        memory.written,
     )
 
 

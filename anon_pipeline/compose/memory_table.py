@@ -18,7 +18,9 @@ from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 
 __all__ = ["from_table", "to_table"]
 
-_VERSION = 4  # from 4 on persons are hashed by the normal form of their key, once they were met again
+_NORMAL = _VERSION = (
+    4  # from 4 on persons are hashed by the normal form of their key, once they were met again
+)
 _READABLE = (1, 2, 3, _VERSION)
 
 
@@ -32,7 +34,9 @@ def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
     columns = list(VALUES)
     table = pd.concat([members[columns], values[columns]], ignore_index=True)
     releases = _listed(memory.releases)
-    return table, {"memory": {"version": _VERSION, "releases": releases, "key": memory.key}}
+    return table, {
+        "memory": {"version": _VERSION, "releases": releases, "key": memory.key, "written": memory.written}
+    }
 
 
 def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> Memory:
@@ -54,6 +58,7 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
         .astype(VALUES)
         .reset_index(drop=True),
         document["key"],
+        document["written"] if document["version"] >= _NORMAL else len(document["releases"]),
     )
 
 
@@ -64,12 +69,14 @@ def _listed(releases: tuple[Past, ...]) -> list[list[str | None]]:
 def _is_memory(document: Mapping[str, Any]) -> bool:
     """Tell whether facts are a memory's: digests and plain names of partitions, no other text."""
     key, releases, version = (document.get(name) for name in ("key", "releases", "version"))
+    if type(version) is not int or version not in _READABLE or not isinstance(releases, list):
+        return False
+    written = document.get("written") if version >= _NORMAL else 0
     return (
-        set(document) == {"version", "releases", "key"}
-        and type(version) is int
-        and version in _READABLE
+        set(document) | {"written"} == {"version", "releases", "key", "written"}
         and (key is None or is_digest(key))
-        and isinstance(releases, list)
+        and type(written) is int
+        and 0 <= written <= len(releases)
         and all(map(_is_past, releases))
     )
 

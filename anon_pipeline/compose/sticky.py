@@ -108,11 +108,14 @@ def recalled(
         originals: (n, p) original values in grid units or codes, see `noisy_units`.
         memory: what was published; None without ``record_key``.
     Raises:
-        InputError: ``record_key`` without a memory, or a memory without it.
+        InputError: ``record_key`` without a memory, or a memory without it; or one that must know somebody
+            of the table and does not, see `memory.met`: before noise is drawn.
         PolicyError: noise that may not stay, in a policy that was read to verify what it has made.
     """
     if (policy.record_key is None) != (memory is None):
         raise InputError("the memory of what was published must be given with record_key, and only with it")
+    if memory is not None:
+        met(memory, frame[PERSON])
     if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
         none = np.zeros(originals.shape, np.bool_)
         return Recalled(np.zeros_like(originals), none, none)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from anon_pipeline.detectors.domains import is_host
 from anon_pipeline.policy.names import latin
 
 __all__ = ["UNEVEN", "Characters", "normalized"]
@@ -21,8 +22,8 @@ _QUOTES = dict.fromkeys("“”„‟″«»", '"')
 _SIGN = re.compile(r" ?[(\[{<] ?(?:at|ät|@) ?[)\]}>] ?|&#(?:64|x40);|&commat;|%40", re.IGNORECASE)
 _POINT = re.compile(r" ?[(\[{<] ?(?:dot|punkt|\.) ?[)\]}>] ?", re.IGNORECASE)
 _SPOKEN = re.compile(
-    r"(?<=\w) at ((?:[\w-]+ dot )+)(?=[a-z]{2})|(?<=\w)@((?:[\w-]+ dot )+)(?=[a-z]{2})", re.I
-)
+    r"(?<=\w)( at |@)((?:[\w-]+ dot )+)([a-z]{2,})(?!\w)", re.I
+)  # at a host that is spoken, or @ one
 
 
 class Characters(dict[int, str]):
@@ -58,7 +59,11 @@ def normalized(text: str, characters: Characters | None = None) -> str:
 
 
 def _written(match: re.Match[str]) -> str:
-    return "@" + (match[1] or match[2]).lower().replace(" dot ", ".")
+    """Write a spoken host with points; words of a sentence about a dot stay as they are."""
+    labels = [*match[2].split(" dot ")[:-1], match[3]]
+    if match[1] != "@" and not is_host(labels, match.string[match.end() :]):
+        return match[0]
+    return "@" + ".".join(labels).lower()
 
 
 def _character(char: str) -> str:

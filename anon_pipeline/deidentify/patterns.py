@@ -26,18 +26,21 @@ __all__ = ["EXCUSED", "LEVEL", "MOST_JUDGED", "matches"]
 
 LEVEL = 1e-6
 """A column is found if chance explains so many valid values with at most this probability."""
-EXCUSED = 100
-"""From so many candidates on, a form of which one is enough may be there by chance, too."""
+EXCUSED = 20
+"""From so many candidates on, a form of which one is enough may be there by chance, too, with `LEVEL`."""
 MOST_JUDGED = 2_000
 """Different values of a column that its match rate is taken of; the same ones each time."""
 _DENSE = 20  # numbers that are on average nearer to each other than this are counted on, not given out
+_FEW = 0.05  # of fewer candidates: by chance, if fewer are valid than enough, and no more than this explains
 _LONGEST = 60  # characters of a cell that is an identifier as a whole
 _SMALLEST, _LARGEST = 10**7, 10**18  # a column of smaller numbers holds none that has a check digit
 _LABEL = re.compile(r"(?:[A-Za-z][A-Za-z.-]{0,15}[ :#.]+){1,3}|#")
 _WHOLE = re.compile(r"(\d+)\.0+")
 _RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)[\])]")
 _DECIMAL = re.compile(r"[+-]?\d+\.\d+")
+_KNOWN = re.compile(r"[1-9]\d{0,2}(?:([ .'])\d{3})(?:\1\d{3})*|\d{5}-\d{4}")  # thousands, ZIP+4
 _BETWEEN = str.maketrans("", "", " .-/")
+_AROUND = str.maketrans("", "", " .-/()")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,14 +132,32 @@ def _found(detector: Detector, cells: _Cells, chosen: _Chosen) -> int:
 
 def _inside(form: Form, cells: _Cells) -> set[int]:
     """Search texts for a form of which one match is enough; places of the texts that have one."""
-    candidates, hit = 0, set()
+    candidates, hit = set[int](), set[int]()
     for place in _promising(form, cells):
         texts = [match.group() for match in form.shape.finditer(cells.whole[place])]
-        candidates += bool(texts)
+        candidates |= {place} if any(map(form.is_candidate, texts)) else set()
         if any(map(form.fits, texts)):
             hit.add(place)
-    chance = form.chance > 0 and candidates >= EXCUSED
-    return set() if chance and not _significant(len(hit), candidates, form) else hit
+    if hit and form.unlike is not None and form.unlike(cells.whole, numbers=False):
+        hit = {place for place in hit if not form.shape.fullmatch(cells.whole[place])}
+    if not hit or not form.chance:
+        return hit
+    if form.others is None:
+        return hit if _more_than_chance(len(hit), len(candidates), form) else set()
+    layout = {place for place, text in enumerate(cells.whole) if form.others.fullmatch(text)}
+    judged = hit & layout
+    return hit if _more_than_chance(len(judged), len(layout), form) else hit - judged
+
+
+def _more_than_chance(valid: int, candidates: int, form: Form) -> bool:
+    """Tell whether chance does not explain that so many of the candidates of a form are valid."""
+    from scipy.special import bdtrc  # noqa: PLC0415 - only where there are candidates
+
+    if valid >= form.enough * candidates:
+        return True
+    if candidates >= EXCUSED:
+        return _significant(valid, candidates, form)
+    return valid > 0 and float(bdtrc(valid - 1, candidates, form.chance)) <= _FEW
 
 
 def _promising(form: Form, cells: _Cells) -> Iterator[int]:
@@ -155,7 +176,9 @@ def _columnwise(form: Form, cells: _Cells, chosen: _Chosen) -> set[int]:
     valid = [place for place in candidates if any(map(form.fits, read[place]))]
     if not _significant(len(valid), len(candidates), form):
         return set()
-    if form.share and (len(valid) < form.share * len(chosen) or _is_dense(read, len(cells.whole))):
+    if form.share and (len(valid) < form.share * _digits(chosen) or _is_dense(read, len(cells.whole))):
+        return set()
+    if form.unlike is not None and form.unlike(_bare(chosen), numbers=cells.texts is None):
         return set()
     if len(chosen) == len(cells.whole):
         return set(valid)
@@ -169,22 +192,35 @@ class _Spellings:
 
     exact: as it is.
     bare: without what stands between digits, and without a label in front.
+    loose: as `bare`, but none of numbers whose separators say what they are, as thousands set apart.
     """
 
     exact: tuple[str, ...] = field(repr=False)
     bare: tuple[str, ...] = field(repr=False)
+    loose: tuple[str, ...] = field(repr=False)
 
     @classmethod
     def of(cls, cell: str) -> _Spellings:
         """Spell a normalized cell; a long text is none."""
         if len(cell) > _LONGEST:
-            return cls((), ())
+            return cls((), (), ())
         ends = _RANGE.fullmatch(cell) if cell.startswith("[") else None
         exact = tuple(_WHOLE.sub(r"\1", text) for text in (ends.groups() if ends else (cell,)))
         bare = [text for text in exact if not _DECIMAL.fullmatch(text)]
         unlabelled = [_LABEL.sub("", text, count=1) for text in bare if text[:1].isalpha() or text[:1] == "#"]
         compact = dict.fromkeys(text.translate(_BETWEEN).upper() for text in (*bare, *unlabelled))
-        return cls(exact, tuple(compact))
+        joined = [text.translate(_AROUND) for text in (*bare, *unlabelled) if not _KNOWN.fullmatch(text)]
+        return cls(exact, tuple(compact), tuple(dict.fromkeys(joined)))
+
+
+def _digits(chosen: _Chosen) -> int:
+    """Count the values that are numbers; texts beside them are no reason to let these pass."""
+    return sum(any(map(str.isdecimal, spellings.bare)) for spellings in chosen.values())
+
+
+def _bare(chosen: _Chosen) -> list[str]:
+    """Return the cells' first spelling without separators."""
+    return [spellings.bare[0] for spellings in chosen.values() if spellings.bare]
 
 
 _Chosen = dict[int, _Spellings]
@@ -202,8 +238,8 @@ def _choose(cells: _Cells) -> _Chosen:
 
 
 def _fitting(spellings: _Spellings, form: Form) -> list[str]:
-    """Return the spellings that have a form's shape; of digits alone only those that are written so."""
-    texts = spellings.exact if form.share else spellings.bare
+    """Return the spellings that have a form's shape."""
+    texts = spellings.loose if form.loose else spellings.exact if form.share else spellings.bare
     return [text for text in texts if form.shape.fullmatch(text)]
 
 

@@ -7,12 +7,21 @@ columns (`deidentify.patterns`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-__all__ = ["Detector", "Form"]
+__all__ = ["Detector", "Form", "Unlike"]
 
 _SLACK = 2  # digits of real columns are not random: twice the chance rate is still taken for chance
+
+
+class Unlike(Protocol):
+    """Tells of a column's different values that they are others, which merely have an identifier's form."""
+
+    def __call__(self, texts: Sequence[str], *, numbers: bool) -> bool:
+        """Judge values, (v,); ``numbers``: digits alone, none with zeros written in front."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +45,35 @@ class Form:
     alone: bool = False
     share: float = 0.0
     needs: str = ""
+    counts: Callable[[str], object] | None = None
+    others: re.Pattern[str] | None = None
+    unlike: Unlike | None = None
+    loose: bool = False
 
     @property
     def tolerated(self) -> float:
         """Share of valid candidates up to which a column is taken for one of other values."""
         return self.chance if self.share else min(1.0, _SLACK * self.chance)
 
+    @property
+    def enough(self) -> float:
+        """Share of valid candidates from which on a form that is enough alone is not there by chance."""
+        return self.share or 0.5
+
     def fits(self, candidate: str) -> bool:
         """Tell whether a candidate is an identifier; what the check cannot read is none."""
-        try:
-            return self.valid is None or bool(self.valid(candidate))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            return False
+        return _told(self.valid, candidate)
+
+    def is_candidate(self, candidate: str) -> bool:
+        """Tell whether chance may make a text of the shape valid."""
+        return _told(self.counts, candidate)
+
+
+def _told(question: Callable[[str], object] | None, text: str) -> bool:
+    try:
+        return question is None or bool(question(text))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)

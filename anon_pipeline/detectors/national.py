@@ -13,7 +13,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 
-from anon_pipeline.detectors.model import Detector, Form
+from anon_pipeline.detectors.lookalikes import book_numbers
+from anon_pipeline.detectors.model import Detector, Form, Unlike
 
 __all__ = ["NATIONAL", "luhn"]
 
@@ -36,19 +37,21 @@ def luhn(digits: str) -> bool:
     return _check("luhn")(digits)
 
 
-def _number(name: str, words: str, module: str, shape: str, chance: float) -> Detector:
+def _number(
+    name: str, words: str, module: str, shape: str, chance: float, unlike: Unlike | None = None
+) -> Detector:
     """Return a detector of numbers that only a column of them shows."""
-    form = Form(re.compile(shape), partial(_passes, module), chance=chance)
+    form = Form(re.compile(shape), partial(_passes, module), chance=chance, unlike=unlike)
     return Detector(name, words, (form,))
 
 
-def _alone(name: str, words: str, module: str, shape: str, example: str) -> Detector:
+def _alone(name: str, words: str, module: str, shape: str, chance: float, example: str) -> Detector:
     """Return a detector of a number whose form is so particular that one valid match is enough."""
     pattern = re.compile(rf"(?<![A-Za-z0-9.])(?:{shape})(?![A-Za-z0-9])", re.IGNORECASE)
     return Detector(
         name,
         words,
-        (Form(pattern, partial(_passes, module), 1 / 23, alone=True, needs=rf"(?i){shape}"),),
+        (Form(pattern, partial(_passes, module), chance, alone=True, needs=rf"(?i){shape}"),),
         (example,),
     )
 
@@ -63,12 +66,12 @@ _AHV = r"756[ .-]\d{4}[ .-]\d{4}[ .-]\d{2}"
 
 NATIONAL = (
     _also(
-        _alone("ahv", "AHV numbers (Switzerland)", "ch.ssn", _AHV, "756.9217.0769.85"),
+        _alone("ahv", "AHV numbers (Switzerland)", "ch.ssn", _AHV, 1 / 10, "756.9217.0769.85"),
         r"756\d{10}",
         1 / 10,
         "ch.ssn",
     ),
-    _number("nhs", "NHS numbers (United Kingdom)", "gb.nhs", r"\d{10}", 1 / 11),
+    _number("nhs", "NHS numbers (United Kingdom)", "gb.nhs", r"\d{10}", 1 / 11, book_numbers),
     Detector(
         "nino",
         "national insurance numbers (United Kingdom)",
@@ -85,6 +88,7 @@ NATIONAL = (
         "tax numbers (Italy, codice fiscale)",
         "it.codicefiscale",
         r"[A-Z]{6}\d\d[A-EHLMPR-T]\d\d[A-Z]\d{3}[A-Z]",
+        1 / 26,
         "RCCMNL83S18D969H",
     ),
     _number("bsn", "citizen service numbers (Netherlands)", "nl.bsn", r"\d{9}", 1 / 11),
@@ -94,7 +98,12 @@ NATIONAL = (
     _number("personnummer", "personal numbers (Sweden)", "se.personnummer", r"\d{10}|\d{12}", 1 / 10),
     _number("fodselsnummer", "birth numbers (Norway)", "no.fodselsnummer", r"\d{11}", 1 / 100),
     _alone(
-        "hetu", "personal identity codes (Finland)", "fi.hetu", r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]", "131052-308T"
+        "hetu",
+        "personal identity codes (Finland)",
+        "fi.hetu",
+        r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]",
+        1 / 31,
+        "131052-308T",
     ),
     _number("isikukood", "personal codes (Estonia, Lithuania)", "ee.ik", r"\d{11}", 1 / 10),
     _number("rodne_cislo", "birth numbers (Czechia, Slovakia)", "cz.rc", r"\d{10}", 1 / 11),
@@ -116,6 +125,7 @@ NATIONAL = (
         "CURP numbers (Mexico)",
         "mx.curp",
         r"[A-Z]{4}\d{6}[HMX][A-Z]{5}[0-9A-Z]\d",
+        1 / 10,
         "BOXW310820HNERXN09",
     ),
     _number("cpf", "CPF numbers (Brazil)", "br.cpf", r"\d{11}", 1 / 100),

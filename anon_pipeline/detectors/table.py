@@ -2,8 +2,8 @@
 
 A new kind of identifier is one entry here or in `national`. Belongs here: entries and what checks them. Does
 not belong here: what a match means for a column (`deidentify.patterns`).
-Source: formats as their issuers publish them: RFC 5321 (e-mail), the North American Numbering Plan, ISO 13616
-(IBAN), SSA (no area 000, 666 or 9xx, no group 00, no serial 0000), ISO/IEC 7812 (payment cards).
+Source: formats as their issuers publish them: RFC 5321 (e-mail), ISO 13616 (IBAN), SSA (no area 000, 666 or
+9xx, no group 00, no serial 0000), ISO/IEC 7812 (payment cards).
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from anon_pipeline.detectors.domains import is_host
+from anon_pipeline.detectors.lookalikes import amounts, versions
 from anon_pipeline.detectors.model import Detector, Form
 from anon_pipeline.detectors.national import NATIONAL, luhn
+from anon_pipeline.detectors.telephone import TELEPHONE
 
 __all__ = ["DETECTORS", "NAMES"]
 
@@ -23,15 +26,6 @@ _EMAIL = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SSN = re.compile(r"(?<![\d-])\d{3}[- ]\d{2}[- ]\d{4}(?![\d-])")
-_TELEPHONE = re.compile(
-    r"""(?<![\w+-])(?:
-        \+(?!\d+\.\d{1,5}(?![\d(/-]|[ .]\d))  # international, but not +1000000.50
-            \d(?:[ .()/-]{0,2}\d){6,14}
-        |(?:1[ .-]?)?\(\d{3}\)[ -]?\d{3}[ .-]\d{4}
-        |(?:1[ .-])?\d{3}([ .-])\d{3}\1\d{4}
-    )(?=x\d|(?![\w-]))""",
-    re.VERBOSE,
-)
 _IP4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
 _IP6 = re.compile(r"(?<![\w:.])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])", re.IGNORECASE)
 _IBAN = re.compile(
@@ -68,26 +62,41 @@ def _is_address(text: str) -> bool:
     domain = text.rpartition("@")[2].strip()
     last = domain.rpartition(".")[2]
     if "@ " in text or " @" in text:
-        return domain[:1].isalpha() and last.isalpha() and len(last) > 1
+        return domain[:1].isalpha() and is_host(domain.split("."))
     return domain.endswith("]") or any(char.isalpha() for char in last)
 
 
 def _is_ip(text: str) -> bool:
     if ":" in text and (len(text) < 6 or not any(char.isdigit() for char in text)):
         return False  # a::b
+    if re.fullmatch(r"\d(?:\.\d){3}", text):
+        return False  # a section or a version
     address = ipaddress.ip_address(text)
     return not (address.is_loopback or address.is_unspecified or address.is_multicast)
 
 
-def _is_iban(text: str) -> bool:
+def _own(text: str) -> str:
+    """Return the part of a text that is as long as an IBAN of its country; a word may follow."""
     compact = text.replace(" ", "").replace("-", "").upper()
     length = _LENGTH.get(compact[:2], 0)
-    own = compact[:length]  # a word may follow
-    if not length or len(own) < length:
-        return False
+    return compact[:length] if len(compact) >= length else ""
+
+
+def _is_iban(text: str) -> bool:
     from stdnum import iban  # noqa: PLC0415 - only where a text looks like one
 
-    return bool(iban.is_valid(own, check_country=False))
+    own = _own(text)
+    return bool(own) and bool(iban.is_valid(own, check_country=False))
+
+
+def _is_like_iban(text: str) -> bool:
+    """Tell whether a text is an IBAN but for its check digits: "no12 that saw the …" is not."""
+    from stdnum import iban  # noqa: PLC0415 - only where a text looks like one
+
+    own = _own(text)
+    return bool(own) and bool(
+        iban.is_valid(own[:2] + iban.calc_check_digits(own) + own[4:], check_country=False)
+    )
 
 
 def _is_ssn(digits: str) -> bool:
@@ -95,13 +104,8 @@ def _is_ssn(digits: str) -> bool:
     return area not in ("000", "666") and area < "900" and group != "00" and serial != "0000"
 
 
-def _is_american(digits: str) -> bool:
-    area, exchange = digits[-10:-7], digits[-7:-4]
-    return min(area[0], exchange[0]) > "1" and area[1:] != "11" and exchange[1:] != "11"
-
-
-_NANP = 8 / 9 * 0.99 * 0.8 * 0.99  # first digits of area (no 0 in a number) and exchange 2 to 9, neither N11
-_AREAS = 0.898 * 0.99 * 0.9999
+_GROUPS = 0.99 * 0.9999  # where all areas are valid, as those of amounts below 900,000,000
+_AREAS = 0.898 * _GROUPS
 
 DETECTORS = (
     Detector(
@@ -110,27 +114,14 @@ DETECTORS = (
         (Form(_EMAIL, _is_address, alone=True, needs="@"),),
         ("ann.lee@mail.example.org",),
     ),
-    Detector(
-        "telephone",
-        "telephone numbers",
-        (
-            Form(_TELEPHONE, alone=True, needs=r"\+[0-9]|\([0-9]{3}\)|[0-9]{3}[ .-][0-9]{3}[ .-][0-9]{4}"),
-            Form(re.compile(r"1?\d{10}"), _is_american, chance=_NANP, share=0.98),
-            Form(
-                re.compile(r"\d{9,15}"),
-                re.compile(r"0[1-9]\d{7,10}|00[1-9]\d{7,12}").fullmatch,
-                chance=0.1,
-                share=0.98,
-            ),
-        ),
-        ("+353 1 555 0123",),
-    ),
+    TELEPHONE,
     Detector(
         "ssn",
         "social security numbers (United States)",
         (
             Form(_SSN, alone=True, needs=r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
-            Form(re.compile(r"\d{9}"), _is_ssn, chance=_AREAS, share=0.98),
+            Form(re.compile(r"\d{9}"), _is_ssn, chance=_AREAS, share=0.98, unlike=amounts),
+            Form(re.compile(r"\d{9}"), _is_ssn, chance=_GROUPS, share=0.98),
         ),
         ("987-65-4321",),
     ),
@@ -144,6 +135,7 @@ DETECTORS = (
                 1 / 97,
                 alone=True,
                 needs=r"(?i)(?:^|[^a-z0-9])[a-z]{2}[0-9]{2}[ -]?[a-z0-9]{4}",
+                counts=_is_like_iban,
             ),
         ),
         ("DE89 3704 0044 0532 0130 00",),
@@ -152,7 +144,7 @@ DETECTORS = (
         "ip_address",
         "IP addresses",
         (
-            Form(_IP4, _is_ip, alone=True, needs=r"(?:[0-9]{1,3}\.){3}[0-9]"),
+            Form(_IP4, _is_ip, alone=True, needs=r"(?:[0-9]{1,3}\.){3}[0-9]", unlike=versions),
             Form(_IP6, _is_ip, alone=True, needs=r"(?::[0-9A-Fa-f]{0,4}){2}"),
         ),
         ("203.0.113.7",),

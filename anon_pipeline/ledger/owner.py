@@ -40,8 +40,8 @@ def life_of(owner: str) -> Life:
     """Tell whether the process that an event names has ended.
 
     Args:
-        owner: as `owner_now` wrote it, or as versions before 0.2 did (``host/pid/run``): of these only that
-            no process here has the number can be known.
+        owner: as `owner_now` wrote it. Of owners that versions before 0.2 wrote (``host/pid/run``) nothing is
+            known: another machine or container may have this one's name.
     Returns:
         `Life.GONE` only if it is certain.
     """
@@ -50,7 +50,7 @@ def life_of(owner: str) -> Life:
         return Life.UNKNOWN
     pid = int(parts[1])
     if len(parts) != _PARTS or "" in parts[3:]:
-        return Life.UNKNOWN if _is_there(pid) or len(parts) == _PARTS else Life.GONE
+        return Life.UNKNOWN
     boot, namespace, started = parts[3:]
     if (boot, namespace) != (_boot(), _namespace()):
         return Life.UNKNOWN

@@ -10,7 +10,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -128,6 +128,18 @@ class VaultArchive:
         booking(self.policy, self.locations, partition=partition).remembered(memory)
         key = hashing_key(self.policy, folder=self.locations.sources)
         return memory.under(memory_key(self.policy, key))
+
+    def take_for_others(self) -> int:
+        """Take people whom a version before 0.2 remembered for others than those to come.
+
+        Returns:
+            Releases before 0.2 in the memory; 0 if nothing was changed.
+        """
+        memory = self.kept()
+        if memory.written:
+            table, facts = to_table(replace(memory, written=0))
+            write_staged(self._file, Staged(table, facts), vault=self._vault())
+        return memory.written
 
     def stage(self, memory: Memory) -> None:
         """Write the memory beside, with what is published at its last release's place before that is."""

@@ -13,28 +13,38 @@ from pathlib import Path
 from typing import Any
 
 from anon_pipeline.disk import PART
+from anon_pipeline.errors import PublishError
 from anon_pipeline.publish.lock import LOCK
 from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.writer import read_manifest
 
 __all__ = ["Beside", "lying_beside"]
+
+_PART = re.compile(
+    rf"{re.escape(PART)}(?:[a-z0-9_]{{8}}|[0-9a-f]{{16}})\.part"
+)  # mkstemp's names, and the lock's
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What lies in the folder of a release beside its own files.
 
-    strangers: files that no release of this name has written there.
+    strangers: files and folders that no release of this name has written there.
+    folders: how many of them are folders.
     former: files of releases of this name that were there before; the writer keeps those of the last one.
     """
 
     strangers: int
+    folders: int
     former: int
 
 
 def lying_beside(folder: Path, document: Mapping[str, Any], *, most: int) -> Beside:
-    """Count what lies beside a manifest; a folder below with a manifest of its own is another release's.
+    """Count what lies beside a manifest, and is neither named by it nor a partition of the same release.
 
-    A file of a former release has its name, and in it the digits of its own SHA-256.
+    A partition is a folder that has its name and holds its manifest; `verify` is to be run there, too. A file
+    of a former release has its name, and in it the digits of its own SHA-256. What a crash has left of
+    writing has a name as the writer makes it.
 
     Args:
         folder: of the manifest.
@@ -48,14 +58,29 @@ def lying_beside(folder: Path, document: Mapping[str, Any], *, most: int) -> Bes
     named |= (
         {report["name"]} if isinstance(report, Mapping) and isinstance(report.get("name"), str) else set()
     )
-    others = [path for path in folder.iterdir() if path.name not in named and not path.name.startswith(PART)]
-    others = [path for path in others if not _is_release(path)]
+    others = [path for path in folder.iterdir() if path.name not in named and not _is_unfinished(path)]
+    others = [path for path in others if not _is_partition(path, document)]
     former = [path for path in others if _is_former(path, str(document["release"]), most)]
-    return Beside(len(others) - len(former), len(former))
+    return Beside(len(others) - len(former), sum(path.is_dir() for path in others), len(former))
 
 
-def _is_release(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink() and (path / MANIFEST).is_file()
+def _is_unfinished(path: Path) -> bool:
+    """Tell whether a file is one that a crash has left of writing or locking; the next run removes it."""
+    return _PART.fullmatch(path.name) is not None and path.is_file() and not path.is_symlink()
+
+
+def _is_partition(path: Path, document: Mapping[str, Any]) -> bool:
+    """Tell whether a folder holds a partition of the release whose manifest lies above."""
+    if document.get("partition") is not None or path.is_symlink() or not path.is_dir():
+        return False
+    try:
+        found = read_manifest(path)
+    except PublishError:
+        return False
+    return found is not None and (found["release"], found.get("partition")) == (
+        document["release"],
+        path.name,
+    )
 
 
 def _is_former(path: Path, release: str, most: int) -> bool:

@@ -124,6 +124,8 @@ def judged_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
         return unsaid(FOLDER, in_words(error))
     if found.strangers:
         reason = f"files that the manifest does not name must not lie beside it, got {found.strangers}"
+        if found.folders:
+            reason += f" ({found.folders} of them folders that are no partition of this release)"
         return said(FOLDER, reason)
     number = f"{found.former} file{'s' * (found.former != 1)} of earlier releases"
     former = f"the folder also holds {number}; this manifest does not cover them" if found.former else None

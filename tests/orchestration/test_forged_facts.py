@@ -115,6 +115,11 @@ def test_what_is_no_facts_at_all_is_refused_without_its_text(tmp_path: Path, fac
         {"releases": [["0" * 64]]},
         {"releases": CANARY},
         {CANARY: 1},
+        {"written": CANARY},
+        {"written": True},
+        {"written": -1},
+        {"written": 3},
+        {"written": None},
     ],
 )
 def test_a_forged_memory_is_refused(change: dict[str, Any]) -> None:

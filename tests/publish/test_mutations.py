@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from unittest.mock import patch
 import pytest
 import yaml
 
+from anon_pipeline.disk import PART
 from anon_pipeline.errors import InputError
 from anon_pipeline.gate import Status
 from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.policy import load_policy, policy_from
+from anon_pipeline.publish import beside
 from anon_pipeline.publish.held import manifest_of
 from anon_pipeline.publish.signing import read_public_key, write_keys
 from anon_pipeline.publish.verify import Against, verification, verify_release
@@ -215,14 +218,72 @@ def test_what_publishing_leaves_beside_a_release_may_stay(made: dict[str, Path],
     for path in (OLD / "noisy" / "out").iterdir():
         if path.name != "manifest.json":
             shutil.copy(path, copied)
-    for name in (".anon-pipeline.lock", ".anon-pipeline-x1.part"):
+    for name in (".anon-pipeline.lock", ".anon-pipeline-x1_a2b3c.part", f".anon-pipeline-{'0a' * 8}.part"):
         (copied / name).write_text("")
-    shutil.copytree(OLD / "sticky" / "out", copied / "2026-11-20")
+    _below(copied, "2026-11-20", partition="2026-11-20")
     found = {v.limit: v for v in verify_release(copied, Against()).verdicts}["folder"]
     assert found.status is Status.PASSED
     assert str(found.reason).endswith(
         "the folder also holds 2 files of earlier releases; this manifest does not cover them"
     )
+
+
+def _below(folder: Path, name: str, **changes: object) -> None:
+    """Put a folder with a copy of the release below it, its manifest changed."""
+    (folder / name).mkdir()
+    document = json.loads((folder / "manifest.json").read_text())
+    (folder / name / "manifest.json").write_text(json.dumps({**document, **changes}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"partition": "2026-11-21"}, {"partition": "2026-11-20", "release": "another"}, {"files": 1}],
+    ids=["no partition", "another one", "another release", "no manifest of ours"],
+)
+def test_a_folder_that_is_no_partition_of_the_release_hides_nothing(
+    made: dict[str, Path], changes: dict[str, object], tmp_path: Path
+) -> None:
+    copied = Path(shutil.copytree(made["noisy"], tmp_path / "release"))
+    _below(copied, "2026-11-20", **changes)
+    (copied / "2026-11-20" / "raw.parquet").write_text("CANARY-7f3a")
+    refused = verify_release(copied, Against()).having(Status.REFUSED)
+    assert [verdict.limit for verdict in refused] == ["folder"]
+    assert "got 1 (1 of them folders that are no partition of this release)" in str(refused[0].reason)
+
+
+def test_a_partition_has_no_partitions_and_a_link_is_none(made: dict[str, Path], tmp_path: Path) -> None:
+    copied = Path(shutil.copytree(made["noisy"], tmp_path / "release"))
+    _below(copied, "2026-11-20", partition="2026-11-20")
+    (copied / "2026-11-20").rename(tmp_path / "elsewhere")
+    (copied / "2026-11-20").symlink_to(tmp_path / "elsewhere")
+    assert [v.limit for v in verify_release(copied, Against()).having(Status.REFUSED)] == ["folder"]
+    (copied / "2026-11-20").unlink()
+    document = json.loads((copied / "manifest.json").read_text())
+    (copied / "manifest.json").write_text(json.dumps({**document, "partition": "2026-11-19"}))
+    _below(copied, "2026-11-20", partition="2026-11-20")
+    assert "folder" in [v.limit for v in verify_release(copied, Against()).having(Status.REFUSED)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".anon-pipeline-raw.parquet", ".anon-pipeline-.part", ".anon-pipeline-x1.part", ".anon-pipeline-"],
+)
+def test_a_name_that_merely_begins_as_a_part_hides_nothing(
+    made: dict[str, Path], name: str, tmp_path: Path
+) -> None:
+    copied = Path(shutil.copytree(made["noisy"], tmp_path / "release"))
+    (copied / name).write_text("CANARY-7f3a")
+    assert [v.limit for v in verify_release(copied, Against()).having(Status.REFUSED)] == ["folder"]
+
+
+def test_parts_have_the_names_that_python_gives(tmp_path: Path) -> None:
+    for _ in range(50):
+        handle, name = tempfile.mkstemp(prefix=PART, suffix=".part", dir=tmp_path)
+        os.close(handle)
+        assert beside._is_unfinished(Path(name))
+        Path(name).unlink()
+        Path(name).mkdir()
+        assert not beside._is_unfinished(Path(name))
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999"])

@@ -1,0 +1,47 @@
+"""A release that is out, of manifest version 2, verifies: a later change of the format must not lose it.
+
+`version_2/noisy` was made by the development version of 0.2.0, from generated patients, by `run policy.yaml`.
+Once 0.2.0 is released it must never be made again: a change that breaks this test needs manifest version 3.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from anon_pipeline.gate import Status
+from anon_pipeline.policy import load_policy
+from anon_pipeline.publish.verify import Against, verification
+from benchmarks.mutations import KINDS, leaves, missed
+
+OUT = Path(__file__).parent / "version_2" / "noisy"
+DOCUMENT = json.loads((OUT / "out" / "manifest.json").read_text(encoding="utf-8"))
+
+
+def against() -> Against:
+    return Against(load_policy(OUT / "policy.yaml", retired=True), OUT)
+
+
+@pytest.mark.parametrize("policy", [True, False])
+def test_it_verifies(policy: bool) -> None:
+    found = verification(OUT / "out", against() if policy else Against())
+    assert found.report.having(Status.REFUSED) == ()
+    assert {warned.name for warned in found.warnings} <= {"exact-measures-of-the-input"}
+    assert {v.limit for v in found.report.having(Status.PASSED)} >= {
+        "files",
+        "data_digest",
+        "folder",
+        "report",
+    }
+
+
+def test_what_it_holds_is_compared() -> None:
+    assert DOCUMENT["manifest_version"] == 2
+    assert DOCUMENT["files"][0]["format"] == "parquet"
+    assert DOCUMENT["allowed"]
+    assert len(list(leaves(DOCUMENT))) > 100
+    found = missed(OUT / "out", against(), KINDS[:2])
+    assert set(found.unnoticed) <= found.listed
+    assert found.crashed == 0
