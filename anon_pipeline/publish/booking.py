@@ -159,13 +159,16 @@ class Booking:
                 self.ledger.failed(release_id)
 
     @contextmanager
-    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[Fence]:
+    def writing(
+        self, release_id: str | None, data_digest: str, epsilon: Fraction, *, rows_digest: str | None = None
+    ) -> Iterator[Fence]:
         """Enter that a table is about to be written, then that it was, or that it was not.
 
         Args:
             release_id: that the release was opened under.
             data_digest: of the table.
             epsilon: that the release was opened with.
+            rows_digest: of the table's rows, whatever their order.
         Yields:
             What the rename of the manifest must be done in: it holds the ledger, see `fence.fenced`.
         Raises:
@@ -183,7 +186,7 @@ class Booking:
                 f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
                 f"opened it: what it re-uses may be booked nowhere. Materialize perturbed again."
             )
-        token = self.ledger.begin(release_id, asked, data_digest)
+        token = self.ledger.begin(release_id, asked, data_digest, rows_digest)
         try:
             yield partial(fenced, self.ledger, release_id, token)
         except BaseException:
