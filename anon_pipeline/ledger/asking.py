@@ -93,6 +93,9 @@ def is_over(state: State) -> bool:
 def refuse_another(state: State, asked: Asked) -> None:
     """Refuse to write what was withdrawn, closed, or opened for something else.
 
+    Where there is noise, another policy is something else, whatever of it has changed: an author who may
+    move a limit after looking at a refusal can choose what is accepted. It is the rule of `publish.drawing`.
+
     Raises:
         GateRefused: naming what differs.
     """
@@ -111,6 +114,13 @@ def refuse_another(state: State, asked: Asked) -> None:
                 f"the release {last.release_id} was opened in the ledger with another {name}. "
                 f"Materialize perturbed again."
             )
+    noisy = state.drawn_at is not None or bool(state.epsilon)
+    if noisy and last.policy_digest != asked.policy_digest:
+        raise GateRefused(
+            f"the noise of the release {last.release_id} was drawn by another policy: a changed policy is "
+            f"another draw. Set the policy back to what it was, or materialize perturbed again, which draws "
+            f"anew and costs ε = {last.epsilon}."
+        )
 
 
 def refuse_other_rows(state: State, data_digest: str, rows_digest: str | None) -> None:

@@ -86,7 +86,7 @@ class Ledger:
 
         Args:
             release_id: what `open` returned.
-            asked: as when it was opened, but for the limits of the gate.
+            asked: as when it was opened; without noise the limits of the gate may be others.
             data_digest: of the table.
             rows_digest: of its rows, whatever their order; None where they are not known.
         Returns:

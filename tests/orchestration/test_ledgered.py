@@ -63,12 +63,37 @@ def test_a_gate_check_that_fails_leaves_the_draw_spent_and_live(
     assert kinds(made.folder) == ["drawn", *["opened", "failed"] * 2]
 
 
-def test_a_failed_release_is_published_after_all_when_the_gate_is_lowered(project: Make) -> None:
-    assert not project(gate={"linking_risk": 0.0}, budget={"epsilon": 2}).run("small_release").success
-    made = project(budget={"epsilon": 2})
+def test_a_gate_that_is_lowered_after_looking_needs_another_draw(project: Make) -> None:
+    """In 0.1.0 `published` alone put out what had been refused, for nothing."""
+    assert not project(gate={"linking_risk": 0.0}, budget={"epsilon": 4}).run("small_release").success
+    made = project(budget={"epsilon": 4})
+    assert made.run("small_gate").success
+    refused = made.materialize("published")
+    assert not refused.success
+    assert "a changed policy is another draw" in messages(refused)
+    assert "draws anew and costs ε = 2" in messages(refused)
+    assert not list(made.folder.rglob("manifest.json"))
+    assert kinds(made.folder) == ["drawn", "opened", "failed"]
+    assert made.materialize("perturbed", "shuffled", "suppressed").success
     assert made.run("small_gate").success
     assert made.materialize("published").success
-    assert kinds(made.folder) == ["drawn", "opened", "failed", "opened", "published"]
+    assert kinds(made.folder) == ["drawn", "opened", "failed", "drawn", "opened", "opened", "published"]
+    assert not made.materialize("perturbed").success  # the refused draw is spent, too
+
+
+def test_a_release_that_failed_for_now_is_published_alone_by_the_same_policy(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project(budget={"epsilon": 2})
+    with monkeypatch.context() as patch:
+        patch.setattr("anon_pipeline.publish.writer.make_folder", full)
+        assert not made.run("small_release").success
+    assert made.materialize("published").success
+    assert kinds(made.folder) == ["drawn", "opened", "opened", "failed", "opened", "published"]
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "full")
 
 
 def test_a_failing_stage_leaves_the_draw_spent(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
