@@ -31,6 +31,7 @@ from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
 from anon_pipeline.ledger.draws import again, over
 from anon_pipeline.ledger.fence import fenced
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
+from anon_pipeline.ledger.recovery import unknown
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
@@ -102,6 +103,10 @@ class Booking:
         """Return the draws that must not be used again; without a ledger none is known."""
         ids = tuple(release_ids)
         return frozenset() if self.ledger is None or not ids else over(self.ledger, ids)
+
+    def lacks(self, release_id: str) -> bool:
+        """Tell whether the ledger has never seen a draw; without a ledger none was."""
+        return self.ledger is None or bool(unknown(self.ledger, [release_id]))
 
     def id_of(self, draw: str) -> str | None:
         """Return the release id that a draw's table is marked with; None where no ledger knows it."""
