@@ -11,6 +11,7 @@ from dagster import ExecuteInProcessResult
 
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.publish.signing import write_keys
 from anon_pipeline.staged import STAGES
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
@@ -117,3 +118,31 @@ def test_the_budget_per_record_is_for_each_partition(project: Make, small_people
     again = made.run("small_release", "2026-01-05")
     assert "per record: 2 is spent" in messages(again)
     assert [event.partition for event in entered(made.folder)] == ["2026-01-05"] * 4 + ["2026-01-12"] * 4
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda folder: (folder / "out").write_text("a file"), "must be a folder that can be written"),
+        (lambda folder: (folder / "population.csv").write_text("34,Cork\n"), "must have the columns with"),
+        (lambda folder: (folder / "key.pem").unlink(), "publish.sign.key_file must be a readable file"),
+    ],
+)
+def test_what_could_never_be_published_is_refused_before_a_draw(
+    project: Make, small_people: Make, spoil: Callable[[Path], object], message: str
+) -> None:
+    population = {"path": "population.csv", "journalist_risk": 1, "marketer_risk": 1}
+    made = project(
+        budget={"epsilon": 2},
+        gate={"attacks": {"population": population}},
+        publish={"to": "out", "sign": {"key_file": "key.pem"}},
+    )
+    small_people().to_csv(made.folder / "population.csv", index=False)
+    write_keys(made.folder / "key.pem")
+    assert made.materialize("raw", "deidentified", "k_anonymized").success
+    spoil(made.folder)
+    result = made.materialize("perturbed")
+    assert not result.success
+    assert message in messages(result)
+    assert kinds(made.folder) == []
+    assert not list((made.folder / "vault").rglob("*.draw"))
