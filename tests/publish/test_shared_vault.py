@@ -19,12 +19,13 @@ from anon_pipeline import Locations, make_release
 from anon_pipeline import release as release_room
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.vaulting import vault as vault_commands
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.errors import GateRefused, InputError, PolicyError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.vault.identity import PIN
+from anon_pipeline.vault.names import OWN
 
 Small = Callable[..., Policy]
 REFUSED: dict[str, Any] = {"gate": {"k": 100}}
@@ -258,3 +259,15 @@ def test_a_run_that_is_stopped_after_booking_keeps_its_key(
     assert made.sealed == set(made.states)
     assert made.run(policy)
     assert len(made.states) == 1
+
+
+@pytest.mark.parametrize("name", ["project", "sealed", "encrypting", "project_id"])
+def test_no_release_has_the_name_of_one_of_the_files_of_the_vault(
+    project: Callable[[str], Project], small_policy: Small, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A release has a folder of its name there: one named `project` could not be made in Dagster."""
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", KEY)
+    assert not project("first").run(small_policy(name=name, **REFUSED))
+    for own in OWN:
+        with pytest.raises(PolicyError, match="name must be letters, digits and underscores"):
+            small_policy(name=own)
