@@ -26,6 +26,7 @@ from anon_pipeline.pipeline import run
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
+from anon_pipeline.publish.beforehand import refuse_what_cannot_be_published
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.draws import draws_of
@@ -125,6 +126,8 @@ def anonymize(
     if policy.record_key is not None:
         known = (memory or Memory.empty()).under(memory_key(policy, key))
         memory = None if memory is None else known
+    with private_stage("population"):
+        population = read_population(policy, folder=folder)
     means = Means(folder, key, entropy or system_entropy(), memory=known)
     chain = run(policy, frame, means, without_identifiers=partial(_refuse_identifiers, policy))
     with private_stage("gate"):
@@ -135,7 +138,7 @@ def anonymize(
             originals=chain.k_anonymized.frame,
             hierarchies=folder,
             memory=memory,
-            population=read_population(policy, folder=folder),
+            population=population,
             descent=Descent(chain.suppressed.frame, chain.suppressed.lineage, Where(None, policy.name)),
         )
         if memory is not None and report.passed:
@@ -175,6 +178,8 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         booked = booking(policy, locations, partition=partition)
     draws = draws_of(policy, locations, partition)
     opened = Opening(booked, draws)
+    with private_stage("destination"):
+        refuse_what_cannot_be_published(policy, locations, partition=partition)
     with private_stage("key"):
         key = hashing_key(policy, folder=locations.sources)
     told("source")

@@ -25,13 +25,19 @@ _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_t
 
 @click.command()
 @_policy
+@click.option(
+    "--dataset",
+    help="The policy's dataset, to confirm that the releases are of it: asked for where they were made by "
+    "another policy, where only the memory knows them, or where the ledger has one of another dataset.",
+)
 @project_option
 @allow_outside_option
-def adopt(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
+def adopt(policy_file: Path, dataset: str | None, project: Path | None, allow_outside: bool) -> None:
     """Enter the releases of POLICY that are out and that the ledger lacks, each with its whole ε.
 
     They are found by the manifests at their destinations and by the vault's memory. For a ledger that was
-    lost, exchanged, or turned on late; restore a backup instead if there is one.
+    lost, exchanged, or turned on late; restore a backup instead if there is one. They count for the dataset
+    of POLICY: adopt them by the policy that they were made by.
     """
     from anon_pipeline.publish.adopting import adopted  # noqa: PLC0415
 
@@ -43,7 +49,7 @@ def adopt(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
         archive = VaultArchive(policy, locations)
         with archive.alone():
             memory = archive.kept()
-    entered = adopted(booked, policy, memory)
+    entered = adopted(booked, policy, memory, dataset=dataset)
     for found in entered:
         click.echo(f"{found.release_id} is entered as published, ε = {found.epsilon}")
     click.echo(f"{policy.name}: releases entered: {len(entered)}. They count, also beyond the budget.")

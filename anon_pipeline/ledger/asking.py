@@ -27,6 +27,7 @@ __all__ = [
     "is_over",
     "refuse_another",
     "refuse_beyond_budget",
+    "refuse_other_rows",
     "say_if_late",
 ]
 
@@ -92,6 +93,9 @@ def is_over(state: State) -> bool:
 def refuse_another(state: State, asked: Asked) -> None:
     """Refuse to write what was withdrawn, closed, or opened for something else.
 
+    Where there is noise, another policy is something else, whatever of it has changed: an author who may
+    move a limit after looking at a refusal can choose what is accepted. It is the rule of `publish.drawing`.
+
     Raises:
         GateRefused: naming what differs.
     """
@@ -110,6 +114,39 @@ def refuse_another(state: State, asked: Asked) -> None:
                 f"the release {last.release_id} was opened in the ledger with another {name}. "
                 f"Materialize perturbed again."
             )
+    noisy = state.drawn_at is not None or bool(state.epsilon)
+    if noisy and last.policy_digest != asked.policy_digest:
+        raise GateRefused(
+            f"the noise of the release {last.release_id} was drawn by another policy: a changed policy is "
+            f"another draw. Set the policy back to what it was, or materialize perturbed again, which draws "
+            f"anew and costs ε = {last.epsilon}."
+        )
+
+
+def refuse_other_rows(state: State, data_digest: str, rows_digest: str | None) -> None:
+    """Refuse to publish other rows under an id that is published: its ε has paid for one table.
+
+    Their order may be another one. Where the rows were not entered (before version 4 of the ledger, adopted),
+    the table must be the same.
+
+    Args:
+        state: of the release, published.
+        data_digest: of the table.
+        rows_digest: of its rows, whatever their order; None where they are not known.
+    Raises:
+        GateRefused: they are others, or it cannot be known.
+    """
+    last = state.last
+    if None in (rows_digest, last.rows_digest):
+        same = data_digest == last.data_digest
+    else:
+        same = rows_digest == last.rows_digest
+    if not same:
+        raise GateRefused(
+            f"the release {last.release_id} must be published again with the rows that it was published "
+            f"with, in any order: its ε has paid for one table, and this is another. Materialize perturbed "
+            f"again, which draws anew and costs ε = {last.epsilon}."
+        )
 
 
 def is_closed(last: Event) -> bool:

@@ -21,11 +21,13 @@ from anon_pipeline.ledger.asking import (
     asked_in,
     refuse_another,
     refuse_beyond_budget,
+    refuse_other_rows,
     say_if_late,
 )
 from anon_pipeline.ledger.budget import State
 from anon_pipeline.ledger.chain import Broken, Event, Kind
 from anon_pipeline.ledger.kinds import refuse_another_kind
+from anon_pipeline.ledger.known import named_by
 from anon_pipeline.ledger.owner import owner_now
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
@@ -76,20 +78,22 @@ class Ledger:
             self.add(page, release_id, "opened", asked)
         return release_id
 
-    def begin(self, release_id: str, asked: Asked, data_digest: str) -> str:
+    def begin(self, release_id: str, asked: Asked, data_digest: str, rows_digest: str | None = None) -> str:
         """Enter that a table is about to be written; from here on it may be at the destination.
 
         A release that had failed, or that this ledger does not know, is opened here, within its budget.
-        One that somebody has closed is not.
+        One that somebody has closed is not. One that is published may be written again with the same rows.
 
         Args:
             release_id: what `open` returned.
-            asked: as when it was opened, but for the limits of the gate.
+            asked: as when it was opened; without noise the limits of the gate may be others.
             data_digest: of the table.
+            rows_digest: of its rows, whatever their order; None where they are not known.
         Returns:
             The fencing token: the hash of the release's last event. It is good until the next one.
         Raises:
-            GateRefused: withdrawn, closed, opened for something else, or beyond the budget.
+            GateRefused: withdrawn, closed, opened for something else, published with other rows, or beyond
+                the budget.
         """
         with self.page() as page:
             state = page.state(release_id)
@@ -99,7 +103,8 @@ class Ledger:
             if state is None and Fraction(asked.epsilon):  # drawn without this ledger: it is booked now
                 self.add(page, release_id, "drawn", asked)
             if state is None or state.published_at is None:
-                return self.add(page, release_id, "opened", asked, data_digest)
+                return self.add(page, release_id, "opened", asked, data_digest, rows_digest=rows_digest)
+            refuse_other_rows(state, data_digest, rows_digest)
             return state.last.hash
 
     def published(self, release_id: str, data_digest: str) -> None:
@@ -145,7 +150,8 @@ class Ledger:
             last = state.last
             if last.event != "published":
                 raise InputError(f"only a published release can be withdrawn, {release_id} is {state.name}")
-            self.add(page, release_id, "withdrawn", asked_in(last), last.data_digest)
+            rows = last.rows_digest
+            self.add(page, release_id, "withdrawn", asked_in(last), last.data_digest, rows_digest=rows)
 
     def found(self, manifest: Mapping[str, Any] | None) -> bool:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
@@ -157,7 +163,7 @@ class Ledger:
         Raises:
             InputError: the ledger had it as failed; it is entered as published now.
         """
-        release_id, digest = _named_by(manifest)
+        release_id, digest = named_by(manifest)
         if release_id is None or digest is None:
             return True
         with self.page() as page:
@@ -228,16 +234,21 @@ class Ledger:
         refuse_beyond_budget(page.others(release_id), asked, now=self.now())
 
     def _enter_published(self, page: Page, state: State, data_digest: str) -> State | None:
-        """Enter that a table is out; return the state it had if that was failed or withdrawn."""
+        """Enter that a table is out; return the state it had if that was failed or withdrawn.
+
+        The rows that its ε pays for are those that were begun, and stay those of the first table.
+        """
         last = state.last
         if (last.event, last.data_digest) == ("published", data_digest):
             return None
         late = last.event in ("failed", "withdrawn")
         note = f"after {last.event}" if late else None
-        self.add(page, last.release_id, "published", asked_in(last), data_digest, note=note)
+        paid = last.data_digest == data_digest or state.published_at is not None
+        rows = last.rows_digest if paid else None
+        self.add(page, last.release_id, "published", asked_in(last), data_digest, rows_digest=rows, note=note)
         return state if late else None
 
-    def add(
+    def add(  # noqa: PLR0913 - what happened to which release, and its table
         self,
         page: Page,
         release_id: str,
@@ -245,6 +256,7 @@ class Ledger:
         asked: Asked,
         data_digest: str | None = None,
         *,
+        rows_digest: str | None = None,
         note: str | None = None,
     ) -> str:
         """Append an event to a page.
@@ -255,6 +267,7 @@ class Ledger:
             kind: what happened to it.
             asked: what it is.
             data_digest: of its table; None while there is none.
+            rows_digest: of its rows, whatever their order.
             note: what is unusual about it.
         Returns:
             The event's hash.
@@ -276,6 +289,7 @@ class Ledger:
             partition_kind=asked.partition_kind,
             memory=asked.memory,
             note=note,
+            rows_digest=rows_digest,
         )
         return page.add(event, now=self.now(), every=self.every)
 
@@ -283,13 +297,3 @@ class Ledger:
 def ledger_at(url: str, *, run: str = "", make: bool = True) -> Ledger:
     """Open the ledger of a deployment, see `store.store_at`."""
     return Ledger(store_at(url, make=make), run)
-
-
-def _named_by(manifest: Mapping[str, Any] | None) -> tuple[str | None, str | None]:
-    """Return the release id and the data digest that a manifest names."""
-    facts = (manifest or {}).get("facts")
-    perturbed = facts.get("perturbed") if isinstance(facts, dict) else None
-    found = perturbed.get("release_id") if isinstance(perturbed, dict) else None
-    digest = (manifest or {}).get("data_digest")
-    both = isinstance(found, str) and isinstance(digest, str)
-    return (found, digest) if both else (None, None)

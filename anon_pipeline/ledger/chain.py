@@ -41,8 +41,10 @@ class Event:
         before version 4.
     memory: the policy's ``record_key``, where the release was made with a memory.
     note: what is unusual about the event, see `notes`.
+    rows_digest: of the table's rows whatever their order, see `canonical`; once the release is published, of
+        the rows that its ε pays for. None where they are not known, and in events before version 4.
 
-    What is None of the last four is left out of the canonical JSON: hashes of older events stay as they are.
+    What is None of the last five is left out of the canonical JSON: hashes of older events stay as they are.
     """
 
     seq: int
@@ -64,6 +66,7 @@ class Event:
     partition_kind: str | None = None
     memory: str | None = None
     note: str | None = None
+    rows_digest: str | None = None
 
     def digest(self) -> str:
         """Return the SHA-256 of this event's canonical JSON (keys sorted, ASCII) without its ``hash``."""
@@ -79,7 +82,7 @@ def _json(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-_OPTIONAL = ("checkpoint", "partition_kind", "memory", "note")
+_OPTIONAL = ("checkpoint", "partition_kind", "memory", "note", "rows_digest")
 
 
 def _hashed(given: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:

@@ -52,7 +52,10 @@ def again(ledger: Ledger, release_id: str, asked: Asked, draw: str) -> bool:
 
 
 def over(ledger: Ledger, release_ids: Iterable[str]) -> frozenset[str]:
-    """Return those of some draws that must not be used any more: not booked here, published or closed."""
+    """Return those of some draws that must not be used any more: published, withdrawn or closed.
+
+    What this ledger does not know is none of them: another ledger may have booked it.
+    """
     with ledger.page() as page:
         found = {release_id: page.state(release_id) for release_id in release_ids}
-    return frozenset(name for name, state in found.items() if state is None or is_over(state))
+    return frozenset(name for name, state in found.items() if state is not None and is_over(state))

@@ -1,16 +1,18 @@
 """Which releases the memory must know, by the events: a memory that was lost or rolled back shows. Pure.
 
-Belongs here: that question. Does not belong here: the memory (`compose`), reading events (`page`).
+Belongs here: that question, and which release a manifest names. Does not belong here: the memory
+(`compose`), reading events (`page`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.chain import Event
 
-__all__ = ["known_in"]
+__all__ = ["known_in", "named_by"]
 
 
 def known_in(events: Iterable[Event], asked: Asked) -> dict[str, set[tuple[str, str | None]]]:
@@ -36,3 +38,13 @@ def known_in(events: Iterable[Event], asked: Asked) -> dict[str, set[tuple[str, 
         if event.event == "published" and event.data_digest is not None and kept:
             published.setdefault(event.release_id, set()).add((event.data_digest, event.partition))
     return published
+
+
+def named_by(manifest: Mapping[str, Any] | None) -> tuple[str | None, str | None]:
+    """Return the release id and the data digest that a manifest names."""
+    facts = (manifest or {}).get("facts")
+    perturbed = facts.get("perturbed") if isinstance(facts, dict) else None
+    found = perturbed.get("release_id") if isinstance(perturbed, dict) else None
+    digest = (manifest or {}).get("data_digest")
+    both = isinstance(found, str) and isinstance(digest, str)
+    return (found, digest) if both else (None, None)

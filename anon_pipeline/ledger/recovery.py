@@ -15,13 +15,21 @@ from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.known import known_in
 from anon_pipeline.ledger.page import all_trusted, page_in
 
-__all__ = ["adopt", "forget", "must_remember", "unknown"]
+__all__ = ["adopt", "datasets_of", "forget", "must_remember", "unknown"]
 
 
 def unknown(ledger: Ledger, release_ids: Iterable[str]) -> list[str]:
     """Return those of these releases that were never opened in a ledger."""
     with ledger.store.reading() as connection:
         return page_in(connection, ledger.store.shown).unknown(release_ids)
+
+
+def datasets_of(ledger: Ledger, release_ids: Iterable[str]) -> dict[str, str]:
+    """Return the dataset of each of these releases that the ledger knows."""
+    with ledger.store.reading() as connection:
+        page = page_in(connection, ledger.store.shown)
+        found = {release_id: page.state(release_id) for release_id in release_ids}
+    return {release_id: state.last.dataset for release_id, state in found.items() if state is not None}
 
 
 def must_remember(ledger: Ledger, asked: Asked) -> dict[str, set[tuple[str, str | None]]]:

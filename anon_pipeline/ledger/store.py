@@ -54,7 +54,7 @@ EVENTS = sa.Table(
     sa.Column("data_digest", sa.Text),
     sa.Column("k", sa.BigInteger, nullable=False),
     *(sa.Column(name, sa.Text, nullable=False) for name in ("epsilon", "owner", "prev", "hash")),
-    *(sa.Column(name, sa.Text) for name in ("checkpoint", "partition_kind", "memory", "note")),
+    *(sa.Column(name, sa.Text) for name in ("checkpoint", "partition_kind", "memory", "note", "rows_digest")),
 )
 _COLUMNS = tuple(EVENTS.c[field.name] for field in fields(Event))
 HEAD = sa.Table(

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.encode import code_quasi_identifiers
+from anon_pipeline.encode import Coded, code_quasi_identifiers
 from anon_pipeline.errors import InputError
 from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.measure.evidence import Evidence
@@ -27,7 +28,7 @@ from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.population import PopulationRisk, population_risk
 from anon_pipeline.sources.population import Population
 
-__all__ = ["class_populations", "classes_risk", "sampled_risk"]
+__all__ = ["class_populations", "classes_risk", "coded_population", "sampled_risk"]
 
 _NOBODY = (1, 0)
 _DAY = r"-?\d{4,}-\d\d-\d\d"
@@ -67,11 +68,7 @@ def class_populations(evidence: Evidence, policy: Policy, population: Population
     Raises:
         InputError: values that a hierarchy does not cover, by column and count.
     """
-    frame = population.frame.apply(_plain)
-    try:
-        coded = code_quasi_identifiers(frame, policy, folder=evidence.hierarchies)
-    except InputError as error:
-        raise InputError([f"population: {problem}" for problem in error.problems]) from None
+    coded = coded_population(policy, population, hierarchies=evidence.hierarchies)
     first = np.zeros(len(evidence.classes.sizes), np.int64)
     first[evidence.classes.labels[::-1]] = np.arange(len(evidence.released))[::-1]
     points, low, high = [], [], []
@@ -83,6 +80,22 @@ def class_populations(evidence: Evidence, policy: Policy, population: Population
         low.append(ends[:, 0])
         high.append(ends[:, 1])
     return points_in_boxes(np.stack(points, axis=1), np.stack(low, axis=1), np.stack(high, axis=1))
+
+
+def coded_population(policy: Policy, population: Population, *, hierarchies: Path) -> Coded:
+    """Code the generalize columns of a population.
+
+    Args:
+        policy: names the columns and their hierarchies.
+        population: a record for each person.
+        hierarchies: folder of the hierarchy tables.
+    Raises:
+        InputError: values that a hierarchy does not cover, by column and count.
+    """
+    try:
+        return code_quasi_identifiers(population.frame.apply(_plain), policy, folder=hierarchies)
+    except InputError as error:
+        raise InputError([f"population: {problem}" for problem in error.problems]) from None
 
 
 def _plain(series: pd.Series) -> pd.Series:

@@ -34,6 +34,7 @@ from anon_pipeline.orchestration.vault import (
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
+from anon_pipeline.publish.beforehand import refuse_what_cannot_be_published
 from anon_pipeline.publish.booking import Booking, booking, release_id_in
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.report import class_sizes
@@ -103,6 +104,8 @@ def _k_anonymized(at: _At, before: Staged) -> Staged:
 
 
 def _perturbed(at: _At, before: Staged) -> Staged:
+    check_retainable(at.vault, at.policy)
+    refuse_what_cannot_be_published(at.policy, at.folders, partition=at.partition)
     memory = published_before(at.policy, at.folders, partition=at.partition, manager=at.vault)
     booked = at.booking()
     opened = Opening(booked, draws_in(at.vault, at.policy, at.folders, at.partition))

@@ -28,6 +28,7 @@ from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.staged import Staged
 from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.local import LocalStore, private_folder
 from anon_pipeline.vault.names import is_unfinished
@@ -74,9 +75,11 @@ class VaultArchive:
         A remote vault is held too, by a lock file there; what dead runs left of a memory is then removed.
 
         Raises:
-            InputError: a remote vault is held by another run, or offers no lock.
+            InputError: the vault is another project's; a remote one is held by another run, or offers no
+                lock.
         """
         store = self._vault().store
+        project_of(store, project=self.locations.project)
         root = store.root if isinstance(store, LocalStore) else self.locations.vault
         here = root / self.policy.name
         private_folder(here, root=root)

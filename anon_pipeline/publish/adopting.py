@@ -1,12 +1,14 @@
 """Entering releases that are out and that a ledger has never seen, as far as manifests and memory tell.
 
-Belongs here: what is entered of them. Does not belong here: noticing that they are missing (`remembering`).
+Nothing but the policy says whose data a release was made of: where it was made by another one, or that is not
+known, the dataset must be confirmed. Belongs here: what is entered of them. Does not belong here: noticing
+that they are missing (`remembering`).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,11 +17,12 @@ from typing import Any
 from anon_pipeline.compose.memory import Memory
 from anon_pipeline.errors import InputError
 from anon_pipeline.ledger import Asked, Ledger, exact_text
-from anon_pipeline.ledger.recovery import adopt
+from anon_pipeline.ledger.recovery import adopt, datasets_of
 from anon_pipeline.locations import plain_partition
 from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.version_1 import digest_1
 from anon_pipeline.publish.remembering import ids_in, manifests_of, perturbed_in
 
 __all__ = ["Adopted", "Opened", "adopted"]
@@ -46,7 +49,22 @@ class Adopted:
     epsilon: str
 
 
-def adopted(booked: Opened, policy: Policy, memory: Memory | None) -> list[Adopted]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A release that is out, as it would be entered.
+
+    ours: whether it was made by the policy as it is now, and so of its dataset.
+    """
+
+    release_id: str
+    asked: Asked
+    digest: str
+    ours: bool
+
+
+def adopted(
+    booked: Opened, policy: Policy, memory: Memory | None, *, dataset: str | None = None
+) -> list[Adopted]:
     """Enter as published what the ledger lacks, at the whole ε: what it really spent cannot be known.
 
     The same release is entered once, however often this is done.
@@ -55,19 +73,57 @@ def adopted(booked: Opened, policy: Policy, memory: Memory | None) -> list[Adopt
         booked: the ledger and the release.
         policy: of the release.
         memory: of it, if there is one.
+        dataset: the policy's, said once more by somebody who knows that these releases are of it.
     Raises:
-        InputError: a manifest names a digest, an id or a partition that is none.
+        InputError: a manifest names a digest, an id or a partition that is none; or, unless ``dataset`` says
+            so, releases may be of another dataset. Nothing is entered then.
     """
+    found = dict[str, _Found]()
+    for one in (*_shown(booked, policy), *_remembered(booked.asked, memory)):
+        found.setdefault(one.release_id, one)
+    known = datasets_of(booked.ledger, found)
+    if dataset is None:
+        _refuse_if_of_another(booked.asked, found.values(), known)
+    elif dataset != booked.asked.dataset:
+        raise InputError(
+            f"--dataset must be the policy's dataset {booked.asked.dataset}, got {dataset}. Adopt releases "
+            f"by the policy that they were made by."
+        )
     entered = list[Adopted]()
-    found = [*_shown(booked, policy), *_remembered(booked.asked, memory)]
-    for release_id, asked, digest in found:
-        if adopt(booked.ledger, release_id, asked, digest):
-            entered.append(Adopted(release_id, asked.epsilon))
+    for one in found.values():
+        if adopt(booked.ledger, one.release_id, one.asked, one.digest):
+            entered.append(Adopted(one.release_id, one.asked.epsilon))
     return entered
 
 
-def _shown(booked: Opened, policy: Policy) -> Iterator[tuple[str, Asked, str]]:
-    """Yield what the manifests at the destinations show: id, what it asks, digest."""
+def _refuse_if_of_another(asked: Asked, found: Iterable[_Found], known: Mapping[str, str]) -> None:
+    """Refuse releases that may be of another dataset: their ε would be missing from that one's budget.
+
+    Args:
+        asked: with the policy's dataset.
+        found: all that is out.
+        known: dataset of those that the ledger has.
+    Raises:
+        InputError: naming each.
+    """
+    problems = list[str]()
+    for one in found:
+        there = known.get(one.release_id)
+        if there is None and not one.ours:
+            problems.append(f"{one.release_id} (made by another policy, or known from the memory alone)")
+        elif there not in (None, asked.dataset):
+            problems.append(f"{one.release_id} (in the ledger, of {there})")
+    if problems:
+        raise InputError(
+            f"the releases of {asked.release} must be of the policy's dataset {asked.dataset} to be entered, "
+            f"and {len(problems)} may be of another: {', '.join(problems)}. Their ε would be missing from "
+            f"its budget; nothing was entered. Adopt them by the policy that they were made by. If you know "
+            f"that what the ledger lacks is of {asked.dataset}, add --dataset {asked.dataset}."
+        )
+
+
+def _shown(booked: Opened, policy: Policy) -> Iterator[_Found]:
+    """Yield what the manifests at the destinations show."""
     for document in manifests_of(booked.root, policy.name):
         partition, digest, made_by = _named(document, policy.name)
         epsilon = max(Fraction(booked.asked.epsilon), _promised(document))
@@ -81,7 +137,7 @@ def _shown(booked: Opened, policy: Policy) -> Iterator[tuple[str, Asked, str]]:
             memory=booked.asked.memory if composed else None,
         )
         for release_id in ids_in([document]) or [_id_of(digest, partition)]:
-            yield release_id, asked, digest
+            yield _Found(release_id, asked, digest, made_by in (policy.digest, digest_1(policy)))
 
 
 def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, str]:
@@ -105,12 +161,13 @@ def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, 
     return None if partition is None else plain_partition(partition), digest, made_by
 
 
-def _remembered(asked: Asked, memory: Memory | None) -> Iterator[tuple[str, Asked, str]]:
-    """Yield what the memory knows: id, what it asks, digest."""
+def _remembered(asked: Asked, memory: Memory | None) -> Iterator[_Found]:
+    """Yield what the memory knows; it does not say by which policy they were made."""
     for past in () if memory is None else memory.releases:
         kind = _kind(asked, past.partition)
         entry = replace(asked, partition=past.partition, partition_kind=kind)
-        yield past.release_id or _id_of(past.digest, past.partition), entry, past.digest
+        release_id = past.release_id or _id_of(past.digest, past.partition)
+        yield _Found(release_id, entry, past.digest, ours=False)
 
 
 def _kind(asked: Asked, partition: str | None) -> str | None:

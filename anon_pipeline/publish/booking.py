@@ -31,6 +31,7 @@ from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
 from anon_pipeline.ledger.draws import again, over
 from anon_pipeline.ledger.fence import fenced
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
+from anon_pipeline.ledger.recovery import unknown
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
@@ -103,6 +104,10 @@ class Booking:
         ids = tuple(release_ids)
         return frozenset() if self.ledger is None or not ids else over(self.ledger, ids)
 
+    def lacks(self, release_id: str) -> bool:
+        """Tell whether the ledger has never seen a draw; without a ledger none was."""
+        return self.ledger is None or bool(unknown(self.ledger, [release_id]))
+
     def id_of(self, draw: str) -> str | None:
         """Return the release id that a draw's table is marked with; None where no ledger knows it."""
         return None if self.ledger is None else draw
@@ -159,13 +164,16 @@ class Booking:
                 self.ledger.failed(release_id)
 
     @contextmanager
-    def writing(self, release_id: str | None, data_digest: str, epsilon: Fraction) -> Iterator[Fence]:
+    def writing(
+        self, release_id: str | None, data_digest: str, epsilon: Fraction, *, rows_digest: str | None = None
+    ) -> Iterator[Fence]:
         """Enter that a table is about to be written, then that it was, or that it was not.
 
         Args:
             release_id: that the release was opened under.
             data_digest: of the table.
             epsilon: that the release was opened with.
+            rows_digest: of the table's rows, whatever their order.
         Yields:
             What the rename of the manifest must be done in: it holds the ledger, see `fence.fenced`.
         Raises:
@@ -183,7 +191,7 @@ class Booking:
                 f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
                 f"opened it: what it re-uses may be booked nowhere. Materialize perturbed again."
             )
-        token = self.ledger.begin(release_id, asked, data_digest)
+        token = self.ledger.begin(release_id, asked, data_digest, rows_digest)
         try:
             yield partial(fenced, self.ledger, release_id, token)
         except BaseException:

@@ -1,7 +1,10 @@
 """How the noise of a release comes by its key: the draw is found, or sealed, then booked, then used.
 
 The order is: the key is sealed in the vault, then its ε is booked in the ledger, then noise is made with it.
-A crash between the first two leaves a key that the ledger does not know: it was never used, and is destroyed.
+A crash between the first two leaves a key that the ledger does not know. It may as well be one that another
+ledger has booked, so a run does not destroy it. In an encrypted vault it can only be ours: if its binding is
+the same, it is booked here and used, the same noise for the same ε. In a plain vault it may have been put
+there by somebody who knows it: it is not used, and destroyed once its place is published.
 Belongs here: that order, and the callback that the stage `perturbed` makes its noise by. Does not belong
 here: files (`draws`), what the ledger allows (`ledger`).
 """
@@ -12,7 +15,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -66,21 +69,32 @@ def take(
     with draws.alone():
         draws.clear_unfinished()
         _clear_up(booked, draws)
-        draw = draws.find(binding)
-        if draw is not None and booked.again(draw.id, asked, draw.commitment):
-            return Drawn(draw.key, booked.id_of(draw.id))
-        draw = Draw(secrets.token_hex(16), binding, key())
-        draws.seal(draw)
-        try:
-            booked.book(draw.id, asked, draw.commitment)
-        except BaseException:
-            draws.destroy_if_possible(draw)
-            raise
+        found = draws.found(binding)
+        draw = next((draw for draw in found if booked.again(draw.id, asked, draw.commitment)), None)
+        if draw is None and draws.sealed:
+            draw = next((draw for draw in found if booked.lacks(draw.id)), None)
+            if draw is not None:
+                booked.book(draw.id, asked, draw.commitment)
+        if draw is None:
+            draw = _fresh(booked, draws, Draw(secrets.token_hex(16), binding, key()), asked)
     return Drawn(draw.key, booked.id_of(draw.id))
 
 
+def _fresh(booked: Booking, draws: Draws, draw: Draw, asked: Asked) -> Draw:
+    """Seal a new key and book it; destroy it if it cannot be booked."""
+    draws.seal(draw)
+    try:
+        booked.book(draw.id, asked, draw.commitment)
+    except BaseException:
+        with suppress(InputError):  # a ledger that does not answer may have it booked: the key is left
+            if booked.lacks(draw.id):
+                draws.destroy_if_possible(draw)
+        raise
+    return draw
+
+
 def _clear_up(booked: Booking, draws: Draws) -> None:
-    """Destroy what must not be used again: what was published or given up, and what nobody has booked."""
+    """Destroy what must not be used again: what this ledger has as published or given up."""
     ids = draws.ids()
     over = booked.over(ids.values())
     draws.destroy(name for name, release_id in ids.items() if release_id in over)

@@ -27,6 +27,7 @@ from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.local import LocalStore, private_folder
 from anon_pipeline.vault.names import DRAW, is_unfinished
@@ -68,12 +69,19 @@ class Draws:
     partition: None for a release of one piece.
     here: local vault folder, in which the lock is where the vault is remote.
     opens: opens the vault, with its keys of now.
+    project: folder of the project, whose vault it must be; None: the vault alone says whose it is.
     """
 
     release: str
     partition: str | None
     here: Path
     opens: Callable[[], Vault]
+    project: Path | None = None
+
+    @property
+    def sealed(self) -> bool:
+        """Whether only who has the vault's key can have written what is read: the vault is encrypted."""
+        return self.opens().keys.current is not None
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -82,12 +90,13 @@ class Draws:
         A remote vault is not held against other machines: two of them may each make a draw, both booked.
 
         Raises:
-            InputError: the vault cannot be written.
+            InputError: the vault is another project's, or cannot be written.
         """
         store = self.opens().store
         root = store.root if isinstance(store, LocalStore) else self.here
         folder = root / self.release / _FOLDER
         with _writable():
+            project_of(store, project=self.project)
             private_folder(folder, root=root)
             handle = os.open(folder, os.O_RDONLY)
         try:
@@ -113,17 +122,14 @@ class Draws:
         """Tell whether this partition has a file that may hold a key."""
         return bool(self._ours(unfinished=True))
 
-    def find(self, binding: str) -> Draw | None:
-        """Return the draw of this partition with a binding.
+    def found(self, binding: str) -> list[Draw]:
+        """Return the draws of this partition with a binding: more than one if a ledger has not booked all.
 
         Raises:
             InputError: a draw cannot be opened, has been changed or exchanged.
         """
-        for name in self._ours():
-            draw = self._read(name)
-            if draw.binding == binding:
-                return draw
-        return None
+        draws = [self._read(name) for name in self._ours()]
+        return [draw for draw in draws if draw.binding == binding]
 
     def seal(self, draw: Draw) -> None:
         """Write a draw's key, sealed if the vault has a key, complete or not at all.
@@ -156,7 +162,7 @@ class Draws:
                 store.remove(name)
 
     def destroy_if_possible(self, draw: Draw) -> None:
-        """Remove a key that was never used; if that fails, the next run does it: nobody has booked it."""
+        """Remove a key that was never used; what is left is removed when its place is published."""
         with suppress(InputError):
             self.destroy([self._name(draw.id)])
 
@@ -217,7 +223,7 @@ def draws_of(
     def opened() -> Vault:
         return Vault(store_at(locations.vault_place), keys_from())
 
-    return Draws(policy.name, partition, locations.vault, opens or opened)
+    return Draws(policy.name, partition, locations.vault, opens or opened, locations.project)
 
 
 def forget(store: Store, release_id: str) -> int:

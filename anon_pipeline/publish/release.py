@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from anon_pipeline.canonical import canonical
 from anon_pipeline.compose.archive import Archive, refuse_unless_archived
 from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.compose.sticky import spent_since
@@ -260,7 +261,8 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         known = None if memory is None else remember(memory, policy, table, originals, past=past)
         with _remembering(archive, known):
             page = _page(policy, document, judged.frame)
-            with booked.writing(release_id, digest, epsilon) as fence:
+            rows = None if booked.ledger is None else canonical(judged.frame).digest
+            with booked.writing(release_id, digest, epsilon, rows_digest=rows) as fence:
                 written = write_release(
                     booked.folder,
                     judged.file,

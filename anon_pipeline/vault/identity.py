@@ -18,7 +18,7 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.vault.names import PROJECT
 from anon_pipeline.vault.store import Store
 
-__all__ = ["PIN", "project_of"]
+__all__ = ["PIN", "project_of", "refuse_foreign"]
 
 PIN = ".anon-pipeline-project"
 """Name of the file in the project's folder; it holds nothing private and may be committed."""
@@ -47,15 +47,36 @@ def project_of(store: Store, *, project: Path | None) -> str:
             f"delete it: the next run makes it from {PIN}, and private tables may have to be made again."
         )
     if pinned is not None and found != pinned:
-        raise InputError(
-            f"the vault must be this project's, it is another's: {PIN} in the project's folder and {PROJECT} "
-            f"in the vault hold different ids. Give each project a vault of its own. If this vault was "
-            f"brought here on purpose, copy its file {PROJECT} over {PIN}."
-        )
+        raise InputError(_FOREIGN)
     if pinned is None and project is not None:
         with suppress(OSError):  # a folder that cannot be written: the vault keeps the id
             replace_file(project / PIN, f"{found}\n".encode(), mode=0o644, what="project id")
     return found
+
+
+def refuse_foreign(store: Store, *, project: Path) -> None:
+    """Refuse a vault that is known to be another project's; nothing is made or written.
+
+    Args:
+        store: of the vault.
+        project: folder of the project.
+    Raises:
+        InputError: both have an id, and these differ; or the project's cannot be read.
+    """
+    pinned = _pinned(project / PIN)
+    if pinned is None or not store.there(PROJECT):
+        return
+    with store.reading(PROJECT) as file:
+        found = file.read(_MOST).decode("ascii", "replace").strip()
+    if found != pinned:
+        raise InputError(_FOREIGN)
+
+
+_FOREIGN = (
+    f"the vault must be this project's, it is another's: {PIN} in the project's folder and {PROJECT} "
+    f"in the vault hold different ids. Give each project a vault of its own. If this vault was "
+    f"brought here on purpose, copy its file {PROJECT} over {PIN}."
+)
 
 
 def _pinned(path: Path) -> str | None:

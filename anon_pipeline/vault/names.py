@@ -29,20 +29,22 @@ DRAW = ".draw"
 """How the name of a file ends that holds the key of a draw: ``<release>/draws/[<partition>/]<id>.draw``."""
 
 
-PROJECT = "project"
+PROJECT = "project-id"
 """File that holds the id of the project, see `identity`."""
 
-SEALED = "sealed"
+SEALED = "sealed-with-key"
 """File that says that the vault was written with a key."""
 
 IGNORED = ".gitignore"
 """File that keeps git off the vault."""
 
-JOURNAL = "encrypting"
+JOURNAL = "rotation-journal"
 """File that lists what a rotation is encrypting, see `encrypting`."""
 
 OWN = frozenset({PROJECT, SEALED, IGNORED, JOURNAL})
-"""Files in the vault's root that are no artefacts; `Store.names` leaves them out."""
+"""Files in the vault's root that are no artefacts; `Store.names` leaves them out.
+
+No release can have such a name, which is one of a folder there: its names have no hyphen and no dot."""
 
 
 def is_artefact(name: str) -> bool:

@@ -68,7 +68,33 @@ def test_what_was_opened_for_something_else_is_not_written(book: Ledger, asked: 
     release_id = book.open(asked())
     with pytest.raises(GateRefused, match=f"with another {name}"):
         book.begin(release_id, replace(asked(), **{name: "1"}), "digest")
-    book.begin(release_id, replace(asked(), policy_digest="other limits", k=7), "digest")
+    book.begin(release_id, asked(), "digest")
+
+
+@pytest.mark.parametrize("end", ["open", "failed", "begun", "published"])
+@pytest.mark.parametrize(("epsilon", "draw"), [("2", "c" * 64), ("2", None), ("0", "c" * 64)])
+def test_a_changed_policy_is_another_draw(
+    book: Ledger, asked: Ask, epsilon: str, draw: str | None, end: str
+) -> None:
+    """Also with the ε = 0 of sticky noise that is all kept, and of 0.1.0, which did not mark draws."""
+    release_id = book.open(asked(epsilon), release_id="a" * 32, draw=draw)
+    if end in ("begun", "published"):
+        book.begin(release_id, asked(epsilon), "digest")
+    if end == "published":
+        book.published(release_id, "digest")
+    if end == "failed":
+        assert book.failed(release_id)
+    before = book.events()
+    with pytest.raises(GateRefused, match="by another policy") as refused:
+        book.begin(release_id, replace(asked(epsilon), policy_digest="other limits"), "digest")
+    assert f"draws anew and costs ε = {epsilon}." in str(refused.value)
+    assert book.events() == before
+    book.begin(release_id, asked(epsilon), "digest")
+
+
+def test_without_noise_a_changed_policy_draws_nothing(book: Ledger, asked: Ask) -> None:
+    release_id = book.open(asked("0"))
+    book.begin(release_id, replace(asked("0"), policy_digest="other limits", k=7), "digest")
 
 
 def test_a_withdrawn_release_is_not_written_again(book: Ledger, asked: Ask) -> None:

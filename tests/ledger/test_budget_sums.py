@@ -18,7 +18,7 @@ Ask = Callable[..., Asked]
 
 def publish(book: Ledger, asked: Asked) -> str:
     release_id = book.open(asked)
-    book.begin(release_id, asked, f"digest {release_id}")
+    book.begin(release_id, asked, f"digest {release_id}", "rows")
     book.published(release_id, f"digest {release_id}")
     return release_id
 
@@ -73,7 +73,7 @@ def test_a_release_that_was_published_once_is_never_given_back(book: Ledger, ask
 
 def test_publishing_the_same_noise_again_spends_nothing_more(book: Ledger, asked: Ask) -> None:
     published = publish(book, asked("2", 2))
-    book.begin(published, asked("2", 2), "the same, shuffled anew")
+    book.begin(published, asked("2", 2), "the same, shuffled anew", "rows")
     book.published(published, "the same, shuffled anew")
     state = states(book.events())[published]
     assert (state.last.event, state.last.data_digest) == ("published", "the same, shuffled anew")

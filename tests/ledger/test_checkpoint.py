@@ -32,7 +32,7 @@ def quick(book: Ledger) -> Ledger:
 
 def publish(book: Ledger, asked: Asked) -> str:
     release_id = book.open(asked)
-    book.begin(release_id, asked, f"digest {release_id}")
+    book.begin(release_id, asked, f"digest {release_id}", f"rows {release_id}")
     book.published(release_id, f"digest {release_id}")
     return release_id
 
@@ -111,7 +111,7 @@ def test_every_decision_is_as_without_checkpoints(
     book.withdraw(third)
     with pytest.raises(GateRefused, match="was withdrawn"):
         book.begin(third, asked("0.25", dataset="others"), "digest")
-    book.begin(first, asked("1", 1.3, partition="w1"), "again")
+    book.begin(first, asked("1", 1.3, partition="w1"), "again", f"rows {first}")
     book.published(first, "again")
     with pytest.raises(GateRefused, match=r"1\.3 is spent"):
         book.open(asked("0.01", 1.3, window=30))
@@ -261,7 +261,7 @@ def histories(draw: st.DrawFn) -> list[Event]:
             draw(st.sampled_from(["people", "others é"])), "small", draw(st.none() | st.just("w1")), "p", "m",
             draw(st.none() | st.sampled_from(["d1", "d2"])), 5, draw(st.sampled_from(["1", "0.1"])), "o",
             partition_kind=draw(st.none() | st.just("weekly")), memory=draw(st.none() | st.just("person")),
-            note=draw(st.none() | st.just("closed")),
+            note=draw(st.none() | st.just("closed")), rows_digest=draw(st.none() | st.just("r")),
         )  # fmt: skip
         events.append(sealed(new, head_of(events)))
     return events
@@ -292,7 +292,7 @@ def test_the_digest_is_that_of_the_canonical_json(events: list[Event], checkpoin
 
     event = replace(events[-1], checkpoint=checkpoint)
     document = {name: value for name, value in asdict(event).items() if name != "hash"}
-    for name in ("checkpoint", "partition_kind", "memory", "note"):
+    for name in ("checkpoint", "partition_kind", "memory", "note", "rows_digest"):
         if document[name] is None:
             del document[name]
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))

@@ -119,7 +119,7 @@ def test_the_vault_is_for_its_owner_alone(project: Make) -> None:
     vault = made.folder / "vault"
     files = [path for path in vault.rglob("*") if path.is_file()]
     tables = [f"{stage}.parquet" for stage in STAGES]
-    assert sorted(path.name for path in files) == sorted([*tables, ".gitignore", "project"])
+    assert sorted(path.name for path in files) == sorted([*tables, ".gitignore", "project-id"])
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     folders = [vault, *(path for path in vault.rglob("*") if path.is_dir())]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}

@@ -11,6 +11,7 @@ from dagster import ExecuteInProcessResult
 
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.publish.signing import write_keys
 from anon_pipeline.staged import STAGES
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
@@ -63,12 +64,37 @@ def test_a_gate_check_that_fails_leaves_the_draw_spent_and_live(
     assert kinds(made.folder) == ["drawn", *["opened", "failed"] * 2]
 
 
-def test_a_failed_release_is_published_after_all_when_the_gate_is_lowered(project: Make) -> None:
-    assert not project(gate={"linking_risk": 0.0}, budget={"epsilon": 2}).run("small_release").success
-    made = project(budget={"epsilon": 2})
+def test_a_gate_that_is_lowered_after_looking_needs_another_draw(project: Make) -> None:
+    """In 0.1.0 `published` alone put out what had been refused, for nothing."""
+    assert not project(gate={"linking_risk": 0.0}, budget={"epsilon": 4}).run("small_release").success
+    made = project(budget={"epsilon": 4})
+    assert made.run("small_gate").success
+    refused = made.materialize("published")
+    assert not refused.success
+    assert "a changed policy is another draw" in messages(refused)
+    assert "draws anew and costs ε = 2" in messages(refused)
+    assert not list(made.folder.rglob("manifest.json"))
+    assert kinds(made.folder) == ["drawn", "opened", "failed"]
+    assert made.materialize("perturbed", "shuffled", "suppressed").success
     assert made.run("small_gate").success
     assert made.materialize("published").success
-    assert kinds(made.folder) == ["drawn", "opened", "failed", "opened", "published"]
+    assert kinds(made.folder) == ["drawn", "opened", "failed", "drawn", "opened", "opened", "published"]
+    assert not made.materialize("perturbed").success  # the refused draw is spent, too
+
+
+def test_a_release_that_failed_for_now_is_published_alone_by_the_same_policy(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project(budget={"epsilon": 2})
+    with monkeypatch.context() as patch:
+        patch.setattr("anon_pipeline.publish.writer.make_folder", full)
+        assert not made.run("small_release").success
+    assert made.materialize("published").success
+    assert kinds(made.folder) == ["drawn", "opened", "opened", "failed", "opened", "published"]
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "full")
 
 
 def test_a_failing_stage_leaves_the_draw_spent(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,3 +118,31 @@ def test_the_budget_per_record_is_for_each_partition(project: Make, small_people
     again = made.run("small_release", "2026-01-05")
     assert "per record: 2 is spent" in messages(again)
     assert [event.partition for event in entered(made.folder)] == ["2026-01-05"] * 4 + ["2026-01-12"] * 4
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda folder: (folder / "out").write_text("a file"), "must be a folder that can be written"),
+        (lambda folder: (folder / "population.csv").write_text("34,Cork\n"), "must have the columns with"),
+        (lambda folder: (folder / "key.pem").unlink(), "publish.sign.key_file must be a readable file"),
+    ],
+)
+def test_what_could_never_be_published_is_refused_before_a_draw(
+    project: Make, small_people: Make, spoil: Callable[[Path], object], message: str
+) -> None:
+    population = {"path": "population.csv", "journalist_risk": 1, "marketer_risk": 1}
+    made = project(
+        budget={"epsilon": 2},
+        gate={"attacks": {"population": population}},
+        publish={"to": "out", "sign": {"key_file": "key.pem"}},
+    )
+    small_people().to_csv(made.folder / "population.csv", index=False)
+    write_keys(made.folder / "key.pem")
+    assert made.materialize("raw", "deidentified", "k_anonymized").success
+    spoil(made.folder)
+    result = made.materialize("perturbed")
+    assert not result.success
+    assert message in messages(result)
+    assert kinds(made.folder) == []
+    assert not list((made.folder / "vault").rglob("*.draw"))

@@ -94,7 +94,7 @@ def test_a_vault_that_was_exchanged_as_a_whole_is_refused(two: tuple[Any, Any]) 
     shutil.copytree(other.folder / "vault", here.folder / "vault")
     assert "the vault must be this project's, it is another's" in failures(here.materialize("published"))
     assert "the vault must be this project's" in failures(here.run("small_gate"))
-    (here.folder / PIN).write_text((here.folder / "vault" / "project").read_text())  # on purpose
+    (here.folder / PIN).write_text((here.folder / "vault" / "project-id").read_text())  # on purpose
     assert here.run("small_gate").success
 
 
@@ -110,7 +110,9 @@ def test_a_vault_of_a_machine_without_a_project_folder_keeps_the_id(two: tuple[A
     here, _ = two
     (here.folder / PIN).unlink()
     assert here.materialize("published").success
-    assert (here.folder / PIN).read_text().strip() == (here.folder / "vault" / "project").read_text().strip()
+    assert (here.folder / PIN).read_text().strip() == (
+        here.folder / "vault" / "project-id"
+    ).read_text().strip()
 
 
 def test_a_lost_vault_keeps_the_projects_id(two: tuple[Any, Any]) -> None:
@@ -118,7 +120,7 @@ def test_a_lost_vault_keeps_the_projects_id(two: tuple[Any, Any]) -> None:
     before = (here.folder / PIN).read_text()
     shutil.rmtree(here.folder / "vault")
     assert here.materialize(*STAGES, "published").success
-    assert (here.folder / "vault" / "project").read_text().strip() == before.strip()
+    assert (here.folder / "vault" / "project-id").read_text().strip() == before.strip()
 
 
 def test_suppressed_of_other_originals_is_refused_by_name(project: Make, key: None) -> None:

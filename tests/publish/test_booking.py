@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -177,9 +178,17 @@ def test_writing_that_fails_after_the_manifest_was_published(
     assert ledger_at(places.ledger).events()[-1].data_digest == manifest(places)["data_digest"]
 
 
-def test_a_destination_that_is_none_of_ours_fails_the_release(small_policy: Small, places: Locations) -> None:
-    (places.releases / "out").mkdir()
-    (places.releases / "out" / "manifest.json").write_text("[]")
+def test_a_destination_that_is_exchanged_meanwhile_fails_the_release(
+    small_policy: Small, places: Locations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = release.judge
+
+    def judged(*given: Any, **named: Any) -> Any:
+        (places.releases / "out").mkdir()
+        (places.releases / "out" / "manifest.json").write_text("[]")
+        return judge(*given, **named)
+
+    monkeypatch.setattr(release, "judge", judged)
     with pytest.raises(PublishError, match="must be a manifest of anon-pipeline"):
         make_release(small_policy(), places)
     assert entered(places) == ["drawn", "opened", "failed"]

@@ -77,7 +77,7 @@ def test_no_plain_bytes_are_left_in_the_folder(tmp_path: Path, key: VaultKey, pu
     found = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not [path for path in found if CANARY in path.read_bytes()]
     names = {path.name for path in found if path.parent == tmp_path / "vault"}
-    assert names == {".gitignore", "sealed"}
+    assert names == {".gitignore", "sealed-with-key"}
 
 
 def _points(tmp_path: Path, key: VaultKey, put: Put) -> list[str]:
@@ -103,7 +103,7 @@ def test_it_goes_on_after_a_crash_at_every_point(tmp_path: Path, key: VaultKey, 
         with using(Disk(at=at)), pytest.raises(Killed):
             rotate(vault)
         planted = root / "clinic" / "suppressed.parquet"
-        sealed_before = (root / "sealed").exists()
+        sealed_before = (root / "sealed-with-key").exists()
         planted.write_bytes(CANARY)
         after = rotate(vault)
         assert (after.plain, after.refused, after.unfinished) == (int(sealed_before), 0, 0), done[-1]
@@ -154,12 +154,14 @@ def test_a_journal_of_another_key_vouches_for_nothing(
     put(mine, "clinic/shuffled.parquet", b"mine")
 
     def at(name: str) -> None:
-        if (tmp_path / "forged" / "encrypting").exists():
+        if (tmp_path / "forged" / "rotation-journal").exists():
             raise Killed
 
     with using(Disk(at=at)), pytest.raises(Killed):
         rotate(forged)
-    (tmp_path / "vault" / "encrypting").write_bytes((tmp_path / "forged" / "encrypting").read_bytes())
+    (tmp_path / "vault" / "rotation-journal").write_bytes(
+        (tmp_path / "forged" / "rotation-journal").read_bytes()
+    )
     (tmp_path / "vault" / "clinic" / "raw.parquet").write_bytes(CANARY + b"clinic/raw.parquet")
     assert rotate(mine) == Rotated(0, 1, 1, 0)
 

@@ -1,4 +1,4 @@
-"""Version 4: the kind of partition, whether there was a memory, and what is unusual about an event."""
+"""Version 4: the kind of partition, whether there was a memory, what is unusual, the digest of the rows."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ down_revision = "0003"
 
 def upgrade() -> None:
     """Add columns that are null in the events there are: no hash changes."""
-    for name in ("partition_kind", "memory", "note"):
+    for name in ("partition_kind", "memory", "note", "rows_digest"):
         op.add_column("anon_pipeline_events", sa.Column(name, sa.Text))

@@ -1,0 +1,58 @@
+"""What publishing would refuse whatever the noise: looked at before a draw is made, which costs its ε.
+
+Belongs here: destination, key and population, as `release.publish` wants them. Does not belong here: what
+depends on the drawn noise or on the moment (the gate's limits, a full disk, another run).
+"""
+
+from __future__ import annotations
+
+from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.locations import Locations
+from anon_pipeline.measure.population import coded_population
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.signing import signing_key
+from anon_pipeline.publish.writer import prepare
+from anon_pipeline.sources.population import read_population
+
+__all__ = ["refuse_what_cannot_be_published"]
+
+
+def refuse_what_cannot_be_published(
+    policy: Policy, locations: Locations, *, partition: str | None = None
+) -> None:
+    """Refuse a release that could not be published; nothing is written, booked or spent.
+
+    Args:
+        policy: of the release.
+        locations: its folders.
+        partition: of a partitioned release.
+    Raises:
+        PublishError: the destination cannot be written, or is not the folder of this release.
+        InputError: the policy signs and there is no usable key; the population cannot be read, or has values
+            that its hierarchies lack. Of several problems, all are named.
+    """
+    problems, names, destination = list[str](), list[str](), None
+    try:
+        prepare(locations.release(policy, partition), policy.name)
+    except PublishError as error:
+        destination = error
+    for look in (_at_key, _at_population):
+        try:
+            look(policy, locations)
+        except InputError as error:
+            problems += error.problems
+            names += error.withheld_names()
+    if destination is not None and not problems:
+        raise destination
+    if problems:
+        raise InputError([*([] if destination is None else [str(destination)]), *problems], names=names)
+
+
+def _at_key(policy: Policy, locations: Locations) -> None:
+    signing_key(policy.publish.sign, folder=locations.sources)
+
+
+def _at_population(policy: Policy, locations: Locations) -> None:
+    population = read_population(policy, folder=locations.sources)
+    if population is not None:
+        coded_population(policy, population, hierarchies=locations.hierarchies)

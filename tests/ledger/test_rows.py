@@ -1,0 +1,114 @@
+"""One id pays for one table's rows: the same rows in another order are free, other rows are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from anon_pipeline.errors import GateRefused
+from anon_pipeline.ledger.asking import Asked
+from anon_pipeline.ledger.book import Ledger
+from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.recovery import adopt
+
+Ask = Callable[..., Asked]
+ID, ROWS = "a" * 32, "1" * 64
+
+
+def publish(book: Ledger, asked: Asked, digest: str = "digest", rows: str | None = ROWS) -> None:
+    book.begin(ID, asked, digest, rows)
+    book.published(ID, digest)
+
+
+def shown(digest: str) -> dict[str, Any]:
+    return {"data_digest": digest, "facts": {"perturbed": {"release_id": ID}}}
+
+
+@pytest.mark.parametrize("every", [1, 500])
+def test_the_same_rows_in_another_order_are_published_for_nothing(
+    book: Ledger, asked: Ask, every: int
+) -> None:
+    quick = replace(book, every=every)
+    for digest in ("digest", "shuffled", "once more"):
+        publish(quick, asked("2", 2), digest)
+    assert [event.event for event in book.events()] == ["drawn", "opened", *["published"] * 3]
+    assert [event.rows_digest for event in book.events()] == [None, *[ROWS] * 4]
+    assert book.verify() is None
+
+
+@pytest.mark.parametrize("every", [1, 500])
+@pytest.mark.parametrize("epsilon", ["2", "0"])
+def test_other_rows_under_an_id_that_is_published_are_refused(
+    book: Ledger, asked: Ask, epsilon: str, every: int
+) -> None:
+    quick = replace(book, every=every)
+    publish(quick, asked(epsilon))
+    before = book.events()
+    for rows in ("2" * 64, None):
+        with pytest.raises(GateRefused, match=f"costs ε = {epsilon}"):
+            quick.begin(ID, asked(epsilon), "other", rows)
+    assert book.events() == before
+
+
+def test_they_are_also_refused_after_the_order_has_changed(book: Ledger, asked: Ask) -> None:
+    publish(book, asked())
+    publish(book, asked(), "shuffled")
+    with pytest.raises(GateRefused, match="with the rows that it was published with"):
+        book.begin(ID, asked(), "other", "2" * 64)
+
+
+def test_before_it_is_published_nothing_is_out_and_other_rows_may_be_written(
+    book: Ledger, asked: Ask
+) -> None:
+    book.begin(ID, asked(), "digest", ROWS)
+    book.failed(ID, begun=True)
+    publish(book, asked(), "other", "2" * 64)
+    assert states(book.events())[ID].last.rows_digest == "2" * 64
+
+
+def test_an_entry_without_a_digest_of_rows_allows_the_same_table_alone(book: Ledger, asked: Ask) -> None:
+    """As events of 0.1.0 are, and releases that were adopted."""
+    assert adopt(book, ID, asked(), "digest")
+    book.begin(ID, asked(), "digest", ROWS)
+    with pytest.raises(GateRefused, match="with the rows that it was published with"):
+        book.begin(ID, asked(), "shuffled", ROWS)
+
+
+def test_what_a_crash_kept_from_the_ledger_keeps_its_rows(book: Ledger, asked: Ask) -> None:
+    book.begin(ID, asked(), "digest", ROWS)
+    book.found(shown("digest"))  # renamed, and then killed
+    assert states(book.events())[ID].last.rows_digest == ROWS
+    book.begin(ID, asked(), "shuffled", ROWS)
+    book.found(shown("shuffled"))  # the same once more
+    with pytest.raises(GateRefused, match="with the rows that it was published with"):
+        book.begin(ID, asked(), "other", "2" * 64)
+    publish(book, asked(), "third")
+
+
+def test_another_table_at_the_destination_does_not_change_the_rows_that_are_paid(
+    book: Ledger, asked: Ask
+) -> None:
+    publish(book, asked())
+    book.found(shown("put there by somebody"))
+    with pytest.raises(GateRefused, match="with the rows that it was published with"):
+        book.begin(ID, asked(), "put there by somebody", "2" * 64)
+    publish(book, asked(), "shuffled")
+
+
+def test_a_table_that_nobody_had_begun_is_found_without_rows(book: Ledger, asked: Ask) -> None:
+    book.begin(ID, asked(), "digest", ROWS)
+    book.found(shown("another"))
+    assert states(book.events())[ID].last.rows_digest is None
+    with pytest.raises(GateRefused):
+        book.begin(ID, asked(), "digest", ROWS)
+
+
+def test_withdrawn_rows_stay_in_the_ledger_and_are_refused(book: Ledger, asked: Ask) -> None:
+    publish(book, asked())
+    book.withdraw(ID)
+    assert states(book.events())[ID].last.rows_digest == ROWS
+    with pytest.raises(GateRefused, match="was withdrawn"):
+        book.begin(ID, asked(), "shuffled", ROWS)
