@@ -113,3 +113,29 @@ def test_purge_destroys_keys_by_their_age_and_leaves_them_spent(
     assert call("vault", "purge", "--older-than", "1")[1] == "deleted     1\n"
     assert sealed(tmp_path) == []
     assert "2 is spent" in call("run", "policy.yaml")[2]
+
+
+def _loosened(tmp_path: Path, **gate: object) -> None:
+    file = tmp_path / "policy.yaml"
+    document = yaml.safe_load(file.read_text())
+    document["attributes"]["gate"] = gate
+    file.write_text(yaml.safe_dump(document))
+
+
+def test_run_says_what_a_refused_and_a_published_release_cost(call: Call, tmp_path: Path) -> None:
+    refused = call("run", "policy.yaml")[2]
+    assert (
+        "ledger    ε = 2 is booked; 2 of the budget of 3 is spent, 1 is left. Running again with the same "
+        "data and policy costs nothing; any change costs ε again." in refused
+    )
+    document = yaml.safe_load((tmp_path / "policy.yaml").read_text())
+    document["attributes"]["budget"] = {"epsilon": 4}
+    (tmp_path / "policy.yaml").write_text(yaml.safe_dump(document))
+    _loosened(tmp_path)
+    code, out, err = call("run", "policy.yaml")
+    assert code == 0, err
+    assert out.endswith(
+        "ledger    ε = 2 is booked; 4 of the budget of 4 is spent, 0 is left. Running again draws new noise, "
+        "which costs ε again.\n"
+    )
+    assert call("run", "policy.yaml")[0] == 1

@@ -26,7 +26,7 @@ def test_the_example_is_a_column() -> None:
 
 
 def test_the_numbers_are_those_of_the_code() -> None:
-    assert f"({MOST_JUDGED:,} of them" in PAGE
+    assert f"at most {MOST_JUDGED:,} of them" in PAGE
     assert f"from {EXCUSED} candidates on" in PAGE
     shared = [
         (math.ceil(math.log(LEVEL) / math.log(form.chance)), d.name)
@@ -36,6 +36,6 @@ def test_the_numbers_are_those_of_the_code() -> None:
     ]
     (telephone, _), (few, _), (many, _) = sorted(shared)
     assert [name for _, name in sorted(shared)] == ["telephone", "ssn", "ssn"]
-    assert f"at least {telephone} and {few} of them" in PAGE
-    assert f"up to {many - 1:,} of them" in PAGE
-    assert f"From {many:,} on" in PAGE
+    assert f"at least {telephone} telephone numbers or {few} social security numbers" in PAGE
+    assert f"Up to {many - 1:,} of them" in PAGE
+    assert f"From {many:,} numbers on" in PAGE

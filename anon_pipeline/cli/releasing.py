@@ -6,6 +6,7 @@ command runs.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,6 +51,7 @@ def run(
     allow_outside: bool,
 ) -> None:
     """Make the release that POLICY describes, and publish it if the gate passes it."""
+    from anon_pipeline.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.release import make_release  # noqa: PLC0415
 
@@ -61,17 +63,23 @@ def run(
         page = new_page(internal_report, locations.release(policy, partition))
         reported = partial(write_page, page, private=True)
     with Progress() as progress:
-        written = make_release(
-            policy,
-            locations,
-            partition=partition,
-            told=progress.told,
-            searching=progress.searching,
-            archive=_archive(policy, locations),
-            reported=reported,
-        )
+        try:
+            written = make_release(
+                policy,
+                locations,
+                partition=partition,
+                told=progress.told,
+                searching=progress.searching,
+                archive=_archive(policy, locations),
+                reported=reported,
+            )
+        except GateRefused as refused:
+            if refused.report is not None:
+                _print_cost(policy, locations, partition, refused=True)
+            raise
     print_report(written.report, f"Release {policy.name}")
     print_paths(written.path, written.manifest_path, written.report_path)
+    _print_cost(policy, locations, partition)
 
 
 @click.command()
@@ -92,6 +100,19 @@ def demo(folder: Path) -> None:
         made = materialize_demo(folder.absolute(), told=progress.told)
     print_report(made.report, "Release patients")
     print_paths(made.path, made.manifest_path, made.report_path)
+
+
+def _print_cost(
+    policy: Policy, locations: Locations, partition: str | None, *, refused: bool = False
+) -> None:
+    """Print what the release has cost; a ledger that cannot be read now is no reason to fail."""
+    from anon_pipeline.errors import AnonPipelineError  # noqa: PLC0415
+    from anon_pipeline.publish.accounts import cost  # noqa: PLC0415
+
+    with suppress(AnonPipelineError):
+        said = cost(policy, locations, partition=partition, refused=refused)
+        if said is not None:
+            click.echo(f"ledger    {said}", err=refused)
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:

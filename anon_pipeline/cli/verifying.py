@@ -68,7 +68,7 @@ def verify(
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
     else:
-        print_report(report, f"{release.name}, verified")
+        print_report(report, f"{release.name}, checked")
         _print_unverified(found.unverified)
         unmeasured = ", ".join(verdict.limit for verdict in report.having(Status.UNMEASURED))
         if unmeasured:

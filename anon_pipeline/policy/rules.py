@@ -278,9 +278,10 @@ def _budget(sections: Mapping[str, Any]) -> Iterator[str]:
     budget = sections.get("budget")
     if budget is None or "perturb" not in sections:
         return
-    noise = sections["perturb"]
+    noise, columns = sections["perturb"], sections.get("columns") or {}
     if noise is None:
-        yield "budget: must be left out when no column has the role perturb"
+        if not (_of(columns, Perturb) or _of(columns, PerturbCategories)):  # else `_perturb` asks for it
+            yield "budget: must be left out when no column has the role perturb"
     elif noise.epsilon > budget.epsilon:
         yield (
             f"budget.epsilon: must be at least perturb.epsilon, got {budget.epsilon:g} and "

@@ -28,6 +28,7 @@ from anon_pipeline.errors import (
 )
 from anon_pipeline.facts import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
+from anon_pipeline.ledger.asking import refuse_another
 from anon_pipeline.ledger.draws import again, over
 from anon_pipeline.ledger.fence import fenced
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
@@ -144,6 +145,19 @@ class Booking:
     def asking(self, epsilon: Fraction) -> Asked:
         """Return what is entered for a release that spends this ε."""
         return replace(self.asked, epsilon=exact_text(epsilon))
+
+    def refuse_another(self, release_id: str | None, epsilon: Fraction) -> None:
+        """Refuse noise that was booked for something else, such as another policy, before it is judged.
+
+        Raises:
+            GateRefused: naming what differs.
+        """
+        if self.ledger is None or release_id is None:
+            return
+        with self.ledger.page() as page:
+            state = page.state(release_id)
+        if state is not None:
+            refuse_another(state, self.asking(epsilon))
 
     @contextmanager
     def failing(self, release_id: str | None) -> Iterator[None]:

@@ -167,6 +167,14 @@ def test_a_budget_needs_noise_that_fits_into_it(
     assert broken_rules({"perturb": noise, "budget": budget}) == found
 
 
+def test_a_budget_without_noise_does_not_hide_that_the_noise_is_missing() -> None:
+    columns = {"age": Generalize(role="generalize"), "height": Perturb(role="perturb", resolution=1)}
+    found = broken_rules({"columns": columns, "perturb": None, "budget": Budget(epsilon=1)})
+    assert [line for line in found if line.startswith(("budget", "perturb"))] == [
+        "perturb: must be given (with epsilon), because of the columns height"
+    ]
+
+
 def test_a_budget_is_not_judged_where_the_noise_did_not_parse() -> None:
     assert broken_rules({"budget": Budget(epsilon=1)}) == []
 

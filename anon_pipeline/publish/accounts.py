@@ -1,0 +1,54 @@
+"""What a release has cost, in one line for whoever made it.
+
+Belongs here: the line. Does not belong here: what counts (`ledger.budget`), booking (`booking`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from anon_pipeline.ledger import exact_text
+from anon_pipeline.ledger.budget import spent
+from anon_pipeline.locations import Locations
+from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.booking import booking
+
+__all__ = ["cost"]
+
+
+def cost(policy: Policy, locations: Locations, *, partition: str | None, refused: bool) -> str | None:
+    """Say what is booked for a release that was made or refused, and what another one costs.
+
+    Args:
+        policy: of the release.
+        locations: with the ledger.
+        partition: of a partitioned release.
+        refused: whether the gate refused it: its noise is then used again.
+    Returns:
+        One line; None without noise or without a ledger.
+    Raises:
+        InputError: the ledger cannot be read.
+    """
+    booked = booking(policy, locations, partition=partition)
+    if booked.ledger is None or not booked.noisy:
+        return None
+    asked, parts = booked.asked, list[str]()
+    if policy.perturb is not None and policy.perturb.republish == "fresh":  # sticky noise may cost less
+        parts.append(f"ε = {asked.epsilon} is booked")
+    if asked.budget is not None:
+        with booked.ledger.page() as page:
+            entries = list(page.others(""))
+        now = booked.ledger.now()
+        found = spent(entries, asked.budget, dataset=asked.dataset, partition=asked.partition, now=now)
+        limit = exact_fraction(asked.budget.epsilon)
+        left = exact_text(max(limit - found.epsilon, Fraction(0)))
+        parts.append(
+            f"{exact_text(found.epsilon)} of the budget of {exact_text(limit)} is spent, {left} is left"
+        )
+    if not parts:
+        return None
+    said = "; ".join(parts)
+    if refused:
+        return f"{said}. Running again with the same data and policy costs nothing; any change costs ε again."
+    return f"{said}. Running again draws new noise, which costs ε again."
