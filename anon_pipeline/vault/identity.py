@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from anon_pipeline.disk import replace_file
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import InputError, in_words
 from anon_pipeline.vault.names import PROJECT
 from anon_pipeline.vault.store import Store
 
@@ -36,11 +36,11 @@ def project_of(store: Store, *, project: Path | None) -> str:
     Returns:
         32 hexadecimal digits.
     Raises:
-        InputError: the vault is another project's, or an id cannot be read.
+        InputError: the vault is another project's, an id cannot be read, or the vault cannot be written.
     """
     pinned = None if project is None else _pinned(project / PIN)
     wanted = pinned or secrets.token_hex(16)
-    found = store.settled(PROJECT, wanted.encode()).decode("ascii", "replace").strip()
+    found = _settled(store, wanted)
     if not _ID.fullmatch(found):
         raise InputError(
             f"the vault's file {PROJECT} must hold the project's id, got something else. Restore it, or "
@@ -77,6 +77,19 @@ _FOREIGN = (
     f"in the vault hold different ids. Give each project a vault of its own. If this vault was "
     f"brought here on purpose, copy its file {PROJECT} over {PIN}."
 )
+
+
+def _settled(store: Store, wanted: str) -> str:
+    """Return the id that the vault holds; write the wanted one where it holds none.
+
+    Raises:
+        InputError: it can be neither read nor written.
+    """
+    try:
+        return store.settled(PROJECT, wanted.encode()).decode("ascii", "replace").strip()
+    except OSError as error:
+        reason = in_words(error)
+    raise InputError(f"the vault must be writable, its file {PROJECT} could not be read or made: {reason}")
 
 
 def _pinned(path: Path) -> str | None:
