@@ -112,7 +112,8 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
     found = _state(book, release_id)
     full = found.last.release_id
     refused = found.last.event == "failed" and found.drawn_at is not None and found.published_at is None
-    if found.last.event != "opened" and not (refused and state == "failed"):
+    shut = found.last.event != "opened" or (found.is_opened_again and state == "failed")
+    if shut and not (refused and state == "failed"):
         raise InputError(f"only an open release can be closed, {full} is {found.name}")
     if state == "published":
         if found.begun is None:
@@ -244,7 +245,7 @@ def _sum_of(dataset: str, releases: list[State]) -> str:
     from anon_pipeline.ledger.budget import exact_text  # noqa: PLC0415
 
     counted = [state for state in releases if state.counts]
-    waiting = [state for state in counted if state.last.event == "opened"]
+    waiting = [state for state in counted if state.last.event == "opened" and state.published_at is None]
     unpublished = [state for state in counted if state.drawn_at is not None and state.published_at is None]
     total = exact_text(sum((state.epsilon for state in counted), start=0))
     text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
