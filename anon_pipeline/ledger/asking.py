@@ -170,7 +170,7 @@ def say_if_late(state: State | None) -> None:
     raise InputError(
         f"the release {last.release_id} is at its destination, though the ledger has had it as {last.event} "
         f"since {last.at[:19]} (UTC). It is out: it counts as published now, with ε = {last.epsilon}, also "
-        f"beyond the budget. See anon-pipeline ledger list, then run again."
+        f"beyond the budget. See anon-pipeline ledger list. The next run draws new noise: this costs ε again."
     )
 
 
