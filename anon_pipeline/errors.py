@@ -88,7 +88,8 @@ class InputError(_Listed):
 class PublishError(_Listed):
     """The release could not be written; what was published before is untouched.
 
-    Unless ``in_place``: then readers see the new release, but the disk failed to confirm it.
+    Unless ``in_place``: then readers see the new release, and what failed came after the manifest's rename:
+    the disk did not confirm it, or the ledger did not answer.
     """
 
     def __init__(self, problems: str | Sequence[str], *, in_place: bool = False) -> None:

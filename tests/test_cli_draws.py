@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -139,3 +140,83 @@ def test_run_says_what_a_refused_and_a_published_release_cost(call: Call, tmp_pa
         "which costs ε again.\n"
     )
     assert call("run", "policy.yaml")[0] == 1
+
+
+def _planted(tmp_path: Path, release_id: str, text: str = "{}") -> Path:
+    file = tmp_path / "vault" / "small" / "draws" / f"{release_id}.draw"
+    file.write_text(text)
+    return file
+
+
+def test_a_draw_that_the_ledger_does_not_know_is_given_up_by_the_way_that_the_message_names(
+    call: Call, book: Ledger, tmp_path: Path
+) -> None:
+    assert call("run", "policy.yaml")[0] == 1
+    (ours,), before, planted = sealed(tmp_path), book.events(), _planted(tmp_path, "cd" * 16)
+    code, _, err = call("run", "policy.yaml")
+    assert code == 2
+    assert "must be as it was written" in err
+    said = " ".join(err.split())
+    command = f"ledger close {'cd' * 16} --as failed"
+    assert command in said
+    code, out, err = call(*command.split())
+    assert code == 0, err
+    assert "is not in this ledger" in out
+    assert "nothing was booked" in out
+    assert not planted.exists()
+    assert sealed(tmp_path) == [ours]
+    assert book.events() == before
+    assert call("run", "policy.yaml")[0] == 1  # goes on with its own draw
+    code, _, err = call(*command.split())
+    assert code == 2
+    assert "no release id begins with" in err
+
+
+def test_only_one_draw_is_given_up_at_a_time_and_never_as_published(call: Call, tmp_path: Path) -> None:
+    assert call("run", "policy.yaml")[0] == 1
+    files = [_planted(tmp_path, "cd" * 15 + end) for end in ("00", "01")]
+    code, _, err = call("ledger", "close", "cd", "--as", "failed")
+    assert code == 2
+    assert "fits 2" in err
+    assert call("ledger", "close", "cd" * 15 + "00", "--as", "published")[0] == 2
+    assert all(file.exists() for file in files)
+    assert call("ledger", "close", "cd" * 15 + "00", "--as", "failed")[0] == 0
+    assert [file.exists() for file in files] == [False, True]
+
+
+def test_a_draw_that_was_booked_meanwhile_is_kept(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run seals its key before it books it: whoever waits for it must look once more."""
+    assert call("run", "policy.yaml")[0] == 1
+    planted = _planted(tmp_path, "cd" * 16)
+    monkeypatch.setattr("anon_pipeline.publish.unbooked.unknown", lambda *_: [])
+    code, _, err = call("ledger", "close", "cd" * 16, "--as", "failed")
+    assert code == 2
+    assert "has booked the draw" in err
+    assert planted.exists()
+
+
+def test_the_draws_of_another_project_are_not_given_up(call: Call, tmp_path: Path) -> None:
+    assert call("run", "policy.yaml")[0] == 1
+    planted = _planted(tmp_path, "cd" * 16)
+    (tmp_path / "vault" / "project-id").write_text("f" * 32 + "\n")
+    code, _, err = call("ledger", "close", "cd" * 16, "--as", "failed")
+    assert code == 2
+    assert "the vault must be this project's" in err
+    assert planted.exists()
+
+
+def test_a_draw_whose_key_was_exchanged_is_given_up_by_the_way_that_the_message_names(
+    call: Call, book: Ledger, tmp_path: Path
+) -> None:
+    assert call("run", "policy.yaml")[0] == 1
+    (ours,) = sealed(tmp_path)
+    ours.write_text(json.dumps({**json.loads(ours.read_text()), "key": "ab" * 32}))
+    release_id = book.events()[0].release_id
+    code, _, err = call("run", "policy.yaml")
+    assert code == 2
+    command = f"ledger close {release_id} --as failed"
+    assert command in " ".join(err.split())
+    assert call(*command.split())[0] == 0
+    assert sealed(tmp_path) == []

@@ -6,6 +6,7 @@ command runs.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,17 +31,33 @@ _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_t
     help="The policy's dataset, to confirm that the releases are of it: asked for where they were made by "
     "another policy, where only the memory knows them, or where the ledger has one of another dataset.",
 )
+@click.option(
+    "--epsilon",
+    type=click.FloatRange(min=0),
+    help="The largest ε that any release can have spent whose ε nothing tells: asked for where only a memory "
+    "of before version 0.2 knows it. Each of them counts with it, or with the policy's ε if that is larger.",
+)
 @project_option
 @allow_outside_option
-def adopt(policy_file: Path, dataset: str | None, project: Path | None, allow_outside: bool) -> None:
+def adopt(
+    policy_file: Path,
+    dataset: str | None,
+    epsilon: float | None,
+    project: Path | None,
+    allow_outside: bool,
+) -> None:
     """Enter the releases of POLICY that are out and that the ledger lacks, each with its whole ε.
 
     They are found by the manifests at their destinations and by the vault's memory. For a ledger that was
     lost, exchanged, or turned on late; restore a backup instead if there is one. They count for the dataset
     of POLICY: adopt them by the policy that they were made by.
     """
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.perturb.budget import exact_fraction  # noqa: PLC0415
     from anon_pipeline.publish.adopting import adopted  # noqa: PLC0415
 
+    if epsilon is not None and not math.isfinite(epsilon):
+        raise InputError(f"--epsilon must be finite, got {epsilon}. Give the largest ε of these releases.")
     policy, locations, booked = _opened(policy_file, project, allow_outside)
     memory = None
     if policy.record_key is not None:
@@ -49,7 +66,8 @@ def adopt(policy_file: Path, dataset: str | None, project: Path | None, allow_ou
         archive = VaultArchive(policy, locations)
         with archive.alone():
             memory = archive.kept()
-    entered = adopted(booked, policy, memory, dataset=dataset)
+    largest = None if epsilon is None else exact_fraction(epsilon)
+    entered = adopted(booked, policy, memory, dataset=dataset, epsilon=largest)
     for found in entered:
         click.echo(f"{found.release_id} is entered as published, ε = {found.epsilon}")
     click.echo(f"{policy.name}: releases entered: {len(entered)}. They count, also beyond the budget.")

@@ -103,16 +103,26 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
     """Close the release ID, which a crash has left open; the beginning of an id is enough.
 
     A draw that was refused or has failed can be given up, too: a run on the same data by the same policy then
-    makes another draw, and pays for it.
+    makes another draw, and pays for it. Of a draw that this ledger does not know, the key is removed from the
+    vault, and nothing is booked.
     """
     from anon_pipeline.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger.fence import close as close_as_failed  # noqa: PLC0415
 
     book = _opened(project, policy_file)
+    if state == "failed" and not _fitting(book, release_id):
+        unbooked = _given_up(book, release_id, policy_file, project)
+        if unbooked is not None:
+            click.echo(
+                f"{unbooked} is not in this ledger: the key of its noise was removed from the vault, and "
+                f"nothing was booked. If another ledger has booked it, close it there, too."
+            )
+            return
     found = _state(book, release_id)
     full = found.last.release_id
     refused = found.last.event == "failed" and found.drawn_at is not None and found.published_at is None
-    if found.last.event != "opened" and not (refused and state == "failed"):
+    shut = found.last.event != "opened" or (found.is_opened_again and state == "failed")
+    if shut and not (refused and state == "failed"):
         raise InputError(f"only an open release can be closed, {full} is {found.name}")
     if state == "published":
         if found.begun is None:
@@ -192,11 +202,31 @@ def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> 
     forget(store_at(locations_of(policy_file or Path("policy.yaml"), project).vault_place), release_id)
 
 
-def _state(book: Ledger, beginning: str) -> State:
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: Path | None) -> str | None:
+    """Remove the key of a draw that the ledger does not know; return its id, None if there is none."""
+    from anon_pipeline.publish.unbooked import give_up_unbooked  # noqa: PLC0415
+    from anon_pipeline.vault.artefacts import Vault  # noqa: PLC0415
+    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
+    from anon_pipeline.vault.store import store_at  # noqa: PLC0415
+
+    locations = locations_of(policy_file or Path("policy.yaml"), project)
+
+    def opened() -> Vault:
+        return Vault(store_at(locations.vault_place), keys_from())
+
+    return give_up_unbooked(book, locations, beginning, opens=opened)
+
+
+def _fitting(book: Ledger, beginning: str) -> list[State]:
     from anon_pipeline.ledger.budget import states  # noqa: PLC0415
 
-    fitting = [state for key, state in states(book.events()).items() if key.startswith(beginning)]
+    return [state for key, state in states(book.events()).items() if key.startswith(beginning)]
+
+
+def _state(book: Ledger, beginning: str) -> State:
+    from anon_pipeline.errors import InputError  # noqa: PLC0415
+
+    fitting = _fitting(book, beginning)
     if not fitting:
         raise InputError(f"no release id begins with {beginning!r}. Run anon-pipeline ledger list.")
     if len(fitting) > 1:
@@ -244,7 +274,7 @@ def _sum_of(dataset: str, releases: list[State]) -> str:
     from anon_pipeline.ledger.budget import exact_text  # noqa: PLC0415
 
     counted = [state for state in releases if state.counts]
-    waiting = [state for state in counted if state.last.event == "opened"]
+    waiting = [state for state in counted if state.last.event == "opened" and state.published_at is None]
     unpublished = [state for state in counted if state.drawn_at is not None and state.published_at is None]
     total = exact_text(sum((state.epsilon for state in counted), start=0))
     text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"

@@ -22,6 +22,7 @@ from anon_pipeline.errors import InputError
 from anon_pipeline.measure.categories import category_noises, noisy_units
 from anon_pipeline.measure.evidence import noises, value_classes
 from anon_pipeline.measure.noise import output_bounds
+from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.mechanisms import clamped
 from anon_pipeline.policy.model import Policy
 
@@ -59,11 +60,14 @@ class Past:
     """A release that was published. Two of different people can have one table, and so one digest.
 
     release_id: under which the ledger has it; None without one, and in memories before version 3.
+    epsilon: the whole ε of its policy, exact, as text (``8``, ``1/2``): never less than what it was opened
+        with. None in memories before version 4.
     """
 
     digest: str
     partition: str | None
     release_id: str | None = None
+    epsilon: str | None = None
 
     def may_be(self, digest: str | None, release_id: str | None) -> bool:
         """Tell whether a table is this release's: by the ids where both have one, else by the digest."""
@@ -249,7 +253,7 @@ def remember(
         policy: what the release was made by.
         released: (r, columns) the published table, with record ids.
         originals: (n, columns) the table of `k_anonymized`.
-        past: the release.
+        past: the release; its ε is the policy's.
     Returns:
         The new memory; the same one if the release is in it: table, persons, classes and noise, not the
         table alone. Values whose noise may not stay are left out. Of equal keys the last one stays.
@@ -269,6 +273,7 @@ def remember(
         for j, name in enumerate(policy.noisy)
         if name in lasting
     ]
+    past = replace(past, epsilon=_whole_epsilon(policy))
     if _has(memory, past, members, added):
         return memory
     values = pd.concat([memory.values, *added], ignore_index=True).drop_duplicates(KEY, keep="last")
@@ -281,12 +286,16 @@ def remember(
     )
 
 
+def _whole_epsilon(policy: Policy) -> str:
+    return "0" if policy.perturb is None else str(exact_fraction(policy.perturb.epsilon))
+
+
 def _has(memory: Memory, past: Past, members: pd.DataFrame, values: list[pd.DataFrame]) -> bool:
     """Tell whether a release is in the memory already; under one id the noise is the same, too."""
     who = ["person", "class"]
     people = set(members[who].itertuples(index=False, name=None))
     for position, known in enumerate(memory.releases):
-        same = known.release_id in (None, past.release_id)
+        same = known.release_id in (None, past.release_id) and known.epsilon in (None, past.epsilon)
         if (known.digest, known.partition) != (past.digest, past.partition) or not same:
             continue
         behind = memory.members.loc[memory.members["release"] == position, who]

@@ -6,6 +6,7 @@ kept (`orchestration.memory`), what is in a memory (`memory`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ _NORMAL = _VERSION = (
     4  # from 4 on persons are hashed by the normal form of their key, once they were met again
 )
 _READABLE = (1, 2, 3, _VERSION)
+_EXACT = re.compile(r"[0-9]{1,400}(/[1-9][0-9]{0,400})?")
 
 
 def to_table(memory: Memory) -> tuple[pd.DataFrame, dict[str, dict[str, Any]]]:
@@ -63,7 +65,7 @@ def from_table(frame: pd.DataFrame, facts: Mapping[str, Mapping[str, Any]]) -> M
 
 
 def _listed(releases: tuple[Past, ...]) -> list[list[str | None]]:
-    return [[past.digest, past.partition, past.release_id] for past in releases]
+    return [[past.digest, past.partition, past.release_id, past.epsilon] for past in releases]
 
 
 def _is_memory(document: Mapping[str, Any]) -> bool:
@@ -82,11 +84,18 @@ def _is_memory(document: Mapping[str, Any]) -> bool:
 
 
 def _is_past(past: Any) -> bool:
-    """Tell whether this is a release as a memory lists it, before version 3 without the ledger's id."""
-    if not isinstance(past, list) or len(past) not in (2, 3) or not is_digest(past[0]):
+    """Tell whether this is a release as a memory lists it.
+
+    Before version 3 it has no id of the ledger, before version 4 no ε.
+    """
+    if not isinstance(past, list) or len(past) not in (2, 3, 4) or not is_digest(past[0]):
         return False
-    named = past[1] is None or _is_partition(past[1])
-    return named and (len(past) == 2 or past[2] is None or is_release_id(past[2]))
+    release_id, epsilon = [*past[2:], None, None][:2]
+    return (
+        (past[1] is None or _is_partition(past[1]))
+        and (release_id is None or is_release_id(release_id))
+        and (epsilon is None or (isinstance(epsilon, str) and bool(_EXACT.fullmatch(epsilon))))
+    )
 
 
 def _is_partition(value: Any) -> bool:

@@ -123,29 +123,28 @@ def refuse_another(state: State, asked: Asked) -> None:
         )
 
 
-def refuse_other_rows(state: State, data_digest: str, rows_digest: str | None) -> None:
+def refuse_other_rows(first: Event, data_digest: str, rows_digest: str | None) -> None:
     """Refuse to publish other rows under an id that is published: its ε has paid for one table.
 
     Their order may be another one. Where the rows were not entered (before version 4 of the ledger, adopted),
     the table must be the same.
 
     Args:
-        state: of the release, published.
+        first: of its events, the first that published it.
         data_digest: of the table.
         rows_digest: of its rows, whatever their order; None where they are not known.
     Raises:
         GateRefused: they are others, or it cannot be known.
     """
-    last = state.last
-    if None in (rows_digest, last.rows_digest):
-        same = data_digest == last.data_digest
+    if None in (rows_digest, first.rows_digest):
+        same = data_digest == first.data_digest
     else:
-        same = rows_digest == last.rows_digest
+        same = rows_digest == first.rows_digest
     if not same:
         raise GateRefused(
-            f"the release {last.release_id} must be published again with the rows that it was published "
+            f"the release {first.release_id} must be published again with the rows that it was published "
             f"with, in any order: its ε has paid for one table, and this is another. Materialize perturbed "
-            f"again, which draws anew and costs ε = {last.epsilon}."
+            f"again, which draws anew and costs ε = {first.epsilon}."
         )
 
 
@@ -171,7 +170,7 @@ def say_if_late(state: State | None) -> None:
     raise InputError(
         f"the release {last.release_id} is at its destination, though the ledger has had it as {last.event} "
         f"since {last.at[:19]} (UTC). It is out: it counts as published now, with ε = {last.epsilon}, also "
-        f"beyond the budget. See anon-pipeline ledger list, then run again."
+        f"beyond the budget. See anon-pipeline ledger list. The next run draws new noise: this costs ε again."
     )
 
 

@@ -31,6 +31,7 @@ from anon_pipeline.ledger.known import named_by
 from anon_pipeline.ledger.owner import owner_now
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
+from anon_pipeline.ledger.tables import paid_in, refuse_another_table, tables_of
 
 __all__ = ["Ledger", "ledger_at"]
 
@@ -82,7 +83,8 @@ class Ledger:
         """Enter that a table is about to be written; from here on it may be at the destination.
 
         A release that had failed, or that this ledger does not know, is opened here, within its budget.
-        One that somebody has closed is not. One that is published may be written again with the same rows.
+        One that somebody has closed is not. One that is published may be written again with the rows that it
+        was published with first; a new order of them is entered, so that `found` knows its table.
 
         Args:
             release_id: what `open` returned.
@@ -102,17 +104,20 @@ class Ledger:
             self.refuse_what_does_not_fit(page, release_id, asked)
             if state is None and Fraction(asked.epsilon):  # drawn without this ledger: it is booked now
                 self.add(page, release_id, "drawn", asked)
-            if state is None or state.published_at is None:
-                return self.add(page, release_id, "opened", asked, data_digest, rows_digest=rows_digest)
-            refuse_other_rows(state, data_digest, rows_digest)
-            return state.last.hash
+            if state is not None and state.published_at is not None:
+                first = tables_of(page, release_id).first
+                refuse_other_rows(first, data_digest, rows_digest)
+                if state.last.data_digest == data_digest:
+                    return state.last.hash
+                rows_digest = first.rows_digest
+            return self.add(page, release_id, "opened", asked, data_digest, rows_digest=rows_digest)
 
     def published(self, release_id: str, data_digest: str) -> None:
         """Enter that a table is at the destination, if that is not what the ledger says already.
 
         Raises:
-            InputError: the ledger does not know the release; or had it as failed or withdrawn: then it is
-                entered all the same, because it is out.
+            InputError: the ledger does not know the release, or has published another table under its id; or
+                had it as failed or withdrawn: then it is entered all the same, because it is out.
         """
         with self.page() as page:
             late = self._enter_published(page, page.known(release_id), data_digest)
@@ -147,11 +152,13 @@ class Ledger:
         """
         with self.page() as page:
             state = page.known(release_id)
-            last = state.last
-            if last.event != "published":
+            last, out = state.last, state.last.data_digest
+            if state.is_opened_again:
+                out = tables_of(page, release_id).last.data_digest
+            elif last.event != "published":
                 raise InputError(f"only a published release can be withdrawn, {release_id} is {state.name}")
             rows = last.rows_digest
-            self.add(page, release_id, "withdrawn", asked_in(last), last.data_digest, rows_digest=rows)
+            self.add(page, release_id, "withdrawn", asked_in(last), out, rows_digest=rows)
 
     def found(self, manifest: Mapping[str, Any] | None) -> bool:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
@@ -161,7 +168,8 @@ class Ledger:
         Returns:
             Whether the ledger knows the release; yes where the manifest names none.
         Raises:
-            InputError: the ledger had it as failed; it is entered as published now.
+            InputError: the ledger had it as failed, it is entered as published now; or the id is published,
+                and the manifest names another table: nothing is entered.
         """
         release_id, digest = named_by(manifest)
         if release_id is None or digest is None:
@@ -195,15 +203,7 @@ class Ledger:
         """
         with self.store.reading() as connection:
             events = all_trusted(connection, self.store.shown)
-        alone = asked.budget is not None and asked.budget.per == "record"
-        return frozenset(
-            (event.release_id, event.data_digest)
-            for event in events
-            if event.event == "published"
-            and event.data_digest is not None
-            and event.dataset == asked.dataset
-            and (not alone or event.partition == asked.partition)
-        )
+        return paid_in(events, asked)
 
     def verify(self, *, contains: str | None = None) -> Broken | None:
         """Find where the chain breaks first, see `verified`."""
@@ -237,10 +237,15 @@ class Ledger:
         """Enter that a table is out; return the state it had if that was failed or withdrawn.
 
         The rows that its ε pays for are those that were begun, and stay those of the first table.
+
+        Raises:
+            InputError: it was published with another table: one id never stands for two.
         """
         last = state.last
         if (last.event, last.data_digest) == ("published", data_digest):
             return None
+        if state.published_at is not None:
+            refuse_another_table(tables_of(page, last.release_id), data_digest)
         late = last.event in ("failed", "withdrawn")
         note = f"after {last.event}" if late else None
         paid = last.data_digest == data_digest or state.published_at is not None

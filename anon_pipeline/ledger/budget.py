@@ -88,8 +88,15 @@ class State:
     @property
     def name(self) -> str:
         """The state: open, published, failed, withdrawn or forgotten, with what is unusual about it."""
+        if self.is_opened_again:
+            return "published, being written again"
         name = "open" if self.last.event == "opened" else self.last.event
         return name if self.last.note is None else f"{name}, {self.last.note}"
+
+    @property
+    def is_opened_again(self) -> bool:
+        """Whether it is published, and its rows are about to be written in another order."""
+        return self.last.event == "opened" and self.published_at is not None
 
     @property
     def entry(self) -> Entry:
@@ -166,7 +173,7 @@ def spent(
     """
     start = window_of(budget, now)
     counted: Counter[tuple[str, bool, bool]] = Counter(
-        (entry.epsilon, entry.drawn_at is None and entry.event == "opened", _unpublished(entry))
+        (entry.epsilon, _open_undrawn(entry), _unpublished(entry))
         for entry in releases
         if entry.dataset == dataset
         and (budget.per == "dataset" or entry.partition == partition)
@@ -179,6 +186,10 @@ def spent(
     return Spent(
         _sum(every), _sum(still_open), sum(n for _, n in still_open), _sum(drawn), sum(n for _, n in drawn)
     )
+
+
+def _open_undrawn(entry: Entry) -> bool:
+    return entry.event == "opened" and entry.drawn_at is None and entry.published_at is None
 
 
 def _unpublished(entry: Entry) -> bool:
@@ -195,9 +206,10 @@ def window_of(budget: Budget, now: datetime) -> datetime | None:
 
 
 def within(entry: Entry, start: datetime | None) -> bool:
-    """Tell whether a release lies in a window; what is open does, whatever its age."""
+    """Tell whether a release lies in a window; what is open and not published does, whatever its age."""
     times = [at for at in (entry.published_at, entry.drawn_at) if at is not None]
-    if start is None or entry.event == "opened" or not times:
+    still_open = entry.event == "opened" and entry.published_at is None
+    if start is None or still_open or not times:
         return True
     return max(map(datetime.fromisoformat, times)) > start
 

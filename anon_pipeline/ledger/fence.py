@@ -63,7 +63,8 @@ def close(
     with ledger.page() as page:
         state = page.known(release_id)
         refused = state.last.event == "failed" and state.drawn_at is not None and not is_over(state)
-        if state.last.hash != seen or not (state.last.event == "opened" or refused):
+        is_open = state.last.event == "opened" and not is_over(state)
+        if state.last.hash != seen or not (is_open or refused):
             raise InputError(
                 f"the release {release_id} changed since it was looked up, or is not open (state: "
                 f"{state.name}). Run anon-pipeline ledger list."

@@ -24,6 +24,7 @@ from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.orchestration.remote_lock import held_remotely
 from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.staged import Staged
@@ -171,7 +172,9 @@ class VaultArchive:
         except InputError as error:
             problem = error
         if problem is not None:
-            raise InputError(f"the release is published, its next run completes the memory: {problem}")
+            raise InputError(
+                f"the release is published, its next run completes the memory: {problem} {NOT_AGAIN}"
+            )
         self._drop_beside()
 
     def _drop_beside(self) -> None:

@@ -24,6 +24,7 @@ from anon_pipeline.lineage import Where, broken_table, from_json, to_json
 from anon_pipeline.locations import Locations, plain_vault
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.staged import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.gitindex import refuse_tracked
@@ -147,7 +148,7 @@ def retain_by_policy(
         reason = in_words(error)
     raise InputError(
         f"vault.retain: the release is published, but its private tables could not be deleted: {reason}. "
-        f"Delete them: anon-pipeline vault purge."
+        f"Delete them: anon-pipeline vault purge. {NOT_AGAIN}"
     )
 
 

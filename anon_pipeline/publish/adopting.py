@@ -54,18 +54,32 @@ class _Found:
     """A release that is out, as it would be entered.
 
     ours: whether it was made by the policy as it is now, and so of its dataset.
+    told: whether a manifest or the memory tells its ε; if not, it is the policy's of now.
     """
 
     release_id: str
     asked: Asked
     digest: str
     ours: bool
+    told: bool = True
+
+    def with_at_least(self, epsilon: Fraction) -> _Found:
+        """Return it with the larger of its ε and another one, which is told."""
+        more = exact_text(max(Fraction(self.asked.epsilon), epsilon))
+        return replace(self, asked=replace(self.asked, epsilon=more), told=True)
 
 
 def adopted(
-    booked: Opened, policy: Policy, memory: Memory | None, *, dataset: str | None = None
+    booked: Opened,
+    policy: Policy,
+    memory: Memory | None,
+    *,
+    dataset: str | None = None,
+    epsilon: Fraction | None = None,
 ) -> list[Adopted]:
     """Enter as published what the ledger lacks, at the whole ε: what it really spent cannot be known.
+
+    The whole ε is the largest of those that its manifest, the memory and the policy of now state.
 
     The same release is entered once, however often this is done.
 
@@ -74,13 +88,14 @@ def adopted(
         policy: of the release.
         memory: of it, if there is one.
         dataset: the policy's, said once more by somebody who knows that these releases are of it.
+        epsilon: the largest that any of the releases can have spent whose ε nothing tells (memories before
+            version 4).
     Raises:
         InputError: a manifest names a digest, an id or a partition that is none; or, unless ``dataset`` says
-            so, releases may be of another dataset. Nothing is entered then.
+            so, releases may be of another dataset; or their ε is not known, and ``epsilon`` does not say it.
+            Nothing is entered then.
     """
-    found = dict[str, _Found]()
-    for one in (*_shown(booked, policy), *_remembered(booked.asked, memory)):
-        found.setdefault(one.release_id, one)
+    found = _together((*_shown(booked, policy), *_remembered(booked.asked, memory)))
     known = datasets_of(booked.ledger, found)
     if dataset is None:
         _refuse_if_of_another(booked.asked, found.values(), known)
@@ -90,10 +105,40 @@ def adopted(
             f"by the policy that they were made by."
         )
     entered = list[Adopted]()
-    for one in found.values():
+    for one in _with_epsilon([one for one in found.values() if one.release_id not in known], epsilon):
         if adopt(booked.ledger, one.release_id, one.asked, one.digest):
             entered.append(Adopted(one.release_id, one.asked.epsilon))
     return entered
+
+
+def _together(every: Iterable[_Found]) -> dict[str, _Found]:
+    """Return each release once, by its id, with the largest ε that is told of it."""
+    found = dict[str, _Found]()
+    for one in every:
+        before = found.setdefault(one.release_id, one)
+        if one.told:
+            found[one.release_id] = before.with_at_least(Fraction(one.asked.epsilon))
+    return found
+
+
+def _with_epsilon(missing: list[_Found], epsilon: Fraction | None) -> list[_Found]:
+    """Return the releases that the ledger lacks, each with an ε that is not less than what it spent.
+
+    Args:
+        missing: the releases.
+        epsilon: for those whose ε nothing tells; None if nobody has said it.
+    Raises:
+        InputError: nobody has, with the number of such releases.
+    """
+    untold = sum(not one.told for one in missing)
+    if untold and epsilon is None:
+        raise InputError(
+            f"the ε of each release that is entered must be known, got {untold} of {len(missing)} releases "
+            f"whose ε is not: only a memory of before version 0.2 names them, and it does not hold the ε. "
+            f"Nothing was entered. Add --epsilon E, the largest ε that any of them can have spent: see the "
+            f"policies and manifests of that time."
+        )
+    return [one if one.told or epsilon is None else one.with_at_least(epsilon) for one in missing]
 
 
 def _refuse_if_of_another(asked: Asked, found: Iterable[_Found], known: Mapping[str, str]) -> None:
@@ -162,12 +207,13 @@ def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, 
 
 
 def _remembered(asked: Asked, memory: Memory | None) -> Iterator[_Found]:
-    """Yield what the memory knows; it does not say by which policy they were made."""
+    """Yield what the memory knows: the ε of their policies (from version 4 on), not which policies."""
     for past in () if memory is None else memory.releases:
         kind = _kind(asked, past.partition)
         entry = replace(asked, partition=past.partition, partition_kind=kind)
         release_id = past.release_id or _id_of(past.digest, past.partition)
-        yield _Found(release_id, entry, past.digest, ours=False)
+        one = _Found(release_id, entry, past.digest, ours=False, told=False)
+        yield one if past.epsilon is None else one.with_at_least(Fraction(past.epsilon))
 
 
 def _kind(asked: Asked, partition: str | None) -> str | None:

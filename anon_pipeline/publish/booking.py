@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from anon_pipeline.compose.memory import Memory
 from anon_pipeline.errors import (
@@ -36,6 +35,7 @@ from anon_pipeline.ledger.recovery import unknown
 from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.after_rename import Out, holds, release_id_in
 from anon_pipeline.publish.remembering import (
     ids_in,
     manifests_of,
@@ -192,7 +192,7 @@ class Booking:
             What the rename of the manifest must be done in: it holds the ledger, see `fence.fenced`.
         Raises:
             GateRefused: the ledger does not let this release be written.
-            InputError: the release went out after somebody had closed it: it is entered, and counts.
+            PublishError: it is in place, and something failed after that, see `after_rename`.
         """
         if self.ledger is None or release_id is None:
             yield nullcontext
@@ -206,12 +206,14 @@ class Booking:
                 f"opened it: what it re-uses may be booked nowhere. Materialize perturbed again."
             )
         token = self.ledger.begin(release_id, asked, data_digest, rows_digest)
-        try:
-            yield partial(fenced, self.ledger, release_id, token)
-        except BaseException:
-            self._settle(self.ledger, release_id, token)
-            raise
-        self.ledger.published(release_id, data_digest)
+        out = Out(self.ledger, self.folder, release_id, data_digest, asked.epsilon)
+        with out.told():
+            try:
+                yield partial(fenced, self.ledger, release_id, token)
+            except BaseException:
+                self._settle(self.ledger, release_id, token)
+                raise
+            self.ledger.published(release_id, data_digest)
 
     def _settle(self, ledger: Ledger, release_id: str, token: str) -> None:
         """Enter what the destination shows after writing failed; if it cannot be told, it stays open.
@@ -243,23 +245,6 @@ def booking(policy: Policy, locations: Locations, *, partition: str | None = Non
         raise PolicyError("budget: needs the ledger, and ANON_PIPELINE_LEDGER is off. Leave one of them out.")
     ledger = None if locations.ledger == OFF else ledger_at(locations.ledger, run=run)
     return Booking(asked_by(policy, partition), folder, ledger)
-
-
-def holds(folder: Path, release_id: str, data_digest: str | None = None) -> bool:
-    """Tell whether the manifest at a destination is of this release, and of this table if one is named.
-
-    Raises:
-        PublishError: there is a manifest that cannot be read.
-    """
-    document = read_manifest(folder) or {}
-    same = data_digest is None or document.get("data_digest") == data_digest
-    return same and release_id_in(document.get("facts", {})) == release_id
-
-
-def release_id_in(facts: Facts) -> str | None:
-    """Return the id under which the ledger has opened the release that these facts are of."""
-    found: Any = facts.get(PerturbedFacts.stage, {}).get("release_id")
-    return found if isinstance(found, str) else None
 
 
 def epsilon_in(policy: Policy, facts: Facts) -> Fraction:

@@ -23,6 +23,7 @@ from anon_pipeline.errors import InputError, private_stage
 from anon_pipeline.ledger import Asked
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.perturb.keys import NoiseKey, fresh_key
+from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import Booking
 from anon_pipeline.publish.draws import Draw, Draws
 from anon_pipeline.staged import Drawn
@@ -153,4 +154,6 @@ def forget_published(draws: Draws | None) -> None:
         return
     except InputError as error:
         problem = str(error)
-    raise InputError(f"the release is published, its next run destroys the key of its noise: {problem}")
+    raise InputError(
+        f"the release is published, its next run destroys the key of its noise: {problem} {NOT_AGAIN}"
+    )

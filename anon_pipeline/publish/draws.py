@@ -33,11 +33,10 @@ from anon_pipeline.vault.local import LocalStore, private_folder
 from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store, store_at
 
-__all__ = ["Draw", "Draws", "draws_of", "forget"]
+__all__ = ["Draw", "Draws", "drawn_in", "draws_of", "forget"]
 
 _VERSION = 1
 _FOLDER, _SUFFIX = "draws", DRAW
-_GIVE_UP = "give the draw up: anon-pipeline ledger close ID --as failed (without a ledger: vault purge)."
 _HEX_KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -198,12 +197,12 @@ class Draws:
         except OSError as error:
             raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
         except InputError as error:
-            raise InputError(f"{error} If it cannot be restored, {_GIVE_UP}") from None
+            raise InputError(f"{error} If this does not help, {_giving_up(name)}") from None
         draw = _draw(document, self.release, self.partition)
         if draw is None or self._name(draw.id) != name:
             raise InputError(
                 f"the vault's {name} must be as it was written: it has been changed or exchanged. Find out "
-                f"who can write to the vault, then {_GIVE_UP}"
+                f"who can write to the vault. Restore it, or {_giving_up(name)}"
             )
         return draw
 
@@ -226,16 +225,30 @@ def draws_of(
     return Draws(policy.name, partition, locations.vault, opens or opened, locations.project)
 
 
-def forget(store: Store, release_id: str) -> int:
+def drawn_in(store: Store) -> dict[str, str]:
+    """Return the draws in a vault, of all releases: the id of each file."""
+    found = {name: _id_in(name, name.partition("/")[0]) for name in store.names()}
+    return {name: release_id for name, release_id in found.items() if release_id is not None}
+
+
+def forget(store: Store, release_id: str, *, release: str | None = None) -> int:
     """Destroy the key of a draw that was given up, wherever it is in a vault.
 
+    Args:
+        store: of the vault.
+        release_id: of the draw.
+        release: only among the draws of this one.
     Returns:
         How many files were removed.
     Raises:
         InputError: it cannot be removed.
     """
     with _writable():
-        names = [name for name in store.names() if _id_in(name, name.partition("/")[0]) == release_id]
+        names = [
+            name
+            for name, found in drawn_in(store).items()
+            if found == release_id and release in (None, name.partition("/")[0])
+        ]
         for name in names:
             store.remove(name)
     return len(names)
@@ -247,6 +260,15 @@ def _id_in(name: str, release: str) -> str | None:
     release_id = last.removesuffix(_SUFFIX)
     ours = folder == f"{release}/{_FOLDER}" or folder.startswith(f"{release}/{_FOLDER}/")
     return release_id if ours and last.endswith(_SUFFIX) and is_release_id(release_id) else None
+
+
+def _giving_up(name: str) -> str:
+    """Say how the draw of a file is given up, whether or not a ledger knows it, and what that costs."""
+    release_id = name.rpartition("/")[2].removesuffix(_SUFFIX)
+    return (
+        f"give the draw up: run anon-pipeline ledger close {release_id} --as failed (without a ledger: "
+        f"delete this file of the vault). If its ε is booked, it stays spent; the next run draws anew."
+    )
 
 
 def _is_part(name: str) -> bool:

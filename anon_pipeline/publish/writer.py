@@ -177,7 +177,7 @@ def _point_to(folder: Path, document: Mapping[str, Any]) -> None:
             raise
         raise PublishError(
             f"publish.to: {folder} holds the new release, but the disk did not confirm it "
-            f"({_words(error)}): it may be gone after a power cut. Publish again.",
+            f"({_words(error)}): it may be gone after a power cut. Copy it to another disk.",
             in_place=True,
         ) from None
 

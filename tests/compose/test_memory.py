@@ -109,6 +109,25 @@ def test_an_id_of_the_ledger_tells_releases_of_one_table_apart() -> None:
     assert from_table(*to_table(memory)).releases == (past,)
 
 
+def test_the_whole_epsilon_of_each_policy_is_remembered(keeping: Keeping, labelled: People) -> None:
+    memory = Memory.empty()
+    for epsilon in (8, 0.5, 0.1):
+        later = anonymize(keeping(perturb={"epsilon": epsilon}), labelled(), memory=memory).memory
+        assert later is not None
+        memory = from_table(*to_table(later))
+    assert [past.epsilon for past in memory.releases] == ["8", "1/2", "1/10"]
+
+
+def test_one_table_of_two_policies_is_two_releases(keeping: Keeping) -> None:
+    """Without an id of the ledger a smaller ε must not stand for a larger one."""
+    originals = pd.DataFrame({PERSON: ["a"], RECORD: ["1"], "age": ["20-29"], "city": ["*"], "height": [170]})
+    released, memory = originals.drop(columns=PERSON), Memory.empty()
+    for epsilon in (1, 8, 8):
+        policy = keeping(perturb={"epsilon": epsilon})
+        memory = remember(memory, policy, released, originals, past=Past("d" * 64, None))
+    assert [past.epsilon for past in memory.releases] == ["1", "8"]
+
+
 def test_noise_that_changed_hands_is_remembered(keeping: Keeping) -> None:
     """Two people of one class swap their noisy values: the table is the same, what to re-use is not."""
     policy = keeping(anonymize={"k": 2})
@@ -127,7 +146,7 @@ def test_noise_that_changed_hands_is_remembered(keeping: Keeping) -> None:
     memory = remember(Memory.empty(), policy, released, originals, past=past)
     assert remember(memory, policy, released, originals, past=past) is memory
     after = remember(memory, policy, swapped, originals, past=past)
-    assert after.releases == (past, past)
+    assert after.releases == (replace(past, epsilon="2"),) * 2
     assert after.values.set_index("person")["noisy"].to_dict() == {"a": 173, "b": 168}
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from anon_pipeline.errors import GateRefused
+from anon_pipeline.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.fence import close, fenced
 from anon_pipeline.ledger.recovery import adopt
 
 Ask = Callable[..., Asked]
@@ -34,8 +35,8 @@ def test_the_same_rows_in_another_order_are_published_for_nothing(
     quick = replace(book, every=every)
     for digest in ("digest", "shuffled", "once more"):
         publish(quick, asked("2", 2), digest)
-    assert [event.event for event in book.events()] == ["drawn", "opened", *["published"] * 3]
-    assert [event.rows_digest for event in book.events()] == [None, *[ROWS] * 4]
+    assert [event.event for event in book.events()] == ["drawn", *["opened", "published"] * 3]
+    assert [event.rows_digest for event in book.events()] == [None, *[ROWS] * 6]
     assert book.verify() is None
 
 
@@ -92,7 +93,8 @@ def test_another_table_at_the_destination_does_not_change_the_rows_that_are_paid
     book: Ledger, asked: Ask
 ) -> None:
     publish(book, asked())
-    book.found(shown("put there by somebody"))
+    with pytest.raises(InputError, match="got another table"):
+        book.found(shown("put there by somebody"))
     with pytest.raises(GateRefused, match="with the rows that it was published with"):
         book.begin(ID, asked(), "put there by somebody", "2" * 64)
     publish(book, asked(), "shuffled")
@@ -104,6 +106,78 @@ def test_a_table_that_nobody_had_begun_is_found_without_rows(book: Ledger, asked
     assert states(book.events())[ID].last.rows_digest is None
     with pytest.raises(GateRefused):
         book.begin(ID, asked(), "digest", ROWS)
+
+
+@pytest.mark.parametrize("every", [1, 500])
+@pytest.mark.parametrize("how", ["begun", "adopted", "drawn alone"])
+def test_a_manifest_never_gives_a_published_id_another_table(
+    book: Ledger, asked: Ask, how: str, every: int
+) -> None:
+    """Else one ε pays for a table after the other: forge the digest of the next, publish it, and so on."""
+    quick = replace(book, every=every)
+    if how == "begun":
+        publish(quick, asked("2", 2))
+    elif how == "adopted":
+        adopt(quick, ID, asked("2", 2), "digest")
+    else:  # its manifest is out, by another ledger: entered once
+        quick.open(asked("2", 2), release_id=ID, draw="c" * 64)
+        assert quick.failed(ID)
+        with pytest.raises(InputError, match="has had it as failed"):
+            quick.found(shown("digest"))
+    before = quick.events()
+    for digest in ("other", "a third"):
+        with pytest.raises(InputError, match="The ε was paid for the table with the data_digest digest"):
+            quick.found(shown(digest))
+        with pytest.raises(InputError, match="Nothing was entered"):
+            quick.published(ID, digest)
+        with pytest.raises(GateRefused, match="its ε has paid for one table"):
+            quick.begin(ID, asked("2", 2), digest, "2" * 64)
+    assert quick.found(shown("digest"))
+    assert quick.events() == before
+
+
+@pytest.mark.parametrize("every", [1, 500])
+def test_what_was_begun_once_before_another_table_went_out_is_not_its_table(
+    book: Ledger, asked: Ask, every: int
+) -> None:
+    quick = replace(book, every=every)
+    quick.begin(ID, asked(), "never out", "2" * 64)
+    assert quick.failed(ID, begun=True)
+    publish(quick, asked())
+    with pytest.raises(InputError, match="got another table"):
+        quick.found(shown("never out"))
+
+
+@pytest.mark.parametrize("every", [1, 500])
+def test_a_new_order_that_was_not_written_leaves_the_table_before(
+    book: Ledger, asked: Ask, every: int
+) -> None:
+    """A crash before the rename: the destination shows the table before, which is its table still."""
+    quick = replace(book, every=every)
+    publish(quick, asked("2", 2))
+    token = quick.begin(ID, asked("2", 2), "shuffled", ROWS)
+    again = states(quick.events())[ID]
+    assert (again.name, again.counts) == ("published, being written again", True)
+    assert not quick.failed(ID, begun=True, token=token)
+    with pytest.raises(InputError, match="is not open"):
+        close(quick, ID, seen=token, there=lambda: False)
+    quick.found(shown("digest"))
+    assert states(quick.events())[ID].name == "published"
+    with pytest.raises(GateRefused, match="changed while it was being written"), fenced(quick, ID, token):
+        raise AssertionError("renamed")
+    quick.begin(ID, asked("2", 2), "once more", ROWS)
+    quick.withdraw(ID)
+    assert states(quick.events())[ID].last.data_digest == "digest"
+
+
+def test_a_table_of_before_version_4_stays_the_first_one(book: Ledger, asked: Ask) -> None:
+    """0.1.0 entered every digest that a manifest showed: its ε has paid for the first."""
+    adopt(book, ID, asked(), "first")
+    with book.page() as page:
+        book.add(page, ID, "published", asked(), "second")
+    book.begin(ID, asked(), "first", ROWS)
+    with pytest.raises(GateRefused, match="its ε has paid for one table"):
+        book.begin(ID, asked(), "second", ROWS)
 
 
 def test_withdrawn_rows_stay_in_the_ledger_and_are_refused(book: Ledger, asked: Ask) -> None:

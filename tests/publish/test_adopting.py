@@ -16,9 +16,13 @@ from anon_pipeline import InputError, Locations, Policy, make_release
 from anon_pipeline.cli.ledgering import ledger as commands
 from anon_pipeline.ledger import Ledger, asked_by, ledger_at
 from anon_pipeline.ledger.budget import states
+from anon_pipeline.orchestration.memory import VaultArchive
+from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import TYPE
 from anon_pipeline.policy.version_1 import digest_1
+from anon_pipeline.publish import Published
 from anon_pipeline.publish.adopting import Adopted, Opened, adopted
+from anon_pipeline.staged import Staged
 
 Small = Callable[..., Policy]
 
@@ -115,3 +119,90 @@ def test_a_manifest_of_version_1_names_the_policy_by_the_digest_of_then(world: W
     document = json.loads(path.read_text())
     path.write_text(json.dumps({**document, "manifest_version": 1, "policy_digest": digest_1(policy)}))
     assert [entered.release_id for entered in world.adopt(policy)] == world.ids
+
+
+class Keeping(World):
+    """A project with a memory, whose releases are given away from their destination."""
+
+    def make(self, epsilon: float) -> Published:
+        policy = self.keeping(epsilon)
+        return make_release(policy, self.places, archive=VaultArchive(policy, self.places))
+
+    def adopt_remembered(self, policy: Policy, *options: str, older: bool = False) -> Any:
+        """Run `ledger adopt` where only the memory knows the releases, in its form of 0.1.0 if wanted."""
+        self.lose_ledger()
+        for path in (self.folder / "out").rglob("manifest.json"):
+            path.unlink()
+        if older:
+            archive = VaultArchive(policy, self.places)
+            path, vault = archive._file, archive._vault()
+            kept = read_staged(path, vault=vault)
+            facts = kept.facts["memory"]
+            releases = [release[:3] for release in facts["releases"]]
+            past = {"version": 3, "key": facts["key"], "releases": releases}
+            write_staged(path, Staged(kept.frame, {"memory": past}), vault=vault)
+        return self.command(policy, "--dataset", "small", *options)
+
+    def spent(self) -> list[str]:
+        return [state.last.epsilon for state in states(self.book.events()).values()]
+
+    def keeping(self, epsilon: float) -> Policy:
+        return self.policies(
+            record_key="person", deidentify={"key_env": "ADOPTING_KEY"}, perturb={"epsilon": epsilon}
+        )
+
+
+@pytest.fixture
+def keeping(
+    tmp_path: Path,
+    small_policy: Small,
+    small_people: Callable[..., pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Keeping:
+    monkeypatch.setenv("ADOPTING_KEY", "k" * 32)
+    return Keeping(tmp_path, small_policy, small_people())
+
+
+def test_a_release_that_only_the_memory_knows_counts_with_its_own_epsilon(keeping: Keeping) -> None:
+    """Else whoever lowers ε in the policy and loses the ledger gets the difference back."""
+    for epsilon in (8, 0.5):
+        keeping.make(epsilon)
+    done = keeping.adopt_remembered(keeping.keeping(1))
+    assert done.exit_code == 0, done.output
+    assert keeping.spent() == ["8", "1"]  # never less than the policy's of now
+
+
+def test_a_manifest_that_states_less_than_the_memory_does_not_count(keeping: Keeping) -> None:
+    made = keeping.make(8)
+    document = json.loads(made.manifest_path.read_text())
+    made.manifest_path.write_text(json.dumps({**document, "epsilon": 0.5}))
+    keeping.lose_ledger()
+    done = keeping.command(keeping.keeping(0.5), "--dataset", "small")
+    assert done.exit_code == 0, done.output
+    assert keeping.spent() == ["8"]
+
+
+def test_an_epsilon_that_an_older_memory_does_not_tell_must_be_said(keeping: Keeping) -> None:
+    for epsilon in (8, 0.5):
+        keeping.make(epsilon)
+    refused = keeping.adopt_remembered(keeping.keeping(1), older=True)
+    assert isinstance(refused.exception, InputError)
+    assert "got 2 of 2 releases whose ε is not" in str(refused.exception)
+    assert "--epsilon E" in str(refused.exception)
+    assert keeping.book.events() == []
+    wrong = keeping.command(keeping.keeping(1), "--dataset", "small", "--epsilon", "inf")
+    assert isinstance(wrong.exception, InputError)
+    assert keeping.book.events() == []
+    done = keeping.command(keeping.keeping(1), "--dataset", "small", "--epsilon", "8")
+    assert done.exit_code == 0, done.output
+    assert keeping.spent() == ["8", "8"]
+    again = keeping.command(keeping.keeping(1), "--dataset", "small")  # the ledger knows them now
+    assert again.exit_code == 0, again.output
+    assert keeping.spent() == ["8", "8"]
+
+
+def test_an_epsilon_that_is_told_need_not_be_said(keeping: Keeping) -> None:
+    keeping.make(8)
+    done = keeping.adopt_remembered(keeping.keeping(1), "--epsilon", "9")
+    assert done.exit_code == 0, done.output
+    assert keeping.spent() == ["8"]

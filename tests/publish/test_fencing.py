@@ -153,7 +153,9 @@ def test_one_that_went_out_and_was_closed_at_another_machine_is_never_silent(
         published(self, *arguments)
 
     monkeypatch.setattr(Ledger, "published", closed_first)
-    with pytest.raises(InputError, match=r"has had it as failed since .* also beyond the budget"):
+    with pytest.raises(
+        PublishError, match=r"is published and in place.* has had it as failed since .* also beyond"
+    ):
         world.release()
     assert blind[0].exit_code == 0
     assert world.names() == ["published, after failed"]

@@ -1,0 +1,53 @@
+"""Giving up a draw that this ledger does not know: its key is in the vault, and nothing is booked for it.
+
+Another ledger may have booked it, this one may have been rolled back, or somebody may have put it there.
+Belongs here: finding and destroying its key. Does not belong here: closing what a ledger knows
+(`ledger.fence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anon_pipeline.errors import InputError
+from anon_pipeline.ledger import Ledger
+from anon_pipeline.ledger.recovery import unknown
+from anon_pipeline.locations import Locations
+from anon_pipeline.publish.draws import Draws, drawn_in, forget
+from anon_pipeline.vault.artefacts import Vault
+
+__all__ = ["give_up_unbooked"]
+
+
+def give_up_unbooked(
+    ledger: Ledger, locations: Locations, beginning: str, *, opens: Callable[[], Vault]
+) -> str | None:
+    """Destroy the key of a draw that the vault has and the ledger does not; nothing is entered.
+
+    Args:
+        ledger: of the deployment.
+        locations: with the project, and the vault's folder here.
+        beginning: of its id.
+        opens: opens the vault.
+    Returns:
+        Its id; None if no such draw is in the vault.
+    Raises:
+        InputError: several ids begin so; the vault is another project's; or a run has booked the draw since.
+    """
+    store = opens().store
+    found = {name: id_ for name, id_ in drawn_in(store).items() if id_.startswith(beginning)}
+    ids = sorted(set(found.values()))
+    if not ids:
+        return None
+    if len(ids) > 1:
+        raise InputError(
+            f"the beginning of an id must fit one draw of the vault, {beginning!r} fits {len(ids)}. Use more."
+        )
+    releases = sorted({name.partition("/")[0] for name in found})
+    for release in releases:
+        draws = Draws(release, None, locations.vault, opens, locations.project)
+        with draws.alone():  # a run that has sealed a key books it before it lets go
+            if not unknown(ledger, ids):
+                raise InputError(f"the ledger has booked the draw {ids[0]} since then. Run this again.")
+            forget(store, ids[0], release=release)
+    return ids[0]
