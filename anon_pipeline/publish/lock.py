@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from anon_pipeline.disk import PART, disk
-from anon_pipeline.errors import PublishError
+from anon_pipeline.errors import ANOTHER_DRAW, PublishError
 
 __all__ = ["FOREIGN_AGE", "LOCK", "Owner", "alone", "held", "is_gone", "this_process"]
 
@@ -267,6 +267,6 @@ def _still(folder: Path, mine: bytes) -> None:
 def _busy(folder: Path, owner: Owner | None) -> PublishError:
     who = "another process" if owner is None else owner.as_text()
     return PublishError(
-        f"publish.to: {folder} must be free to publish there, got: held by {who}. Wait for it to end, or set "
-        f"publish.wait (seconds)."
+        f"publish.to: {folder} must be free to publish there, got: held by {who}. Wait for it to end, then "
+        f"run again with the same policy ({ANOTHER_DRAW}; publish.wait is part of it)."
     )

@@ -21,7 +21,7 @@ from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.compose.sticky import spent_since
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import GateRefused, PublishError
+from anon_pipeline.errors import ANOTHER_DRAW, GateRefused, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.lineage import Descent, Where
@@ -118,15 +118,20 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     return Judged(back, data, typed, report)
 
 
-def refuse_unless_passed(report: GateReport) -> None:
+def refuse_unless_passed(report: GateReport, *, drawn: bool = False) -> None:
     """Raise unless every limit was measured and kept.
 
+    Args:
+        report: of the gate.
+        drawn: whether noise was drawn and paid for, which another policy would be once more.
     Raises:
         GateRefused: naming each limit that was not, with its value and bound.
     """
     if report.passed:
         return
     lines = [v.as_text() for v in report.verdicts if v.status is not Status.PASSED]
+    if drawn:
+        lines.append(f"({ANOTHER_DRAW})")
     raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report)
 
 
@@ -175,7 +180,7 @@ def _passed(
         population=read_population(policy, folder=locations.sources),
         where=where,
     )
-    refuse_unless_passed(judged.report)
+    refuse_unless_passed(judged.report, drawn=bool(policy.noisy))
     return judged
 
 
