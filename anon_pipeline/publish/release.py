@@ -29,6 +29,7 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
+from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.drawing import forget_published
 from anon_pipeline.publish.draws import Draws
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
@@ -238,9 +239,11 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
             or the policy signs and there is no usable key.
-        PublishError: the destination cannot be written, or another run holds it; see `write_release`.
+        PublishError: the destination is private or cannot be written, or another run holds it; see
+            `write_release`.
     """
     locations.confine(policy, partition)
+    refuse_private_place(policy, locations)
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
