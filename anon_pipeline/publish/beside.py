@@ -96,7 +96,7 @@ def _is_lock(path: Path) -> bool:
         since = datetime.fromisoformat(found["since"])
         told = [set(found) == {field.name for field in fields(Owner)}, since.tzinfo is not None]
         told += [type(found["pid"]) is int, found["started"] is None or type(found["started"]) is int]
-        told += [_HOST.fullmatch(found["host"]), _BOOT.fullmatch(found["boot"])]
+        told += [bool(_HOST.fullmatch(found["host"])), bool(_BOOT.fullmatch(found["boot"]))]
     except (ValueError, TypeError, LookupError, RecursionError):
         return False
     return all(told)
