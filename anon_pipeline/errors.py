@@ -16,6 +16,7 @@ from typing import NoReturn
 from anon_pipeline.quiet import quiet
 
 __all__ = [
+    "ANOTHER_DRAW",
     "AnonPipelineError",
     "GateRefused",
     "InfeasibleError",
@@ -29,6 +30,8 @@ __all__ = [
     "withheld",
 ]
 
+ANOTHER_DRAW = "where there is noise, a changed policy draws it again, which costs ε"
+"""Goes with every advice that is followed by changing the policy, since the draw may be paid for already."""
 _PACKAGE = __name__.partition(".")[0]
 
 

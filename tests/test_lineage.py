@@ -117,7 +117,7 @@ def test_a_run_in_memory_is_held_to_it_too(
 ) -> None:
     policy, means = small_policy(publish={"to": "out"}), Means(Path(), None, system_entropy())
     one, other = (run(policy, small_people(), means) for _ in range(2))
-    folders = Locations(tmp_path, tmp_path, tmp_path, tmp_path)
+    folders = Locations(tmp_path, tmp_path, tmp_path, tmp_path / "vault")
     with pytest.raises(InputError, match="must be made from the table of k_anonymized"):
         suppressed(policy, one.suppressed, other.k_anonymized)
     mixed = one.suppressed.frame.assign(_record_id=other.suppressed.frame["_record_id"].iloc[0])

@@ -60,7 +60,7 @@ def normalized(text: str, characters: Characters | None = None) -> str:
 
 def _written(match: re.Match[str]) -> str:
     """Write a spoken host with points; words of a sentence about a dot stay as they are."""
-    labels = [*match[2].split(" dot ")[:-1], match[3]]
+    labels = [*re.split(" dot ", match[2], flags=re.IGNORECASE)[:-1], match[3]]
     if match[1] != "@" and not is_host(labels, match.string[match.end() :]):
         return match[0]
     return "@" + ".".join(labels).lower()

@@ -15,10 +15,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["amounts", "book_numbers", "signed_numbers", "versions"]
+__all__ = ["amounts", "book_numbers", "drug_codes", "signed_numbers", "versions"]
 
 _SIGNED = re.compile(r"[+-]?\d{1,3}(?:[ ',]?\d{3})*(?:[.,]\d+)?|[+-]?\d+[.,]\d+")
-_FEWEST = 20  # versions that are judged as a column
+_DRUG = re.compile(r"\d{4}-\d{4}-\d{2}|\d{5}-\d{3}-\d{2}|\d{5}-\d{4}-\d{1,2}")
+_FEWEST = 20  # versions, drug codes that are judged as a column
 _EVEN = 1.36  # Kolmogorov's limit for one in twenty samples, times the root of their size
 _UNEVEN = 0.08  # real areas are not quite even
 
@@ -53,6 +54,13 @@ def _is_marked(text: str) -> bool:
     if len(text) != 10 or text[9] != "X" or not text[:9].isdecimal():
         return False
     return (sum((10 - place) * int(digit) for place, digit in enumerate(text[:9])) + 10) % 11 == 0
+
+
+def drug_codes(texts: Sequence[str], *, numbers: bool = False) -> bool:
+    """Tell whether nearly all of many values are NDC codes: groups of 4-4-2, 5-3-2, 5-4-1 or 5-4-2 digits."""
+    del numbers
+    coded = sum(_DRUG.fullmatch(text) is not None for text in texts)
+    return len(texts) >= _FEWEST and coded >= 0.95 * len(texts)
 
 
 def signed_numbers(texts: Sequence[str], *, numbers: bool = False) -> bool:

@@ -8,8 +8,9 @@ and the national plans of countries that dial 0 before an area or network (most 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from anon_pipeline.detectors.lookalikes import book_numbers, signed_numbers
+from anon_pipeline.detectors.lookalikes import book_numbers, drug_codes, signed_numbers
 from anon_pipeline.detectors.model import Detector, Form
 
 __all__ = ["TELEPHONE"]
@@ -28,6 +29,14 @@ _AMERICAN = r"(?:1[ .-])?\d{3}([ .-])\d{3}\1\d{4}"
 _NATIONAL = re.compile(
     r"(?<![\w+-])(?<!\d[ .,:/])\(?0[1-9]\d{0,3}\)?(?:[ ./-]{1,3}\d{2,8}){1,4}(?![\w:]|[ .,/-]\d)"
 )
+_ABROAD = re.compile(
+    r"""(?<![\w+-])(?<!\d[ .,:/])(?:00|011)[ .()/-]{0,2}
+        (?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]
+        |(?:2[1-689]|3[578]|42|50|59|6[789]|8[0578]|9[679])\d)  # country codes
+        (?:[ ./()-]{1,3}\d{1,8}){2,6}(?![\w:]|[ .,/-]\d)""",
+    re.VERBOSE,
+)
+_GROUPED = re.compile(r"(?=(?:\D*\d){10,18}\D*\Z)\d{2,7}(?:[ ./()-]{1,3}\d{1,8}){2,6}")
 _SEPARATED = re.compile(r"(?=(?:\D*\d){9,12}\D*\Z)\(?\d{2,5}\)?(?:[ ./-]{1,3}\d{2,8}){1,4}")
 _LABELLED = re.compile(
     r"""(?<![a-z])(?:tele(?:ph|f)on[a-z]*|tel|phone|mobile?|mob|handy|fax)
@@ -53,6 +62,11 @@ def is_national(text: str) -> bool:
     return 9 <= len(_digits(text)) <= 12 and not _OTHER.fullmatch(text) and not _DAY.match(text)
 
 
+def is_abroad(text: str) -> bool:
+    """Tell a number that is dialled to another country, by 00 or 011, by its digits (E.164: 15 at most)."""
+    return 10 <= len(_digits(text)) <= 18 and not _DAY.match(text)
+
+
 def _is_no_day(text: str) -> bool:
     return not _DAY.match(re.sub(r"^\D+", "", text))
 
@@ -61,7 +75,12 @@ def _digits(text: str) -> str:
     return re.sub(r"\D", "", text)
 
 
+def _others_by_layout(texts: Sequence[str], *, numbers: bool = False) -> bool:
+    return book_numbers(texts, numbers=numbers) or drug_codes(texts, numbers=numbers)
+
+
 _NANP = 8 / 9 * 0.99 * 0.8 * 0.99  # first digits of area (no 0 in a number) and exchange 2 to 9, neither N11
+_PREFIX = 0.011  # of random digits the first are 00 or 011
 _TRUNK = 0.1  # of random digits the first is 0
 
 TELEPHONE = Detector(
@@ -86,7 +105,16 @@ TELEPHONE = Detector(
             alone=True,
             needs=r"(?:^|[^0-9A-Za-z+-])0[1-9][0-9]{0,3}\)?[ ./-]{1,3}[0-9]{2}",
             others=_SEPARATED,
-            unlike=book_numbers,
+            unlike=_others_by_layout,
+        ),
+        Form(
+            _ABROAD,
+            is_abroad,
+            chance=_PREFIX,
+            alone=True,
+            needs=r"(?:^|[^0-9A-Za-z+-])(?:00|011)[ .()/-]{0,2}[1-9]",
+            others=_GROUPED,
+            unlike=drug_codes,
         ),
         Form(
             _LABELLED,

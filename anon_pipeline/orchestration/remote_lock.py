@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.vault.remote import RemoteStore
 
@@ -79,6 +79,7 @@ def _busy(owner: dict[str, Any] | None) -> InputError:
     known = owner is not None and {"pid", "host", "since"} <= set(owner)
     who = "process {pid} on {host} since {since}".format(**owner) if owner and known else "another process"
     return InputError(
-        f"the vault's memory must be free, got: held by {who}. Wait for it to end, or set publish.wait "
-        f"(seconds). If it has ended without letting go, delete {LOCK} in the release's folder of the vault."
+        f"the vault's memory must be free, got: held by {who}. Wait for it to end, then run again with "
+        f"the same policy ({ANOTHER_DRAW}; publish.wait is part of it). If it has ended without letting go, "
+        f"delete {LOCK} in the release's folder of the vault."
     )

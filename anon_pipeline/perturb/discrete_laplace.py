@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.errors import ANOTHER_DRAW, InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.feeding import feed
 from anon_pipeline.perturb.keys import Source, by_element
@@ -69,5 +69,6 @@ def refuse_inexact(diameters: NDArray[np.int64], epsilon: Fraction) -> None:
     if max(int(diameters.max(initial=0)), 1) * epsilon.denominator > _LARGEST:
         raise InputError(
             f"the largest class diameter in grid units times epsilon's denominator must be at most 2^52, got "
-            f"an epsilon of {epsilon}. Use a coarser resolution or an epsilon with fewer decimals."
+            f"an epsilon of {epsilon}. Use a coarser resolution or an epsilon with fewer decimals "
+            f"({ANOTHER_DRAW})."
         )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.classes import EquivalenceClasses
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
@@ -194,7 +194,7 @@ def _check(values: NDArray[np.int64], limits: Bounds, names: Sequence[str]) -> N
         if beyond:
             problems.append(
                 f"{names[column]}: values must be within 2^52 grid units of 0, got {beyond} that are "
-                f"not. Use a coarser resolution."
+                f"not. Use a coarser resolution ({ANOTHER_DRAW})."
             )
         if limit is not None and limit[0] > limit[1]:
             problems.append(

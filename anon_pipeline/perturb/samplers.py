@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb import gaussian_kernel, staircase_kernel
 from anon_pipeline.perturb.discrete_laplace import refuse_inexact
 from anon_pipeline.perturb.feeding import feed
@@ -94,7 +94,7 @@ def uniform(widths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
     if int(widths.min(initial=0)) < 0 or int(widths.max(initial=0)) > 2**60:
         raise InputError(
             "the width of uniform noise must be in 0 … 2^60 grid units, got another. "
-            "Use a coarser resolution or a larger epsilon."
+            f"Use a coarser resolution or a larger epsilon ({ANOTHER_DRAW})."
         )
     return integers_each(2 * widths + 1, words=by_element(entropy, len(widths))) - widths
 
@@ -110,5 +110,5 @@ def refuse_wide(sixteenths: NDArray[np.int64]) -> None:
     if int(sixteenths.min(initial=0)) < 0 or int(sixteenths.max(initial=0)) > LARGEST_SIGMA:
         raise InputError(
             "the standard deviation of discrete Gaussian noise must be in 0 … 2^23 grid units, got another. "
-            "Use a coarser resolution, or a larger epsilon or delta."
+            f"Use a coarser resolution, or a larger epsilon or delta ({ANOTHER_DRAW})."
         )

@@ -10,6 +10,7 @@ from anon_pipeline.errors import InputError, PublishError
 from anon_pipeline.locations import Locations
 from anon_pipeline.measure.population import coded_population
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.writer import prepare
 from anon_pipeline.sources.population import read_population
@@ -27,12 +28,13 @@ def refuse_what_cannot_be_published(
         locations: its folders.
         partition: of a partitioned release.
     Raises:
-        PublishError: the destination cannot be written, or is not the folder of this release.
+        PublishError: the destination cannot be written, is not the folder of this release, or is private.
         InputError: the policy signs and there is no usable key; the population cannot be read, or has values
             that its hierarchies lack. Of several problems, all are named.
     """
     problems, names, destination = list[str](), list[str](), None
     try:
+        refuse_private_place(policy, locations)
         prepare(locations.release(policy, partition), policy.name)
     except PublishError as error:
         destination = error

@@ -6,15 +6,17 @@ Belongs here: telling a release's own files from strangers. Does not belong here
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from anon_pipeline.disk import PART
 from anon_pipeline.errors import PublishError
-from anon_pipeline.publish.lock import LOCK
+from anon_pipeline.publish.lock import LOCK, Owner
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
 
@@ -23,6 +25,10 @@ __all__ = ["Beside", "lying_beside"]
 _PART = re.compile(
     rf"{re.escape(PART)}(?:[a-z0-9_]{{8}}|[0-9a-f]{{16}})\.part"
 )  # mkstemp's names, and the lock's
+
+_LARGEST = 2048  # bytes of a lock
+_HOST = re.compile(r"[^\s,;]{0,255}")
+_BOOT = re.compile(r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +45,61 @@ class Beside:
     former: int
 
 
-def lying_beside(folder: Path, document: Mapping[str, Any], *, most: int) -> Beside:
+def lying_beside(
+    folder: Path, document: Mapping[str, Any], *, most: int, divides: Callable[[str], bool]
+) -> Beside:
     """Count what lies beside a manifest, and is neither named by it nor a partition of the same release.
 
     A partition is a folder that has its name and holds its manifest; `verify` is to be run there, too. A file
     of a former release has its name, and in it the digits of its own SHA-256. What a crash has left of
-    writing has a name as the writer makes it.
+    writing has a name as the writer makes it; the lock says who holds the folder, and nothing else.
 
     Args:
         folder: of the manifest.
         document: the manifest.
+        divides: tells whether a release may have a partition of this name; asked of folders.
         most: bytes of a file that is read to compare its digest; a larger one is a stranger.
     Raises:
         OSError: the folder cannot be read.
     """
     report = document.get("report")
-    named = {MANIFEST, LOCK, *(item["name"] for item in document["files"])}
+    named = {MANIFEST, *(item["name"] for item in document["files"])}
     named |= (
         {report["name"]} if isinstance(report, Mapping) and isinstance(report.get("name"), str) else set()
     )
-    others = [path for path in folder.iterdir() if path.name not in named and not _is_unfinished(path)]
-    others = [path for path in others if not _is_partition(path, document)]
+    others = [path for path in folder.iterdir() if path.name not in named and not _is_of_writing(path)]
+    others = [path for path in others if not (_is_partition(path, document) and divides(path.name))]
     former = [path for path in others if _is_former(path, str(document["release"]), most)]
     return Beside(len(others) - len(former), sum(path.is_dir() for path in others), len(former))
+
+
+def _is_of_writing(path: Path) -> bool:
+    """Tell whether a file is a lock, or one that is not finished."""
+    return _is_lock(path) or _is_unfinished(path)
+
+
+def _is_lock(path: Path) -> bool:
+    """Tell whether a file is a lock as `lock` writes it: plain, small, naming an owner and nothing else.
+
+    Where a file system has no links, a process that died at once can leave an empty one.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if path.name != LOCK or path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+        return False
+    text = path.read_bytes()
+    if not text:
+        return True
+    try:
+        found = json.loads(text)
+        since = datetime.fromisoformat(found["since"])
+        told = [set(found) == {field.name for field in fields(Owner)}, since.tzinfo is not None]
+        told += [type(found["pid"]) is int, found["started"] is None or type(found["started"]) is int]
+        told += [bool(_HOST.fullmatch(found["host"])), bool(_BOOT.fullmatch(found["boot"]))]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return False
+    return all(told)
 
 
 def _is_unfinished(path: Path) -> bool:

@@ -156,8 +156,10 @@ class Booking:
             return
         with self.ledger.page() as page:
             state = page.state(release_id)
-        if state is not None:
-            refuse_another(state, self.asking(epsilon))
+        asked = self.asking(epsilon)
+        if state is None or (state.last.making, state.last.partition) != (asked.making, asked.partition):
+            return  # tables of another policy or partition: the gate says which
+        refuse_another(state, asked)
 
     @contextmanager
     def failing(self, release_id: str | None) -> Iterator[None]:

@@ -15,6 +15,7 @@ import logging
 import os
 import secrets
 import socket
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,9 +24,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from anon_pipeline.disk import PART, disk
-from anon_pipeline.errors import PublishError
+from anon_pipeline.errors import ANOTHER_DRAW, PublishError
 
-__all__ = ["FOREIGN_AGE", "LOCK", "Owner", "alone", "held", "is_gone", "this_process"]
+__all__ = ["FOREIGN_AGE", "LOCK", "Owner", "alone", "held", "is_gone", "refuse_strange", "this_process"]
 
 LOCK = ".anon-pipeline.lock"
 FOREIGN_AGE = 3600.0
@@ -153,11 +154,30 @@ def alone(folder: Path, until: float | None = None) -> Iterator[bool]:
         os.close(handle)
 
 
+def refuse_strange(folder: Path) -> None:
+    """Refuse a lock that no run has written: a folder or a link would be waited for for ever.
+
+    Args:
+        folder: need not be there yet.
+    Raises:
+        PublishError: something else than a plain file has the name of the lock.
+        OSError: it cannot be looked at.
+    """
+    try:
+        mode = (folder / LOCK).lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "something else"
+        raise PublishError(f"publish.to: {folder / LOCK} must be a plain file, got {what}. Remove it.")
+
+
 def _take(folder: Path, until: float, *, locked: bool) -> bytes:
     """Write the lock file; wait for a live owner, take over a dead one."""
     mine = json.dumps(asdict(this_process())).encode()
     seen, since = None, time.monotonic()
     while not _claimed(folder, mine):
+        refuse_strange(folder)
         owner, text = _read(folder)
         if text != seen:
             seen, since = text, time.monotonic()
@@ -267,6 +287,6 @@ def _still(folder: Path, mine: bytes) -> None:
 def _busy(folder: Path, owner: Owner | None) -> PublishError:
     who = "another process" if owner is None else owner.as_text()
     return PublishError(
-        f"publish.to: {folder} must be free to publish there, got: held by {who}. Wait for it to end, or set "
-        f"publish.wait (seconds)."
+        f"publish.to: {folder} must be free to publish there, got: held by {who}. Wait for it to end, then "
+        f"run again with the same policy ({ANOTHER_DRAW}; publish.wait is part of it)."
     )

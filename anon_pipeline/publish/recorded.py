@@ -203,7 +203,7 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
         wrong.append("guarantee is another than the policy's")
     if document.get("allowed", []) != policy.allowed:
         wrong.append("allowed is another than the policy's")
-    if not _is_partition(document.get("partition"), policy):
+    if not can_be_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
     if ("signature" in document) != (policy.publish.sign is not None):
         wrong.append("it must be signed where the policy signs, and only there")
@@ -225,7 +225,7 @@ def broken_names(document: Mapping[str, Any]) -> list[str]:
     return wrong
 
 
-def _is_partition(key: object, policy: Policy) -> bool:
+def can_be_partition(key: object, policy: Policy) -> bool:
     """Tell whether a partition can be one of the policy's; whether it has begun is not asked."""
     schedule = policy.schedule
     if schedule is None or schedule.partitions is None:

@@ -21,7 +21,7 @@ from anon_pipeline.compose.memory import Memory, Past, remember
 from anon_pipeline.compose.sticky import spent_since
 from anon_pipeline.digest import digest_frame
 from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import GateRefused, PublishError
+from anon_pipeline.errors import ANOTHER_DRAW, GateRefused, PublishError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.lineage import Descent, Where
@@ -29,6 +29,7 @@ from anon_pipeline.locations import Locations
 from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
+from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.drawing import forget_published
 from anon_pipeline.publish.draws import Draws
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
@@ -118,15 +119,20 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     return Judged(back, data, typed, report)
 
 
-def refuse_unless_passed(report: GateReport) -> None:
+def refuse_unless_passed(report: GateReport, *, drawn: bool = False) -> None:
     """Raise unless every limit was measured and kept.
 
+    Args:
+        report: of the gate.
+        drawn: whether noise was drawn and paid for, which another policy would be once more.
     Raises:
         GateRefused: naming each limit that was not, with its value and bound.
     """
     if report.passed:
         return
     lines = [v.as_text() for v in report.verdicts if v.status is not Status.PASSED]
+    if drawn:
+        lines.append(f"({ANOTHER_DRAW})")
     raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report)
 
 
@@ -175,7 +181,7 @@ def _passed(
         population=read_population(policy, folder=locations.sources),
         where=where,
     )
-    refuse_unless_passed(judged.report)
+    refuse_unless_passed(judged.report, drawn=bool(policy.noisy))
     return judged
 
 
@@ -233,9 +239,11 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
             or the policy signs and there is no usable key.
-        PublishError: the destination cannot be written, or another run holds it; see `write_release`.
+        PublishError: the destination is private or cannot be written, or another run holds it; see
+            `write_release`.
     """
     locations.confine(policy, partition)
+    refuse_private_place(policy, locations)
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)

@@ -22,7 +22,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Limits
 from anon_pipeline.publish.beside import lying_beside
 from anon_pipeline.publish.held import Read, bytes_of, is_page, limits_of, readings
-from anon_pipeline.publish.recorded import broken_names
+from anon_pipeline.publish.recorded import broken_names, can_be_partition
 from anon_pipeline.publish.tables import column_types, file_types, from_bytes, schema_of
 
 __all__ = [
@@ -119,7 +119,12 @@ def judged_page(folder: Path, document: Mapping[str, Any], shape: list[str]) -> 
 def judged_folder(folder: Path, read: Read, policy: Policy | None) -> Verdict:
     """Refuse files beside the manifest that no release has written there."""
     try:
-        found = lying_beside(folder, read.document, most=limits_of(policy).file_bytes)
+        found = lying_beside(
+            folder,
+            read.document,
+            most=limits_of(policy).file_bytes,
+            divides=lambda key: policy is None or can_be_partition(key, policy),
+        )
     except OSError as error:
         return unsaid(FOLDER, in_words(error))
     if found.strangers:

@@ -24,7 +24,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from anon_pipeline.disk import PART, clear_parts, disk, make_folder, replace_file
 from anon_pipeline.errors import PublishError
 from anon_pipeline.limits import MANIFEST_BYTES, read_small
-from anon_pipeline.publish.lock import held
+from anon_pipeline.publish.destination import nearest
+from anon_pipeline.publish.lock import held, refuse_strange
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.signing import signed
 
@@ -70,9 +71,11 @@ def prepare(folder: Path, release: str) -> None:
     Raises:
         PublishError: it cannot, or it is the folder of another release.
     """
-    nearest = next(place for place in (folder, *folder.parents) if place.exists())
-    with _as_publish_error(folder), tempfile.TemporaryFile(prefix=PART, suffix=".part", dir=nearest):
-        pass
+    with _as_publish_error(folder):
+        above = nearest(folder, release)
+        refuse_strange(folder)
+        with tempfile.TemporaryFile(prefix=PART, suffix=".part", dir=above):
+            pass
     other = (read_manifest(folder) or {}).get("release", release)
     if other != release:
         raise PublishError(

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb import laplace_law
 from anon_pipeline.perturb.mechanisms import Noise, clamped, pmf, radius
 from anon_pipeline.risk.histograms import class_histograms
@@ -112,7 +112,7 @@ def _beyond(
     if float(reach.astype(np.float64).sum()) * 4 > _MOST:
         raise InputError(
             f"averaging needs noise of up to {_MOST // 4} grid units over all distinct scales, got "
-            f"{float(reach.sum()):.3g}. Use a coarser resolution."
+            f"{float(reach.sum()):.3g}. Use a coarser resolution ({ANOTHER_DRAW})."
         )
     wanted, found = steps[noisy], np.zeros(int(noisy.sum()))
     order = np.argsort(place, kind="stable")

@@ -126,9 +126,17 @@ def test_a_hierarchy_that_changed_after_the_stages_is_refused(project: Make) -> 
 
 
 def test_checks_by_a_laxer_policy_do_not_count(project: Make) -> None:
+    height = {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}
+    quiet = {"columns": {"height": height}, "perturb": None, "suppress": None}
+    assert project(gate={"suppression": 0.9}, **quiet).materialize(*STAGES).success
+    made = project(gate={"suppression": 0.5}, **quiet)
+    assert "not evaluated on this data and policy" in refused(made.materialize("published"))
+
+
+def test_noise_of_a_laxer_policy_is_refused_before_its_checks_are_asked(project: Make) -> None:
     assert project(gate={"suppression": 0.9}).materialize(*STAGES).success
     made = project(gate={"suppression": 0.5})
-    assert "not evaluated on this data and policy" in refused(made.materialize("published"))
+    assert "was drawn by another policy" in refused(made.materialize("published"))
 
 
 def test_a_table_gone_from_the_vault_is_refused_by_name(project: Make) -> None:

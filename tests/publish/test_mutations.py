@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -22,6 +22,7 @@ from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.policy import load_policy, policy_from
 from anon_pipeline.publish import beside
 from anon_pipeline.publish.held import manifest_of
+from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.publish.signing import read_public_key, write_keys
 from anon_pipeline.publish.verify import Against, verification, verify_release
 from anon_pipeline.release import make_release
@@ -218,8 +219,9 @@ def test_what_publishing_leaves_beside_a_release_may_stay(made: dict[str, Path],
     for path in (OLD / "noisy" / "out").iterdir():
         if path.name != "manifest.json":
             shutil.copy(path, copied)
-    for name in (".anon-pipeline.lock", ".anon-pipeline-x1_a2b3c.part", f".anon-pipeline-{'0a' * 8}.part"):
+    for name in (".anon-pipeline-x1_a2b3c.part", f".anon-pipeline-{'0a' * 8}.part"):
         (copied / name).write_text("")
+    (copied / LOCK).write_text(json.dumps(asdict(this_process())))
     _below(copied, "2026-11-20", partition="2026-11-20")
     found = {v.limit: v for v in verify_release(copied, Against()).verdicts}["folder"]
     assert found.status is Status.PASSED
