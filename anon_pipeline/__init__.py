@@ -9,41 +9,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anon_pipeline.compose.memory import Memory as Memory
-    from anon_pipeline.errors import AnonPipelineError as AnonPipelineError
-    from anon_pipeline.errors import GateRefused as GateRefused
-    from anon_pipeline.errors import InfeasibleError as InfeasibleError
-    from anon_pipeline.errors import InputError as InputError
-    from anon_pipeline.errors import PolicyError as PolicyError
-    from anon_pipeline.errors import PublishError as PublishError
+    from anon_pipeline.base.errors import AnonPipelineError as AnonPipelineError
+    from anon_pipeline.base.errors import GateRefused as GateRefused
+    from anon_pipeline.base.errors import InfeasibleError as InfeasibleError
+    from anon_pipeline.base.errors import InputError as InputError
+    from anon_pipeline.base.errors import PolicyError as PolicyError
+    from anon_pipeline.base.errors import PublishError as PublishError
     from anon_pipeline.gate import GateReport as GateReport
     from anon_pipeline.gate import Verdict as Verdict
     from anon_pipeline.gate import evaluate as evaluate
-    from anon_pipeline.locations import Locations as Locations
     from anon_pipeline.orchestration.component import AnonymizedRelease as AnonymizedRelease
     from anon_pipeline.policy import Policy as Policy
     from anon_pipeline.policy import load_policy as load_policy
     from anon_pipeline.policy import parse_policy as parse_policy
+    from anon_pipeline.policy.locations import Locations as Locations
     from anon_pipeline.release import Release as Release
     from anon_pipeline.release import anonymize as anonymize
     from anon_pipeline.release import make_release as make_release
     from anon_pipeline.sources.patients import patients as patients
+    from anon_pipeline.stages.history.memory import Memory as Memory
     from anon_pipeline.tuning.grid import Grid as Grid
     from anon_pipeline.tuning.tune import tune as tune
 
 _HOMES = {
-    "AnonPipelineError": "errors",
+    "AnonPipelineError": "base.errors",
     "AnonymizedRelease": "orchestration.component",
-    "GateRefused": "errors",
+    "GateRefused": "base.errors",
     "GateReport": "gate",
     "Grid": "tuning.grid",
-    "InfeasibleError": "errors",
-    "InputError": "errors",
-    "Locations": "locations",
-    "Memory": "compose.memory",
+    "InfeasibleError": "base.errors",
+    "InputError": "base.errors",
+    "Locations": "policy.locations",
+    "Memory": "stages.history.memory",
     "Policy": "policy",
-    "PolicyError": "errors",
-    "PublishError": "errors",
+    "PolicyError": "base.errors",
+    "PublishError": "base.errors",
     "Release": "release",
     "Verdict": "gate",
     "anonymize": "release",

@@ -12,30 +12,31 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.compose.archive import Archive, refuse_unless_archived
-from anon_pipeline.compose.memory import Memory, Past, remember
-from anon_pipeline.deidentify import hashing_key, memory_key
-from anon_pipeline.errors import GateRefused, PolicyError, private_stage
-from anon_pipeline.facts import Facts
+from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
+from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.gate.contracts import broken_contract, deidentified_contract
-from anon_pipeline.lineage import Descent, Where
-from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
-from anon_pipeline.pipeline import run
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.beforehand import refuse_what_cannot_be_published
 from anon_pipeline.publish.booking import Booking, booking
+from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
-from anon_pipeline.publish.draws import draws_of
 from anon_pipeline.publish.release import refuse_unless_passed
-from anon_pipeline.recode.model import Progress, untold
+from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.report import internal_report
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import read_population
-from anon_pipeline.staged import Chain, Means, Staged
+from anon_pipeline.stages.deidentify import hashing_key
+from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
+from anon_pipeline.stages.history.memory import Memory, Past, remember
+from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.stages.persons import memory_key
+from anon_pipeline.stages.pipeline import run
+from anon_pipeline.stages.private import Chain, Means, Staged
 
 __all__ = ["Release", "anonymize", "make_release"]
 

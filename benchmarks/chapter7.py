@@ -19,8 +19,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Recoding, SensitiveLimit, Task, recode
 from anon_pipeline.risk.closeness import closeness
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 
 from anon_pipeline.orchestration.component import build_release
-from anon_pipeline.staged import STAGES
+from anon_pipeline.stages.private import STAGES
 from benchmarks.crashes import Way, World, at_each_point, kill, project
 from benchmarks.faults import FaultResult
 

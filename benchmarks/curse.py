@@ -14,11 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline import Policy
-from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
-from anon_pipeline.encode import Coded, accept, code_quasi_identifiers, incomplete
+from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
+from anon_pipeline.encode.codes import Coded, accept, code_quasi_identifiers, incomplete
 from anon_pipeline.hierarchy import Hierarchy
-from anon_pipeline.measure.recoding import recoding_task
 from anon_pipeline.recode import Recoding, recode
+from anon_pipeline.stages.recoder_task import recoding_task
 from anon_pipeline.utility.loss import numerical_precision
 from benchmarks.datasets import Dataset
 

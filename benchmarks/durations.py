@@ -1,6 +1,6 @@
 """Fig. 7 and 8, running time: the ε-quasi as one more k-quasi, against (k, ε)-anonymity.
 
-Belongs here: timing the stages. Does not belong here: what they do (`anon_pipeline.pipeline`), printing.
+Belongs here: timing the stages. Does not belong here: what they do (`stages.pipeline`), printing.
 
 Timed are the stages from the table without identifiers on: k-anonymity is `k_anonymized` with the attribute
 generalized; (k, ε)-anonymity is `k_anonymized` without it and `perturbed`. Coding the columns is part of it,
@@ -17,7 +17,7 @@ from statistics import median
 import pandas as pd
 
 from anon_pipeline.perturb.entropy import Entropy
-from anon_pipeline.pipeline import deidentified, k_anonymized, perturbed, raw
+from anon_pipeline.stages.pipeline import deidentified, k_anonymized, perturbed, raw
 from benchmarks.datasets import Dataset
 
 __all__ = ["Duration", "duration", "durations", "seconds"]

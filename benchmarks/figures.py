@@ -19,18 +19,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import EquivalenceClasses
-from anon_pipeline.encode import CLASS
-from anon_pipeline.measure.evidence import quantized
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.encode.codes import CLASS
+from anon_pipeline.encode.grids import quantized
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.error import expected_relative_error, realized_error
 from anon_pipeline.perturb.noise import class_diameters, perturb
-from anon_pipeline.pipeline import deidentified, k_anonymized, raw
 from anon_pipeline.policy import Policy
 from anon_pipeline.risk.confidence import confidence_radius, confident_counts
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
-from anon_pipeline.suppress import confident
-from anon_pipeline.utility.error import expected_relative_error, realized_error
+from anon_pipeline.risk.suppression import confident
+from anon_pipeline.stages.pipeline import deidentified, k_anonymized, raw
 
 __all__ = ["CONFIDENCE", "EPSILONS", "KS", "RECODERS", "Point", "Recoded", "Run", "figures", "recoded"]
 

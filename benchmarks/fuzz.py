@@ -3,7 +3,7 @@
 Each target runs in a process of its own under libFuzzer (atheris), which watches the Python code of the
 package and of the YAML parser. What counts as a crash: any exception but a named one, a signal, more than 20
 seconds for one input, more than 2 GiB of memory.
-Belongs here: targets, seeds, counting. Does not belong here: the limits (`anon_pipeline.limits`).
+Belongs here: targets, seeds, counting. Does not belong here: the limits (`anon_pipeline.base.reading`).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _hierarchy(folder: Path) -> Callable[[bytes], object]:
 
 
 def _csv(folder: Path) -> Callable[[bytes], object]:
-    from anon_pipeline.digest import digest_frame
+    from anon_pipeline.base.digest import digest_frame
     from anon_pipeline.policy.sections import Limits, SourceOptions
     from anon_pipeline.sources.files import read_csv
 
@@ -140,7 +140,7 @@ def _csv(folder: Path) -> Callable[[bytes], object]:
 
 
 def _parquet(folder: Path) -> Callable[[bytes], object]:
-    from anon_pipeline.digest import digest_frame
+    from anon_pipeline.base.digest import digest_frame
     from anon_pipeline.policy.sections import Limits
     from anon_pipeline.sources.files import read_parquet
 
@@ -156,7 +156,7 @@ def _parquet(folder: Path) -> Callable[[bytes], object]:
 def _check(folder: Path) -> Callable[[bytes], object]:
     from anon_pipeline.gate import evaluate
     from anon_pipeline.policy import policy_from
-    from anon_pipeline.publish.tables import read_release
+    from anon_pipeline.publish.file_formats import read_release
 
     policy = policy_from(RELEASED)
 
@@ -219,7 +219,7 @@ def _work(target: str, arguments: Sequence[str]) -> None:
     import atheris
 
     with atheris.instrument_imports(include=[*_WATCHED, "yaml"], enable_loader_override=False):
-        from anon_pipeline.errors import AnonPipelineError, StageCrashed
+        from anon_pipeline.base.errors import AnonPipelineError, StageCrashed
 
         folder = Path(tempfile.mkdtemp(dir=os.environ["FUZZ_FOLDER"]))
         judge = TARGETS[target](folder)

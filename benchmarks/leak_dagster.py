@@ -20,7 +20,7 @@ import pandas as pd
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import load_policy
-from anon_pipeline.staged import STAGES, Staged
+from anon_pipeline.stages.private import STAGES, Staged
 from benchmarks.bad_inputs import CASES, BadInput
 from benchmarks.canaries import LONG, PRIVATE, people
 from benchmarks.leak_scenarios import BLOWS, Outcomes, blown, said
@@ -28,12 +28,12 @@ from benchmarks.leak_scenarios import BLOWS, Outcomes, blown, said
 __all__ = ["control", "inputs", "scenarios"]
 
 _STAGES = {
-    "raw": "anon_pipeline.pipeline.accept",
-    "deidentified": "anon_pipeline.pipeline.deidentify",
-    "k_anonymized": "anon_pipeline.pipeline.recode",
-    "perturbed": "anon_pipeline.pipeline.add_noise",
-    "shuffled": "anon_pipeline.pipeline.permutation",
-    "suppressed": "anon_pipeline.pipeline.confident",
+    "raw": "anon_pipeline.stages.pipeline.accept",
+    "deidentified": "anon_pipeline.stages.pipeline.deidentify",
+    "k_anonymized": "anon_pipeline.stages.pipeline.recode",
+    "perturbed": "anon_pipeline.stages.pipeline.add_noise",
+    "shuffled": "anon_pipeline.stages.pipeline.permutation",
+    "suppressed": "anon_pipeline.stages.pipeline.confident",
     "published": "anon_pipeline.publish.release.to_bytes",
 }
 _ELSEWHERE = {
@@ -52,8 +52,8 @@ _CHECKS = {
     ("suppressed", "k"): "anon_pipeline.orchestration.checks.evaluate",
 }
 _METRICS = (
-    "anon_pipeline.gate.expectations.metrics.smallest_class",
-    "anon_pipeline.gate.expectations.measures.released_rows",
+    "anon_pipeline.gate.great_expectations.metrics.smallest_class",
+    "anon_pipeline.gate.great_expectations.measures.released_rows",
     "anon_pipeline.orchestration.checks._suite",
 )
 
@@ -140,7 +140,7 @@ def _checks(outcomes: Outcomes, project: _Project) -> None:
             kind = f"the vault gives a {type(value).__name__}"
             outcomes.add(kind, project.stages("deidentified"), False)
             outcomes.add(f"{kind} to a check", project.check("raw", "contract"), False)
-        with blown("anon_pipeline.pipeline.accept", lambda _, v=value: lambda *_: v):
+        with blown("anon_pipeline.stages.pipeline.accept", lambda _, v=value: lambda *_: v):
             outcomes.add(f"a stage is given a {type(value).__name__}", project.stages("raw"), False)
 
 

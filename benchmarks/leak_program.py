@@ -39,8 +39,8 @@ _KINDS: dict[str, Blow] = {**BLOWS, "dies": _dies}
 _CRASHES = (
     ("published", "anon_pipeline.publish.release.write_release", "leaves"),
     ("check", "anon_pipeline.orchestration.checks.evaluate", "panics"),
-    ("k_anonymized", "anon_pipeline.pipeline.recode", "raises"),
-    ("perturbed", "anon_pipeline.pipeline.add_noise", "dies"),
+    ("k_anonymized", "anon_pipeline.stages.pipeline.recode", "raises"),
+    ("perturbed", "anon_pipeline.stages.pipeline.add_noise", "dies"),
 )
 """What is run again in the project that has passed, what crashes in it, and how; the last ones spoil it."""
 

@@ -52,7 +52,7 @@ def _chained(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _named(original: Callable[..., Any]) -> Callable[..., Any]:
     """Raise a named error, safe in itself, that was caused by one which is not."""
-    from anon_pipeline.errors import InputError
+    from anon_pipeline.base.errors import InputError
 
     def blow(*arguments: Any, **_: Any) -> None:
         try:
@@ -148,12 +148,12 @@ class Outcomes:
 _STAGES = {
     "source": "anon_pipeline.release.read_source",
     "key": "anon_pipeline.release.hashing_key",
-    "raw": "anon_pipeline.pipeline.accept",
-    "deidentified": "anon_pipeline.pipeline.deidentify",
-    "k_anonymized": "anon_pipeline.pipeline.recode",
-    "perturbed": "anon_pipeline.pipeline.add_noise",
-    "shuffled": "anon_pipeline.pipeline.permutation",
-    "suppressed": "anon_pipeline.pipeline.confident",
+    "raw": "anon_pipeline.stages.pipeline.accept",
+    "deidentified": "anon_pipeline.stages.pipeline.deidentify",
+    "k_anonymized": "anon_pipeline.stages.pipeline.recode",
+    "perturbed": "anon_pipeline.stages.pipeline.add_noise",
+    "shuffled": "anon_pipeline.stages.pipeline.permutation",
+    "suppressed": "anon_pipeline.stages.pipeline.confident",
     "bytes": "anon_pipeline.publish.release.to_bytes",
     "gate": "anon_pipeline.publish.release.evaluate",
     "writing": "anon_pipeline.publish.release.write_release",
@@ -183,7 +183,7 @@ def _cli(outcomes: Outcomes) -> None:
     with blown("anon_pipeline.gate.judge.class_closeness", _chained):
         outcomes.add("a measure raises", call(project, ("run", "policy.yaml")), 1)
     for kind in ("raises", "panics", "leaves"):
-        with blown("anon_pipeline.publish.tables.read_parquet", BLOWS[kind]):
+        with blown("anon_pipeline.publish.file_formats.read_parquet", BLOWS[kind]):
             asked = ("check", "any.parquet", "--policy", "policy.yaml")
             outcomes.add(f"check {kind}", _shown(project, asked), _BUG)
         with blown("anon_pipeline.tuning.tune.expect", BLOWS[kind]):

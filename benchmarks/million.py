@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.encode import CLASS, RECORD
+from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.private import Staged
 
 __all__ = ["MILLION", "million", "million_policy"]
 

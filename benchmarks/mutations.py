@@ -22,15 +22,15 @@ from unittest.mock import patch
 
 import pandas as pd
 
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.errors import AnonPipelineError
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import AnonPipelineError
+from anon_pipeline.base.reading import Held
 from anon_pipeline.gate import Status, evaluate
-from anon_pipeline.limits import Held
 from anon_pipeline.policy import Policy, load_policy
 from anon_pipeline.publish import verify
+from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.publish.held import Read, readings
 from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.tables import read_release
 from anon_pipeline.publish.verify import Against, verification, verify_release
 
 __all__ = ["FORMS", "KINDS", "Missed", "Mutation", "caught", "leaves", "missed", "mutations", "once_judged"]

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.encode import accept
+from anon_pipeline.encode.codes import accept
 from anon_pipeline.policy import Policy, policy_from
 from benchmarks.adult import (
     SET_A,

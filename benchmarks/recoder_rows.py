@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from anon_pipeline.encode import code_quasi_identifiers
-from anon_pipeline.errors import InfeasibleError, InputError
-from anon_pipeline.measure.recoding import recoding_task
+from anon_pipeline.base.errors import InfeasibleError, InputError
+from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.recode import Recoding, recode
+from anon_pipeline.stages.recoder_task import recoding_task
 from benchmarks.recoder_cases import CASES, Case, grown
 
 __all__ = ["Run", "measure", "once", "repeats_after"]

@@ -19,13 +19,12 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.encode import Coded, code_quasi_identifiers
-from anon_pipeline.perturb.categories import CategoryNoise, Domain, flat_domain
+from anon_pipeline.encode.codes import Coded, code_quasi_identifiers
+from anon_pipeline.perturb.category_law import CategoryNoise, Domain, flat_domain
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.perturb.mechanisms import Noise, draw, parameters
-from anon_pipeline.pipeline import perturbed, run, shuffled, suppressed
 from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.publish.manifest import manifest
@@ -34,7 +33,8 @@ from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.release import anonymize
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.sources.patients import patients
-from anon_pipeline.staged import Means
+from anon_pipeline.stages.pipeline import perturbed, run, shuffled, suppressed
+from anon_pipeline.stages.private import Means
 from anon_pipeline.templates import template
 from anon_pipeline.tuning.grid import default_grid
 from anon_pipeline.tuning.tune import tune

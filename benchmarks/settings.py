@@ -274,8 +274,8 @@ def prepare(folder: Path) -> None:
     import pandas as pd
 
     from anon_pipeline.perturb.entropy import system_entropy
-    from anon_pipeline.pipeline import run
-    from anon_pipeline.staged import Means
+    from anon_pipeline.stages.pipeline import run
+    from anon_pipeline.stages.private import Means
 
     rng, n = np.random.default_rng(0), 240
     people = pd.DataFrame(
@@ -316,7 +316,7 @@ def judged(folder: Path) -> dict[str, dict[str, list[Any]]]:
     import pandas as pd
 
     from anon_pipeline.gate import evaluate
-    from anon_pipeline.publish.tables import read_release
+    from anon_pipeline.publish.file_formats import read_release
 
     kept = pickle.loads((folder / "release.pickle").read_bytes())
     released, originals = pd.DataFrame(kept["released"]), pd.DataFrame(kept["originals"])
@@ -347,7 +347,7 @@ def judged_by_great_expectations(folder: Path) -> dict[str, dict[str, list[Any]]
     """Judge the prepared release by the suite for Great Expectations, by limits that it keeps and breaks."""
     import pandas as pd
 
-    from anon_pipeline.gate.expectations import gate_batch, validate
+    from anon_pipeline.gate.great_expectations import gate_batch, validate
 
     kept = pickle.loads((folder / "release.pickle").read_bytes())
     released, originals = pd.DataFrame(kept["released"]), pd.DataFrame(kept["originals"])

@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from anon_pipeline.errors import AnonPipelineError, InputError, PublishError
+from anon_pipeline.base.errors import AnonPipelineError, InputError, PublishError
 from benchmarks.crashes import World, make_next, project, released
 from benchmarks.faults import FaultResult, summed
 

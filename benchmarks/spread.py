@@ -17,12 +17,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from anon_pipeline.classes import EquivalenceClasses
+from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.error import expected_relative_error
 from anon_pipeline.perturb.laplace_law import cdf
 from anon_pipeline.perturb.noise import perturb
-from anon_pipeline.utility.error import expected_relative_error
 from benchmarks.figures import Recoded
 
 __all__ = ["ERRORS", "UNIFORM", "Spread", "matched_epsilon", "spread", "within"]

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.locations import Locations
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders
 from anon_pipeline.orchestration.vault import VaultIOManager
+from anon_pipeline.policy.locations import Locations
 
 __all__ = ["deployment"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.encode import CLASS, RECORD
-from anon_pipeline.measure.evidence import evidence_from
-from anon_pipeline.measure.expected import expected_linking
-from anon_pipeline.measure.measures import linking
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.expected import expected_linking
+from anon_pipeline.evidence.measures import linking
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.mechanisms import Noise, draw
 from anon_pipeline.policy import Policy, policy_from

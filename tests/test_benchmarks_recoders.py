@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from anon_pipeline.classes import equivalence_classes
+from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.policy.recoding import Anonymize
 from benchmarks import growth, recoder_rows, recoders
 from benchmarks.growth import BY_NODES, BY_RECORDS, Growth, Point, grow, growth_table

@@ -14,24 +14,25 @@ import pytest
 import yaml
 from scipy.stats import power_divergence
 
-from anon_pipeline import Locations, anonymize, cli, make_release, pipeline
-from anon_pipeline.compose.memory import Memory, terms
-from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline import Locations, anonymize, cli, make_release
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.encode.categories import category_codes, category_noises
+from anon_pipeline.encode.codes import RECORD
+from anon_pipeline.encode.grids import epsilon_shares, noises
+from anon_pipeline.facts.recorded import checked_facts
 from anon_pipeline.gate import Status, evaluate
-from anon_pipeline.gate.expectations import gate_batch, validate
-from anon_pipeline.measure.categories import category_codes, category_noises
-from anon_pipeline.measure.evidence import epsilon_shares, noises
-from anon_pipeline.measure.recorded import checked_facts
-from anon_pipeline.perturb.categories import pmf
+from anon_pipeline.gate.great_expectations import gate_batch, validate
+from anon_pipeline.perturb.category_law import pmf
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.policy import TYPE, Policy, policy_from
 from anon_pipeline.publish.guarantee import guarantee
-from anon_pipeline.rehearsal import rehearse
 from anon_pipeline.report.shown import noise_rows
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.history.memory import Memory, terms
+from anon_pipeline.stages.private import Means
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune
+from anon_pipeline.utility.trial import rehearse
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

@@ -10,8 +10,8 @@ from typing import get_args
 import pytest
 
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.tables import tree_levels
-from anon_pipeline.perturb.categories import (
+from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.perturb.category_law import (
     CATEGORY_MECHANISMS,
     LARGEST_EPSILON,
     STEPS,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import AnonPipelineError, StageCrashed
+from anon_pipeline.base.errors import AnonPipelineError, StageCrashed
 from benchmarks import fuzz
 
 YAML = st.recursive(

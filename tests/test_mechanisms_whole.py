@@ -14,22 +14,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline import pipeline
-from anon_pipeline.compose.memory import terms
-from anon_pipeline.encode import CLASS, RECORD
-from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.measures import confident_originals
+from anon_pipeline.facts.recorded import checked_facts
 from anon_pipeline.gate import evaluate
-from anon_pipeline.gate.expectations import gate_batch, suite_for, validate
-from anon_pipeline.measure.evidence import evidence_from, noises
-from anon_pipeline.measure.measures import confident_originals
-from anon_pipeline.measure.recorded import checked_facts
-from anon_pipeline.measure.utility import utility
+from anon_pipeline.gate.great_expectations import gate_batch, suite_for, validate
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.mechanisms import MECHANISMS, cdf, mean_absolute, pmf, radius
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.history.memory import terms
+from anon_pipeline.stages.private import Means
+from anon_pipeline.utility.results import utility
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

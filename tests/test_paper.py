@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.canonical import canonical
-from anon_pipeline.compose.noise_input import without_numbers
-from anon_pipeline.encode import CLASS
-from anon_pipeline.measure.evidence import evidence_from
-from anon_pipeline.measure.measures import linking
+from anon_pipeline.base.canonical import canonical
+from anon_pipeline.encode.codes import CLASS
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.measures import linking
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import Words, fresh_key
-from anon_pipeline.pipeline import deidentified, k_anonymized, perturbed, raw, shuffled, suppressed
+from anon_pipeline.stages.noise_input import without_numbers
+from anon_pipeline.stages.pipeline import deidentified, k_anonymized, perturbed, raw, shuffled, suppressed
 from benchmarks.adult import adult_folder, adult_policy, find_adult, paper_table
 from benchmarks.claims import Claim, agreement, claims, deviations
 from benchmarks.figures import EPSILONS, Recoded, figures, point, recoded, run

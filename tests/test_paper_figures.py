@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.encode import accept, code_quasi_identifiers
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.encode.codes import accept, code_quasi_identifiers
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.error import expected_relative_error
 from anon_pipeline.perturb.laplace_law import pmf
 from anon_pipeline.recode import Recoding
 from anon_pipeline.risk.linking import expected_linking_risk
-from anon_pipeline.utility.error import expected_relative_error
 from benchmarks.adult import adult_policy
 from benchmarks.charts import Axis, Chart, nice_top, svg
 from benchmarks.curse import Coded, column_losses, curses, losses

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, Locations, anonymize, make_release
-from anon_pipeline.errors import InputError, PolicyError, StageCrashed
+from anon_pipeline.base.errors import InputError, PolicyError, StageCrashed
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 

@@ -37,7 +37,7 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; Ctrl-C ends it without a traceback."""
-        from anon_pipeline.errors import InputError  # noqa: PLC0415
+        from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
         try:
             return super().invoke(ctx)
@@ -65,7 +65,7 @@ def main() -> None:
     A bug anywhere, also outside of the stages, is told by its type and place. No core dump is written of the
     process, which holds private tables.
     """
-    from anon_pipeline.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
+    from anon_pipeline.base.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
 
     keep_out_of_dumps()
     try:

@@ -52,11 +52,11 @@ def check(
     Some limits need the originals, which a file alone does not have: they are shown as unmeasured, and count
     as refused unless --allow-unmeasured is given.
     """
-    from anon_pipeline.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.base.headers import withheld_names  # noqa: PLC0415
     from anon_pipeline.gate import Status, evaluate  # noqa: PLC0415
-    from anon_pipeline.headers import withheld_names  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.tables import read_release  # noqa: PLC0415
+    from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
     from anon_pipeline.sources.population import read_population  # noqa: PLC0415
 
     policy = load_policy(policy_file)

@@ -28,7 +28,7 @@ def refuse_unless_ended(found: State, *, force: bool) -> bool:
     Raises:
         InputError: naming the process.
     """
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger.owner import Life, life_of  # noqa: PLC0415
 
     last, life = found.last, life_of(found.last.owner)
@@ -52,7 +52,7 @@ def destination_of(found: State, policy_file: Path | None, project: Path | None)
     Raises:
         InputError: its writing had begun, and no policy, or another one, says where that is.
     """
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.booking import holds  # noqa: PLC0415
 

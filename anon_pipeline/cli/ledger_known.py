@@ -15,8 +15,8 @@ import click
 from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option
 
 if TYPE_CHECKING:
-    from anon_pipeline.locations import Locations
     from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish.adopting import Opened
 
 __all__ = ["adopt", "forget"]
@@ -52,7 +52,7 @@ def adopt(
     lost, exchanged, or turned on late; restore a backup instead if there is one. They count for the dataset
     of POLICY: adopt them by the policy that they were made by.
     """
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.perturb.budget import exact_fraction  # noqa: PLC0415
     from anon_pipeline.publish.adopting import adopted  # noqa: PLC0415
 
@@ -83,7 +83,7 @@ def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None
     What was published until now is then no longer judged together with what follows (cross_release_k), and
     its noise is drawn anew. Its ε stays spent. Restore the vault instead if there is a backup.
     """
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger import recovery  # noqa: PLC0415
 
     policy, _, booked = _opened(policy_file, project, allow_outside)
@@ -96,10 +96,10 @@ def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None
 
 def _opened(policy_file: Path, project: Path | None, outside: bool) -> tuple[Policy, Locations, Opened]:
     """Open the ledger of a policy's release, over all of its partitions."""
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger import asked_by, ledger_at  # noqa: PLC0415
-    from anon_pipeline.locations import OFF  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.policy.locations import OFF  # noqa: PLC0415
     from anon_pipeline.publish.adopting import Opened  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)

@@ -106,7 +106,7 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
     makes another draw, and pays for it. Of a draw that this ledger does not know, the key is removed from the
     vault, and nothing is booked.
     """
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger.fence import close as close_as_failed  # noqa: PLC0415
 
     book = _opened(project, policy_file)
@@ -163,7 +163,7 @@ def withdraw(release_id: str, policy_file: Path | None, project: Path | None) ->
 
 def _manifest_of(last: Event, policy_file: Path, project: Path | None) -> dict[str, Any] | None:
     """Return the manifest of a release if it is still the one at its destination."""
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.booking import holds  # noqa: PLC0415
     from anon_pipeline.publish.held import manifest_of  # noqa: PLC0415
@@ -184,9 +184,9 @@ ledger.add_command(forget)
 
 def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
     """Open the ledger of a project: that of the policy, else the one that this folder is in."""
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger import ledger_at  # noqa: PLC0415
-    from anon_pipeline.locations import OFF  # noqa: PLC0415
+    from anon_pipeline.policy.locations import OFF  # noqa: PLC0415
 
     url = locations_of(policy_file or Path("policy.yaml"), project).ledger
     if url == OFF:
@@ -196,7 +196,7 @@ def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
 
 def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> None:
     """Destroy the key of a draw; what this vault does not have, the next run that finds it destroys."""
-    from anon_pipeline.publish.draws import forget  # noqa: PLC0415
+    from anon_pipeline.publish.draw_keys import forget  # noqa: PLC0415
     from anon_pipeline.vault.store import store_at  # noqa: PLC0415
 
     forget(store_at(locations_of(policy_file or Path("policy.yaml"), project).vault_place), release_id)
@@ -224,7 +224,7 @@ def _fitting(book: Ledger, beginning: str) -> list[State]:
 
 
 def _state(book: Ledger, beginning: str) -> State:
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
     fitting = _fitting(book, beginning)
     if not fitting:

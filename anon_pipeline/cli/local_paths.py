@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from anon_pipeline.places import LOCAL, is_local
+from anon_pipeline.base.places import LOCAL, is_local
 
 __all__ = ["LocalPath", "with_local_paths"]
 

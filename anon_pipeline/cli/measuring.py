@@ -52,7 +52,7 @@ def utility(
     from dataclasses import asdict  # noqa: PLC0415
 
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.rehearsal import rehearse  # noqa: PLC0415
+    from anon_pipeline.utility.trial import rehearse  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     check_partition(policy, partition)

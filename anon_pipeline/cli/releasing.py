@@ -25,9 +25,9 @@ from anon_pipeline.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from anon_pipeline.locations import Locations
     from anon_pipeline.orchestration.memory import VaultArchive
     from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
 
 __all__ = ["check_partition", "demo", "run"]
 
@@ -51,7 +51,7 @@ def run(
     allow_outside: bool,
 ) -> None:
     """Make the release that POLICY describes, and publish it if the gate passes it."""
-    from anon_pipeline.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.release import make_release  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ def _print_cost(
     policy: Policy, locations: Locations, partition: str | None, *, refused: bool = False
 ) -> None:
     """Print what the release has cost; a ledger that cannot be read now is no reason to fail."""
-    from anon_pipeline.errors import AnonPipelineError  # noqa: PLC0415
+    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
     from anon_pipeline.publish.accounts import cost  # noqa: PLC0415
 
     with suppress(AnonPipelineError):
@@ -137,7 +137,7 @@ def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
 
 def check_partition(policy: Policy, partition: str | None) -> None:
     """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
     partitioned = policy.schedule is not None and policy.schedule.partitions is not None
     if not partitioned and partition is None:

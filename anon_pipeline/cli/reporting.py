@@ -14,8 +14,8 @@ import click
 from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option, show_values_option
 
 if TYPE_CHECKING:
-    from anon_pipeline.locations import Locations
     from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
 
 __all__ = ["new_page", "report", "write_page"]
 
@@ -51,7 +51,7 @@ def report(
     The public report lies beside the manifest already; this makes it anew, for a release that was made before
     there were reports. The internal one shows each column before and after, and is for the curator alone.
     """
-    from anon_pipeline.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against, verified_table  # noqa: PLC0415
     from anon_pipeline.report import public_report  # noqa: PLC0415
@@ -85,7 +85,7 @@ def new_page(path: Path, release: Path) -> Path:
     Raises:
         InputError: it is in that folder, no .html file by its name, or its folder is not there.
     """
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
     folder = release if release.suffix != ".json" else release.parent
     if path.suffix != ".html":
@@ -103,8 +103,8 @@ def write_page(path: Path, page: bytes, *, private: bool) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    from anon_pipeline.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.errors import InputError, in_words  # noqa: PLC0415
+    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, in_words  # noqa: PLC0415
 
     try:
         replace_file(path, page, mode=0o600 if private else 0o644, what="page")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anon_pipeline.gate import GateReport
-    from anon_pipeline.locations import Locations
+    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.recode import Progress as Far
 
 __all__ = [
@@ -78,7 +78,7 @@ def show_names(ctx: click.Context, names: Sequence[str]) -> None:
 
 def locations_of(policy_file: Path, project: Path | None, *, outside: bool = False) -> Locations:
     """Return the folders of the project that a policy belongs to, or of the one that was named."""
-    from anon_pipeline.locations import Locations, project_root  # noqa: PLC0415
+    from anon_pipeline.policy.locations import Locations, project_root  # noqa: PLC0415
 
     return Locations.of(project or project_root(policy_file), outside=outside)
 

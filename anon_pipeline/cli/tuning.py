@@ -25,7 +25,7 @@ from anon_pipeline.cli.shared import (
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.tuning.grid import Grid
-    from anon_pipeline.tuning.model import Tuning
+    from anon_pipeline.tuning.tuned import Tuning
 
 __all__ = ["tune"]
 
@@ -67,7 +67,7 @@ def tune(
     is published and no ε is spent. Ends with 3 if no point of the grid passes the limits that can be judged.
     """
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.tuning.tables import describe  # noqa: PLC0415
+    from anon_pipeline.tuning.printed import describe  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
@@ -125,7 +125,7 @@ def _or_none(text: str) -> float | None:
 
 def _values(text: str | None, option: str, kind: Callable[[str], Value]) -> tuple[Value, ...]:
     """Read values between commas."""
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
 
     if text is None:
         return ()
@@ -141,7 +141,7 @@ def _print(tuning: Tuning, title: str) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    from anon_pipeline.tuning.tables import rows  # noqa: PLC0415
+    from anon_pipeline.tuning.printed import rows  # noqa: PLC0415
 
     found = rows(tuning)
     common = [name for name in _GRID if found and len({row[name] for row in found}) == 1]
@@ -160,10 +160,10 @@ def _print(tuning: Tuning, title: str) -> None:
 
 def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> None:
     """Write what was asked for, each file whole or not at all, readable by its owner alone."""
-    from anon_pipeline.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.errors import InputError, in_words  # noqa: PLC0415
+    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, in_words  # noqa: PLC0415
     from anon_pipeline.tuning.chart import ru_map  # noqa: PLC0415
-    from anon_pipeline.tuning.tables import as_csv  # noqa: PLC0415
+    from anon_pipeline.tuning.printed import as_csv  # noqa: PLC0415
 
     asked = ((csv_file, lambda: as_csv(tuning)), (map_file, lambda: ru_map(tuning, policy)))
     for path, made in asked:

@@ -140,7 +140,7 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
     del key_names  # deleting needs no key
     import datetime  # noqa: PLC0415
 
-    from anon_pipeline.staged import STAGES  # noqa: PLC0415
+    from anon_pipeline.stages.private import STAGES  # noqa: PLC0415
     from anon_pipeline.vault.retention import purge as purged  # noqa: PLC0415
 
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
@@ -159,7 +159,7 @@ def new_people(policy_file: Path, project: Path | None, allow_outside: bool) -> 
     this command it is not. People who are in both and whose keys are written in another way count as new from
     then on, for cross_release_k and for their ε. To bring the keys into their old form is always better.
     """
-    from anon_pipeline.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
@@ -190,7 +190,7 @@ def _own(project: Path, place: str | None) -> Store:
 
 
 def _store(project: Path, place: str | None) -> Store:
-    from anon_pipeline.locations import Locations  # noqa: PLC0415
+    from anon_pipeline.policy.locations import Locations  # noqa: PLC0415
     from anon_pipeline.vault.store import store_at  # noqa: PLC0415
 
     return store_at(place or Locations.of(project.absolute()).vault_place)

@@ -49,7 +49,7 @@ def verify(
     limits. What cannot be verified without --policy, --public-key or the originals is named, leaf by leaf of
     the manifest; it does not count as refused. Of releases that tell too much, it warns.
     """
-    from anon_pipeline.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.signing import read_public_key  # noqa: PLC0415

@@ -1,6 +1,6 @@
 """What tells an identifier of a person by its form: a table of records, one for each kind of identifier."""
 
-from anon_pipeline.detectors.model import Detector, Form
+from anon_pipeline.detectors.detector import Detector, Form
 from anon_pipeline.detectors.table import DETECTORS, NAMES
 
 __all__ = ["DETECTORS", "NAMES", "Detector", "Form"]

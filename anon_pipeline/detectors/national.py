@@ -13,8 +13,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 
+from anon_pipeline.detectors.detector import Detector, Form, Unlike
 from anon_pipeline.detectors.lookalikes import book_numbers
-from anon_pipeline.detectors.model import Detector, Form, Unlike
 
 __all__ = ["NATIONAL", "luhn"]
 

@@ -1,7 +1,7 @@
 """The table of all detectors: addresses, telephones, accounts, then national numbers of persons.
 
 A new kind of identifier is one entry here or in `national`. Belongs here: entries and what checks them. Does
-not belong here: what a match means for a column (`deidentify.patterns`).
+not belong here: what a match means for a column (`detectors.patterns`).
 Source: formats as their issuers publish them: RFC 5321 (e-mail), ISO 13616 (IBAN), SSA (no area 000, 666 or
 9xx, no group 00, no serial 0000), ISO/IEC 7812 (payment cards).
 """
@@ -11,9 +11,9 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from anon_pipeline.detectors.detector import Detector, Form
 from anon_pipeline.detectors.domains import is_host
 from anon_pipeline.detectors.lookalikes import amounts, versions
-from anon_pipeline.detectors.model import Detector, Form
 from anon_pipeline.detectors.national import NATIONAL, luhn
 from anon_pipeline.detectors.telephone import TELEPHONE
 

@@ -1,6 +1,6 @@
 """Telephone numbers: international, American, national ones that begin with 0, and those with a word before.
 
-Belongs here: the forms. Does not belong here: when a form counts (`deidentify.patterns`).
+Belongs here: the forms. Does not belong here: when a form counts (`detectors.patterns`).
 Source: ITU-T E.164 and E.123 (15 digits at most, `+` and country code), the North American Numbering Plan,
 and the national plans of countries that dial 0 before an area or network (most of Europe, Asia, Oceania).
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from anon_pipeline.detectors.detector import Detector, Form
 from anon_pipeline.detectors.lookalikes import book_numbers, drug_codes, signed_numbers
-from anon_pipeline.detectors.model import Detector, Form
 
 __all__ = ["TELEPHONE"]
 

@@ -1,6 +1,6 @@
 """The gate: limits to verdicts, contracts of every stage's table, expectations for Great Expectations."""
 
 from anon_pipeline.gate.judge import evaluate, limits_of
-from anon_pipeline.gate.report import GateReport, Status, Verdict
+from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 
 __all__ = ["GateReport", "Status", "Verdict", "evaluate", "limits_of"]

@@ -13,8 +13,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.deidentify import ID, MASKED
-from anon_pipeline.encode import CLASS, PERSON, RECORD
+from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.gate.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
 from anon_pipeline.gate.shape import Contract, Rule, Shape, broken_rules
 from anon_pipeline.gate.witness import broken_by_pandera, unproven
@@ -23,6 +22,8 @@ from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import MICROAGGREGATION
+from anon_pipeline.stages.deidentify import MASKED
+from anon_pipeline.stages.persons import ID
 
 __all__ = [
     "broken_contract",

@@ -1,7 +1,7 @@
 """The rule of every contract that no column holds an identifier which nobody declared.
 
 Belongs here: the rule, and what it says of a column that breaks it: detector and records, never a value. Does
-not belong here: finding identifiers (`deidentify.patterns`), other rules (`contracts`).
+not belong here: finding identifiers (`detectors.patterns`), other rules (`contracts`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from anon_pipeline.deidentify import matches
 from anon_pipeline.detectors import DETECTORS
+from anon_pipeline.detectors.patterns import matches
 from anon_pipeline.policy.columns import Column
 
 __all__ = ["RULE", "NoIdentifiers", "no_identifiers", "said_in_detail"]

@@ -14,20 +14,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.compose.intersection import fewest_compatible, history
-from anon_pipeline.compose.memory import Memory, class_texts
-from anon_pipeline.compose.sticky import redrawn
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.encode import PERSON, PRIVATE
-from anon_pipeline.errors import InputError
-from anon_pipeline.facts import Facts
-from anon_pipeline.gate.attacks import attack_limits, attack_verdicts, linking_limit, verdict_on
-from anon_pipeline.gate.contracts import broken_contract, release_contract
-from anon_pipeline.gate.report import GateReport, Status, Verdict
-from anon_pipeline.gate.verdicts import ALONE, bounded, needing
-from anon_pipeline.lineage import Descent
-from anon_pipeline.measure.evidence import Evidence, evidence_from
-from anon_pipeline.measure.measures import (
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import PERSON, PRIVATE
+from anon_pipeline.evidence.evidence import Evidence, evidence_from
+from anon_pipeline.evidence.measures import (
     class_closeness,
     class_diversity,
     close,
@@ -36,10 +27,19 @@ from anon_pipeline.measure.measures import (
     needs_originals,
     suppressed_share,
 )
-from anon_pipeline.measure.origin import broken_origin
+from anon_pipeline.facts.origin import broken_origin
+from anon_pipeline.facts.records import Facts
+from anon_pipeline.gate.contracts import broken_contract, release_contract
+from anon_pipeline.limits.comparing import ALONE, bounded, needing
+from anon_pipeline.limits.on_attacks import attack_limits, attack_verdicts, linking_limit, verdict_on
+from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.history.intersection import fewest_compatible, history
+from anon_pipeline.stages.history.memory import Memory, class_texts
+from anon_pipeline.stages.history.sticky import redrawn
+from anon_pipeline.stages.lineage import Descent
 
 _FORGOTTEN = "needs the memory of what was published; Memory.empty() says that nothing was"
 

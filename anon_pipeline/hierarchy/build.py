@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.values import dates, finite_numbers, texts
 from anon_pipeline.hierarchy.computed import (
     date_levels,
     interval_levels,
@@ -21,9 +22,9 @@ from anon_pipeline.hierarchy.computed import (
     number_text,
     suppress_levels,
 )
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.hierarchy.tables import read_table, tree_levels
+from anon_pipeline.hierarchy.written import read_table, tree_levels
 from anon_pipeline.policy.hierarchies import (
     Dates,
     HierarchySpec,
@@ -34,7 +35,6 @@ from anon_pipeline.policy.hierarchies import (
     Table,
     Tree,
 )
-from anon_pipeline.values import dates, finite_numbers, texts
 
 __all__ = ["code_column"]
 

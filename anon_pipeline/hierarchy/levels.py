@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["TOP", "from_columns"]
 

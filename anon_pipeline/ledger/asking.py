@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.budget import Entry, State, exact_text, spent
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.kinds import kind_of

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.asking import (
     Asked,
     asked_in,

@@ -1,13 +1,13 @@
 """Draws that are there already: whether one may be used again, and opening its release for nothing.
 
-Belongs here: these two steps. Does not belong here: booking a new draw (`book`), its key (`publish.draws`).
+Belongs here: these two steps. Does not belong here: booking a draw (`book`), its key (`publish.draw_keys`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.asking import Asked, is_over, refuse_another
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import states

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import asked_in, is_over
 from anon_pipeline.ledger.book import Ledger
 

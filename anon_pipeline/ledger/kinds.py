@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.budget import Entry, window_of, within
 from anon_pipeline.policy.model import Policy
 

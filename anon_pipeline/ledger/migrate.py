@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import sqlalchemy as sa
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.budget import Entry, State, states
 from anon_pipeline.ledger.chain import Broken, Event, Head, broken_at, sealed
 from anon_pipeline.ledger.checkpoint import Checkpoint, checkpoint_in, checkpoint_of, digest_of, text_of

@@ -17,11 +17,11 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from anon_pipeline.disk import disk
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.disk import disk
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.chain import Event, Head
 from anon_pipeline.ledger.migrate import up_to_date, upgrade
-from anon_pipeline.locations import plain_ledger
+from anon_pipeline.policy.locations import plain_ledger
 
 __all__ = [
     "CHECKPOINT",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.page import Page, all_trusted

@@ -12,11 +12,7 @@ from typing import Any
 
 import dagster as dg
 
-from anon_pipeline import pipeline
-from anon_pipeline.deidentify import hashing_key
-from anon_pipeline.errors import private_stage
-from anon_pipeline.lineage import Where
-from anon_pipeline.locations import Locations
+from anon_pipeline.base.errors import private_stage
 from anon_pipeline.orchestration.draws import draws_in
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
@@ -32,6 +28,7 @@ from anon_pipeline.orchestration.vault import (
     where_at,
 )
 from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.beforehand import refuse_what_cannot_be_published
@@ -39,7 +36,10 @@ from anon_pipeline.publish.booking import Booking, booking, release_id_in
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.report import class_sizes
 from anon_pipeline.sources import read_source
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.deidentify import hashing_key
+from anon_pipeline.stages.lineage import Where
+from anon_pipeline.stages.private import Staged
 
 __all__ = ["build_assets", "stage_key"]
 

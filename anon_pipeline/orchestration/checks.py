@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 import pandas as pd
 
-from anon_pipeline.compose.memory import Memory
-from anon_pipeline.encode import code_quasi_identifiers
-from anon_pipeline.errors import InputError, private_stage
+from anon_pipeline.base.errors import InputError, private_stage
+from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.gate.contracts import (
     broken_contract,
@@ -23,8 +22,7 @@ from anon_pipeline.gate.contracts import (
     k_anonymized_contract,
     raw_contract,
 )
-from anon_pipeline.gate.words import meaning
-from anon_pipeline.lineage import Descent, Where
+from anon_pipeline.limits.words import meaning
 from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.memory import published_before
@@ -36,10 +34,12 @@ from anon_pipeline.orchestration.vault import trusted, where_at
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.sources.population import Population, read_population
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.stages.private import Staged
 
 if TYPE_CHECKING:
-    from anon_pipeline.gate.expectations import SuiteResult
+    from anon_pipeline.gate.great_expectations import SuiteResult
 
 __all__ = ["build_checks"]
 
@@ -232,7 +232,7 @@ def _suite(policy: Policy, judged: _Judged, hierarchies: Path) -> "SuiteResult":
 
     Tables that do not belong together fail the suite, as they fail every limit of the gate.
     """
-    from anon_pipeline.gate.expectations import Outcome, SuiteResult, gate_batch, validate  # noqa: PLC0415
+    from anon_pipeline.gate.great_expectations import Outcome, SuiteResult, gate_batch, validate  # noqa: PLC0415
 
     try:
         batch = gate_batch(

@@ -10,7 +10,6 @@ import dagster as dg
 from dagster.components.scaffold.scaffold import ScaffoldRequest
 from pydantic import BaseModel
 
-from anon_pipeline.locations import project_root
 from anon_pipeline.orchestration.assets import build_assets
 from anon_pipeline.orchestration.checks import build_checks
 from anon_pipeline.orchestration.guard import check_defs
@@ -18,6 +17,7 @@ from anon_pipeline.orchestration.ignoring import ignore_vault
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
+from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.templates import template
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from anon_pipeline.errors import GateRefused, PublishError
+from anon_pipeline.base.errors import GateRefused, PublishError
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.ignoring import ignore_vault

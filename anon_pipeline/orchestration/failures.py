@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import dagster as dg
 
-from anon_pipeline.errors import AnonPipelineError, GateRefused
+from anon_pipeline.base.errors import AnonPipelineError, GateRefused
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.metadata import report_metadata
 

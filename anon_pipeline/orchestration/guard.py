@@ -6,7 +6,7 @@ Belongs here: finding the files. Does not belong here: the limits (`policy`), lo
 
 from pathlib import Path
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy.load import check_policy_file
 
 __all__ = ["check_defs", "check_defs_below"]

@@ -7,7 +7,7 @@ Belongs here: reading what Dagster recorded of the checks. Does not belong here:
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
 
-from anon_pipeline.errors import GateRefused
+from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.names import gate_check_keys
 from anon_pipeline.policy.model import Policy

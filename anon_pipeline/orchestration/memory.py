@@ -14,20 +14,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from anon_pipeline.compose.memory import Memory, Past
-from anon_pipeline.compose.memory_table import from_table, to_table
-from anon_pipeline.deidentify import hashing_key, memory_key
-from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.ledger.recovery import must_remember
-from anon_pipeline.locations import Locations
-from anon_pipeline.measure.fact_rules import is_digest, is_release_id
 from anon_pipeline.orchestration.remote_lock import held_remotely
 from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.publish.writer import read_manifest
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.deidentify import hashing_key
+from anon_pipeline.stages.history.memory import Memory, Past
+from anon_pipeline.stages.history.memory_table import from_table, to_table
+from anon_pipeline.stages.persons import memory_key
+from anon_pipeline.stages.private import Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from
@@ -43,7 +44,7 @@ _BESIDE = "beside"
 
 @dataclass(frozen=True, slots=True)
 class VaultArchive:
-    """Keeps a release's memory as ``<vault>/<release>/memory.parquet``; see `compose.archive.Archive`.
+    """Keeps a release's memory as ``<vault>/<release>/memory.parquet``; see `stages.history.archive.Archive`.
 
     opens: opens the vault, with its keys of now; default: the one that locations and environment lead to.
     """

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import dagster as dg
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["partition_of_run", "partitions_of"]

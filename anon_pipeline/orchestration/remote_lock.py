@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.errors import ANOTHER_DRAW, InputError
+from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.vault.remote import RemoteStore
 

@@ -12,10 +12,10 @@ from typing import Any
 import dagster as dg
 from pydantic import field_validator
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.locations import Locations, plain_ledger, plain_vault
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.orchestration.vault import VaultIOManager
-from anon_pipeline.places import LOCAL, is_local
+from anon_pipeline.policy.locations import Locations, plain_ledger, plain_vault
 
 __all__ = ["FOLDERS", "VAULT", "Folders", "default_resources", "with_resources"]
 

@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import field_validator
 
-from anon_pipeline.errors import InputError, in_words, private_stage
-from anon_pipeline.lineage import Where, broken_table, from_json, to_json
-from anon_pipeline.locations import Locations, plain_vault
-from anon_pipeline.measure.recorded import checked_facts
+from anon_pipeline.base.errors import InputError, in_words, private_stage
+from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.policy.locations import Locations, plain_vault
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
-from anon_pipeline.staged import STAGES, Staged
+from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json
+from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.gitindex import refuse_tracked
 from anon_pipeline.vault.identity import project_of
@@ -216,7 +216,7 @@ def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
 
 
 def trusted(policy: Policy, staged: Staged) -> Staged:
-    """Return a table of the vault whose facts are what the stages write; see `measure.recorded`.
+    """Return a table of the vault whose facts are what the stages write; see `facts.recorded`.
 
     Args:
         policy: of the release.

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
 
 __all__ = ["exact_fraction", "split_epsilon"]
 

@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.perturb.categories import CategoryNoise, exponents
+from anon_pipeline.perturb.category_law import CategoryNoise, exponents
 from anon_pipeline.perturb.keys import Source, Words, by_element, integers_each
 
 __all__ = ["draw_categories", "thresholds"]

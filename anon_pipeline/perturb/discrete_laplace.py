@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import ANOTHER_DRAW, InputError, PolicyError
+from anon_pipeline.base.errors import ANOTHER_DRAW, InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.feeding import feed
 from anon_pipeline.perturb.keys import Source, by_element

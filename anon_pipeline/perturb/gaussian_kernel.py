@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.perturb.laplace_kernel import below, bernoulli_exp, bernoulli_exp_one
 
 __all__ = ["bernoulli_square", "fill", "sample"]

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anon_pipeline.compiled import elementwise, kernel
+from anon_pipeline.base.compiled import elementwise, kernel
 
 __all__ = ["STEPS", "beyond", "calibrated", "cdf", "delta", "excess", "mean_absolute", "pmf", "variance"]
 

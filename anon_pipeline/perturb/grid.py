@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 
 __all__ = ["LARGEST", "from_grid", "quantize", "to_grid"]

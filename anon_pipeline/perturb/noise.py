@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import EquivalenceClasses
-from anon_pipeline.errors import ANOTHER_DRAW, InputError
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import ANOTHER_DRAW, InputError
+from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb import gaussian_kernel, staircase_kernel
 from anon_pipeline.perturb.discrete_laplace import refuse_inexact
 from anon_pipeline.perturb.feeding import feed

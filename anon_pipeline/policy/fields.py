@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from anon_pipeline.places import LOCAL, is_local
-from anon_pipeline.policy.names import escaped, plain
+from anon_pipeline.base.places import LOCAL, is_local
+from anon_pipeline.base.spelling import escaped, plain
 
 __all__ = [
     "CategoryMechanism",

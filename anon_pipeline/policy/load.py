@@ -13,9 +13,9 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from anon_pipeline.errors import PolicyError, in_words
-from anon_pipeline.limits import POLICY_BYTES, read_small
-from anon_pipeline.places import LOCAL, is_local
+from anon_pipeline.base.errors import PolicyError, in_words
+from anon_pipeline.base.places import LOCAL, is_local
+from anon_pipeline.base.reading import POLICY_BYTES, read_small
 from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.retired import RETIRED, broken_since

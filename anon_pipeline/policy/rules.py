@@ -10,10 +10,10 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from anon_pipeline.base.spelling import escaped, look_alikes, plain
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
 from anon_pipeline.policy.mechanisms import broken_mechanisms
-from anon_pipeline.policy.names import escaped, look_alikes, plain
 
 __all__ = ["COVERING", "FULL_DOMAIN", "PREFERRING", "broken_rules"]
 

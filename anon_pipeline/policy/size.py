@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from anon_pipeline.errors import PolicyError
-from anon_pipeline.limits import POLICY_DEPTH, POLICY_NODES, POLICY_NUMBER, POLICY_TEXT
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.base.reading import POLICY_DEPTH, POLICY_NODES, POLICY_NUMBER, POLICY_TEXT
 
 __all__ = ["refuse_large", "refuse_large_values"]
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.ledger.budget import spent
-from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.errors import AnonPipelineError, InputError, PublishError
-from anon_pipeline.facts import Facts, PerturbedFacts
+from anon_pipeline.base.errors import AnonPipelineError, InputError, PublishError
+from anon_pipeline.facts.records import Facts, PerturbedFacts
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.publish.writer import read_manifest
 

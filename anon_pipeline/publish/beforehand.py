@@ -6,9 +6,9 @@ depends on the drawn noise or on the moment (the gate's limits, a full disk, ano
 
 from __future__ import annotations
 
-from anon_pipeline.errors import InputError, PublishError
-from anon_pipeline.locations import Locations
-from anon_pipeline.measure.population import coded_population
+from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.evidence.population_risk import coded_population
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.signing import signing_key

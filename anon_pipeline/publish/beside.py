@@ -14,8 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.disk import PART
-from anon_pipeline.errors import PublishError
+from anon_pipeline.base.disk import PART
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.publish.lock import LOCK, Owner
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest

@@ -17,23 +17,16 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from anon_pipeline.compose.memory import Memory
-from anon_pipeline.errors import (
-    AnonPipelineError,
-    GateRefused,
-    InputError,
-    PolicyError,
-    PublishError,
-)
-from anon_pipeline.facts import Facts, PerturbedFacts
+from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError, PolicyError, PublishError
+from anon_pipeline.facts.records import Facts, PerturbedFacts
 from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
 from anon_pipeline.ledger.asking import refuse_another
 from anon_pipeline.ledger.draws import again, over
 from anon_pipeline.ledger.fence import fenced
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
 from anon_pipeline.ledger.recovery import unknown
-from anon_pipeline.locations import OFF, Locations
 from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import Out, holds, release_id_in
 from anon_pipeline.publish.remembering import (
@@ -43,6 +36,7 @@ from anon_pipeline.publish.remembering import (
     refuse_unless_remembered,
 )
 from anon_pipeline.publish.writer import Fence, read_manifest
+from anon_pipeline.stages.history.memory import Memory
 
 __all__ = [
     "Booking",

@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from anon_pipeline.errors import PublishError
-from anon_pipeline.locations import Locations
+from anon_pipeline.base.errors import PublishError
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["nearest", "refuse_private_place"]

@@ -19,14 +19,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from anon_pipeline.errors import InputError, private_stage
+from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.ledger import Asked
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.perturb.keys import NoiseKey, fresh_key
 from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import Booking
-from anon_pipeline.publish.draws import Draw, Draws
-from anon_pipeline.staged import Drawn
+from anon_pipeline.publish.draw_keys import Draw, Draws
+from anon_pipeline.stages.private import Drawn
 
 __all__ = ["Opening", "binding_of", "forget_published", "take"]
 
@@ -36,7 +36,7 @@ def binding_of(asked: Asked, noise_input: str) -> str:
 
     Args:
         asked: what the release enters into the ledger, with the ε that it spends.
-        noise_input: see `compose.noise_input`.
+        noise_input: see `stages.noise_input`.
     """
     said = {
         "input": noise_input,

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
-from anon_pipeline.gate.attacks import limits_on_attacks
-from anon_pipeline.measure.categories import category_noises
-from anon_pipeline.measure.evidence import noises
-from anon_pipeline.perturb.categories import CATEGORY_MECHANISMS, CategoryNoise
+from anon_pipeline.encode.categories import category_noises
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.limits.on_attacks import limits_on_attacks
+from anon_pipeline.perturb.category_law import CATEGORY_MECHANISMS, CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy

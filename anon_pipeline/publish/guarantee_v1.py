@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
-from anon_pipeline.measure.categories import category_noises
-from anon_pipeline.measure.evidence import noises
-from anon_pipeline.perturb.categories import CATEGORY_MECHANISMS, CategoryNoise
+from anon_pipeline.encode.categories import category_noises
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.perturb.category_law import CATEGORY_MECHANISMS, CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy

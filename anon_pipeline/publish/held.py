@@ -16,12 +16,12 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.errors import InputError, in_words
-from anon_pipeline.limits import MANIFEST_BYTES, Held, exceeded, file_size, read_small
+from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.reading import MANIFEST_BYTES, Held, exceeded, file_size, read_small
+from anon_pipeline.base.spelling import plain
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.names import plain
 from anon_pipeline.policy.sections import Limits, SourceOptions
-from anon_pipeline.publish.tables import from_bytes, read_release, schema_of
+from anon_pipeline.publish.file_formats import from_bytes, read_release, schema_of
 from anon_pipeline.sources.files import read_csv, read_parquet
 
 __all__ = ["VERSIONS", "Read", "bytes_of", "held_file", "is_page", "limits_of", "manifest_of", "readings"]

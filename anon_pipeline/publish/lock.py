@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from anon_pipeline.disk import PART, disk
-from anon_pipeline.errors import ANOTHER_DRAW, PublishError
+from anon_pipeline.base.disk import PART, disk
+from anon_pipeline.base.errors import ANOTHER_DRAW, PublishError
 
 __all__ = ["FOREIGN_AGE", "LOCK", "Owner", "alone", "held", "is_gone", "refuse_strange", "this_process"]
 

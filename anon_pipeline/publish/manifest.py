@@ -13,9 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.facts import Facts
-from anon_pipeline.gate.report import GateReport
-from anon_pipeline.measure.origin import hierarchy_digests
+from anon_pipeline.facts.origin import hierarchy_digests
+from anon_pipeline.facts.records import Facts
+from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.guarantee import guarantee
 

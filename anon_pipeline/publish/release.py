@@ -15,30 +15,30 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.canonical import canonical
-from anon_pipeline.compose.archive import Archive, refuse_unless_archived
-from anon_pipeline.compose.memory import Memory, Past, remember
-from anon_pipeline.compose.sticky import spent_since
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.encode import RECORD
-from anon_pipeline.errors import ANOTHER_DRAW, GateRefused, PublishError
+from anon_pipeline.base.canonical import canonical
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
+from anon_pipeline.encode.codes import RECORD
+from anon_pipeline.facts.recorded import checked_facts
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
-from anon_pipeline.lineage import Descent, Where
-from anon_pipeline.locations import Locations
-from anon_pipeline.measure.recorded import checked_facts
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
 from anon_pipeline.publish.destination import refuse_private_place
+from anon_pipeline.publish.draw_keys import Draws
 from anon_pipeline.publish.drawing import forget_published
-from anon_pipeline.publish.draws import Draws
+from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, to_bytes
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.signing import signing_key
-from anon_pipeline.publish.tables import column_types, file_types, from_bytes, to_bytes
 from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
 from anon_pipeline.report import public_report
 from anon_pipeline.sources.population import Population, read_population
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
+from anon_pipeline.stages.history.memory import Memory, Past, remember
+from anon_pipeline.stages.history.sticky import spent_since
+from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.stages.private import Staged
 
 __all__ = ["Judged", "Published", "judge", "publish", "refuse_unless_passed"]
 

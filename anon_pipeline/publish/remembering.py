@@ -12,11 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.compose.memory import Memory
-from anon_pipeline.errors import InputError, PublishError
+from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.ledger import Asked, Ledger
 from anon_pipeline.ledger.recovery import must_remember, unknown
 from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.stages.history.memory import Memory
 
 __all__ = ["ids_in", "manifests_of", "perturbed_in", "refuse_unless_known", "refuse_unless_remembered"]
 

@@ -1,7 +1,7 @@
 """The shape of a manifest: every key that it must have, no other, and what kind of value each leaf holds.
 
 Keys of verdicts are those that a verdict publishes, those of facts from the rules that every field has
-(`measure.recorded`), so that a field that is added is known here, too. A missing key, an unknown one and a
+(`facts.recorded`), so that a field that is added is known here, too. A missing key, an unknown one and a
 value of another kind are refused, whatever they say. Belongs here: kinds of values. Does not belong here:
 whether a value is right (`recorded`), versions of before (`version_1`).
 """
@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.spelling import plain
+from anon_pipeline.facts.fact_rules import is_count, is_digest
+from anon_pipeline.facts.kinds import broken_kinds
+from anon_pipeline.facts.recorded import FIELDS
 from anon_pipeline.gate import GateReport, Status, Verdict
-from anon_pipeline.locations import plain_partition
-from anon_pipeline.measure.fact_rules import is_count, is_digest
-from anon_pipeline.measure.kinds import broken_kinds
-from anon_pipeline.measure.recorded import FIELDS
-from anon_pipeline.policy.names import plain
+from anon_pipeline.policy.locations import plain_partition
+from anon_pipeline.publish.file_formats import is_type
 from anon_pipeline.publish.manifest import RECORDED
-from anon_pipeline.publish.tables import is_type
 
 __all__ = [
     "FILE",
@@ -172,7 +172,7 @@ TOP: Mapping[str, Shape] = {
     "epsilon": or_none(_positive),
     "guarantee": Each(is_text),
     "allowed": Each({"column": is_text, "detector": is_text, "reason": is_text}),
-    "facts": lambda value: True,  # see `measure.kinds`
+    "facts": lambda value: True,  # see `facts.kinds`
     "packages": dict.fromkeys(RECORDED, is_version),
     "report": {"name": is_text, "sha256": is_digest, "size": is_whole},
     "signature?": {"algorithm": _is("ed25519"), "key_id": _key_id, "value": _signed},

@@ -28,8 +28,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from anon_pipeline.errors import InputError, in_words
-from anon_pipeline.limits import KEY_BYTES, read_small
+from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.reading import KEY_BYTES, read_small
 from anon_pipeline.policy.sections import Sign
 
 __all__ = ["broken_signature", "key_id", "read_public_key", "signed", "signing_key", "write_keys"]

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.recovery import unknown
-from anon_pipeline.locations import Locations
-from anon_pipeline.publish.draws import Draws, drawn_in, forget
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.draw_keys import Draws, drawn_in, forget
 from anon_pipeline.vault.artefacts import Vault
 
 __all__ = ["give_up_unbooked"]

@@ -14,8 +14,8 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from anon_pipeline.gate import GateReport
-from anon_pipeline.measure.balance import TOGETHER
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.balance import TOGETHER
 
 __all__ = ["Asked", "Unverified", "unverified"]
 

@@ -18,11 +18,12 @@ from typing import Any
 import pandas as pd
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.errors import AnonPipelineError, InputError
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import AnonPipelineError, InputError
+from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.measure.origin import hierarchy_digests
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.publish.held import Read, held_file, limits_of, manifest_of, readings
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.outdated import LOOKED_FOR, Warned, warned
@@ -33,9 +34,7 @@ from anon_pipeline.publish.recorded import (
     broken_share,
     broken_statements,
 )
-from anon_pipeline.publish.rules import RULES_2, Rules
 from anon_pipeline.publish.signing import broken_signature
-from anon_pipeline.publish.tables import read_release
 from anon_pipeline.publish.unverified import Asked, Unverified, unverified
 from anon_pipeline.publish.verify_files import (
     FOLDER,
@@ -50,6 +49,7 @@ from anon_pipeline.publish.verify_files import (
     unsaid,
 )
 from anon_pipeline.publish.version_1 import RULES_1
+from anon_pipeline.publish.versions import RULES_2, Rules
 from anon_pipeline.sources.population import read_population
 
 __all__ = ["Against", "Verification", "verification", "verified_table", "verify_release"]

@@ -14,16 +14,16 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.reading import REPORT_BYTES, Held
 from anon_pipeline.gate import Status, Verdict
-from anon_pipeline.limits import REPORT_BYTES, Held
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Limits
 from anon_pipeline.publish.beside import lying_beside
+from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, schema_of
 from anon_pipeline.publish.held import Read, bytes_of, is_page, limits_of, readings
 from anon_pipeline.publish.recorded import broken_names, can_be_partition
-from anon_pipeline.publish.tables import column_types, file_types, from_bytes, schema_of
 
 __all__ = [
     "FOLDER",

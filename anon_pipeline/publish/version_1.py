@@ -15,16 +15,15 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.deidentify.patterns_1 import matches_1
-from anon_pipeline.facts import Facts
+from anon_pipeline.facts.kinds import broken_kinds
+from anon_pipeline.facts.origin import hierarchy_digests
+from anon_pipeline.facts.recorded_1 import FIELDS_1, broken_facts_1, decided_1
+from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import limits_of
-from anon_pipeline.measure.kinds import broken_kinds
-from anon_pipeline.measure.origin import hierarchy_digests
-from anon_pipeline.measure.recorded_1 import FIELDS_1, broken_facts_1, decided_1
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.version_1 import digest_1, making_1
 from anon_pipeline.publish.guarantee_v1 import guarantee
-from anon_pipeline.publish.rules import Rules
+from anon_pipeline.publish.patterns_1 import matches_1
 from anon_pipeline.publish.shape import (
     FILE,
     GATE,
@@ -36,6 +35,7 @@ from anon_pipeline.publish.shape import (
     is_version,
     strange,
 )
+from anon_pipeline.publish.versions import Rules
 
 __all__ = ["RULES_1"]
 

@@ -21,9 +21,9 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from anon_pipeline.disk import PART, clear_parts, disk, make_folder, replace_file
-from anon_pipeline.errors import PublishError
-from anon_pipeline.limits import MANIFEST_BYTES, read_small
+from anon_pipeline.base.disk import PART, clear_parts, disk, make_folder, replace_file
+from anon_pipeline.base.errors import PublishError
+from anon_pipeline.base.reading import MANIFEST_BYTES, read_small
 from anon_pipeline.publish.destination import nearest
 from anon_pipeline.publish.lock import held, refuse_strange
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile

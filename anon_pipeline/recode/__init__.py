@@ -6,8 +6,8 @@ the first call, because numba takes most of a second.
 
 from __future__ import annotations
 
-from anon_pipeline.errors import InfeasibleError
-from anon_pipeline.recode.model import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.recode.task import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
 __all__ = [
     "BY_ORDER",
@@ -121,10 +121,10 @@ def recode(task: Task) -> Recoding:
     """
     _require_fitting(task)
     task.told(Progress("loading"))
-    from anon_pipeline.recode.fulldomain.release import full_domain  # noqa: PLC0415
-    from anon_pipeline.recode.microaggregation.classes import microaggregation  # noqa: PLC0415
-    from anon_pipeline.recode.mondrian.classes import mondrian  # noqa: PLC0415
-    from anon_pipeline.recode.table import distinct_tuples  # noqa: PLC0415
+    from anon_pipeline.recode.fulldomain.recoding import full_domain  # noqa: PLC0415
+    from anon_pipeline.recode.microaggregation.microaggregation import microaggregation  # noqa: PLC0415
+    from anon_pipeline.recode.mondrian.mondrian import mondrian  # noqa: PLC0415
+    from anon_pipeline.recode.tuples import distinct_tuples  # noqa: PLC0415
 
     _require_feasible(task)
     table = distinct_tuples(task.codes, task.hierarchies)

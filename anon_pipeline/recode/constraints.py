@@ -12,9 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InfeasibleError
-from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit
-from anon_pipeline.recode.rules import (
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.recode.class_rules import (
     CLOSE,
     DISTINCT,
     ENTROPY,
@@ -25,6 +24,7 @@ from anon_pipeline.recode.rules import (
     RECURSIVE,
     Rules,
 )
+from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
 from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
 

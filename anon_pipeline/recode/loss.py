@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.model import LossName, Task
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.task import LossName, Task
 
 __all__ = [
     "CELL_LOSSES",

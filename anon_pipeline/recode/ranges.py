@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.loss import ColumnCosts, information
-from anon_pipeline.recode.model import LossName, Task
+from anon_pipeline.recode.task import LossName, Task
 
 __all__ = [
     "Axis",

@@ -11,13 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.errors import InputError
-from anon_pipeline.facts import Facts
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
-from anon_pipeline.measure.recorded import checked_facts
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.staged import STAGES
+from anon_pipeline.stages.private import STAGES
 
 __all__ = ["Described", "described"]
 

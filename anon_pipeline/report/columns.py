@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.encode import CLASS
-from anon_pipeline.measure.evidence import value_classes
+from anon_pipeline.base.values import texts
+from anon_pipeline.encode.codes import CLASS
+from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.bins import MISSING, Bin, category_bins, number_bins, of_the_data, size_edges
-from anon_pipeline.values import texts
 
 __all__ = ["Correlation", "Distribution", "SizeBin", "class_sizes", "correlations", "distributions"]
 

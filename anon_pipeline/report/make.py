@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.measure.evidence import Evidence, evidence_from
-from anon_pipeline.measure.measures import linking
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.evidence.evidence import Evidence, evidence_from
+from anon_pipeline.evidence.measures import linking
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.checked import described
 from anon_pipeline.report.columns import class_sizes, correlations, distributions

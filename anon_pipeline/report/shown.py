@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from anon_pipeline.facts import Facts
+from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
-from anon_pipeline.gate.words import meaning
+from anon_pipeline.limits.words import meaning
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["noise_rows", "policy_text", "suppressed_rows", "verdict_rows"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.risk.histograms import class_sizes, starts_of
 
 __all__ = ["LARGEST_ASSIGNMENT", "AssignmentRisk", "assignment_risk"]

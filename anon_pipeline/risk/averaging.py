@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import ANOTHER_DRAW, InputError
+from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb import laplace_law
 from anon_pipeline.perturb.mechanisms import Noise, clamped, pmf, radius
 from anon_pipeline.risk.histograms import class_histograms

@@ -1,7 +1,7 @@
 """How many points lie in each of many boxes: the persons that each class of a release may be about.
 
 Belongs here: counting, by whole-number coordinates. Does not belong here: which persons and classes
-(`measure.population`), the risk (`population`).
+(`evidence.population_risk`), the risk (`population`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 
 __all__ = ["points_in_boxes"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.histograms import class_sizes, starts_of
 
 __all__ = ["ClassTable", "class_table", "finest_first", "lexicographically_below"]

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
 
 __all__ = ["Distance", "closeness"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.errors import InputError
 
 __all__ = ["MOST_PATTERNS", "Levels", "LinkageFiles", "distance_levels", "levels_of"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.perturb.laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
 from anon_pipeline.risk.histograms import class_histograms

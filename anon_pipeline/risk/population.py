@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 
 __all__ = ["PopulationRisk", "population_risk"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.expected import NoiseLaw
 
 __all__ = ["LARGEST_BALANCED", "PosteriorRisk", "posterior_risk"]

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 
 __all__ = ["SIZES", "MinimalUniques", "SampleUniques", "minimal_uniques", "sample_uniques"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.locations import plain_partition
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.distinct import refuse_same_file
 

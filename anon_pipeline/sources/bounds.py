@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.limits import FOOTER_BYTES, Held, exceeded, file_size, opened
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.reading import FOOTER_BYTES, Held, exceeded, file_size, opened
 from anon_pipeline.policy.sections import Limits
 
 __all__ = [

@@ -11,8 +11,8 @@ import glob
 import re
 from pathlib import Path
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.locations import plain_partition
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["refuse_same_file"]

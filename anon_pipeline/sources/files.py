@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from anon_pipeline.errors import InputError, withheld
-from anon_pipeline.limits import BoundedLines, Held, exceeded, opened
+from anon_pipeline.base.errors import InputError, withheld
+from anon_pipeline.base.reading import BoundedLines, Held, exceeded, opened
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.sources.bounds import (
     refuse_footer,

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.sources.people import (
     MAX_PEOPLE,
     RACES,

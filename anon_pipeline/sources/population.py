@@ -1,7 +1,7 @@
 """The population that the released records are a sample of, from the file that a policy names.
 
 Belongs here: reading it as a source is read, with the digest of what was read. Does not belong here: whom a
-released value stands for (`measure.population`).
+released value stands for (`evidence.population_risk`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.errors import InputError, in_words
-from anon_pipeline.headers import HEADERLESS, headerless, withheld_names
-from anon_pipeline.limits import Held, exceeded, read_small
+from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.headers import HEADERLESS, headerless, withheld_names
+from anon_pipeline.base.reading import Held, exceeded, read_small
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
 

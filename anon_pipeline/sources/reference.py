@@ -26,7 +26,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 
 __all__ = [
     "CORRELATION",

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import yaml
 
-from anon_pipeline.disk import replace_file
-from anon_pipeline.errors import PolicyError, in_words
-from anon_pipeline.limits import POLICY_BYTES, read_small
+from anon_pipeline.base.disk import replace_file
+from anon_pipeline.base.errors import PolicyError, in_words
+from anon_pipeline.base.reading import POLICY_BYTES, read_small
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.grid import Choice, policy_at

@@ -11,8 +11,8 @@ from html import escape
 from typing import Final
 
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.tuning.model import Point, Tuning
-from anon_pipeline.tuning.tables import number, title, verdict
+from anon_pipeline.tuning.printed import number, title, verdict
+from anon_pipeline.tuning.tuned import Point, Tuning
 
 __all__ = ["ru_map"]
 

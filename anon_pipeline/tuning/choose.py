@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from anon_pipeline.gate.report import Status, Verdict
-from anon_pipeline.tuning.model import Nearest, Point
+from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.tuning.tuned import Nearest, Point
 
 __all__ = ["BALANCED", "LEAST_LOSS", "excess", "nearest", "recommended", "with_front"]
 

@@ -14,22 +14,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError, PolicyError
-from anon_pipeline.measure.evidence import noises
-from anon_pipeline.measure.measures import class_intervals, class_limits
-from anon_pipeline.measure.noise import output_bounds
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.encode.noise import output_bounds
+from anon_pipeline.evidence.measures import class_intervals, class_limits
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.error import expected_relative_shift
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.confidence import confident_counts
 from anon_pipeline.risk.linking import linking_risk
+from anon_pipeline.risk.suppression import confident
 from anon_pipeline.risk.survival import Line, Outputs, expected_kept, fates
-from anon_pipeline.suppress import confident
-from anon_pipeline.tuning.model import Expected
 from anon_pipeline.tuning.recoded import Recoded
-from anon_pipeline.utility.error import expected_relative_shift
+from anon_pipeline.tuning.tuned import Expected
 
 __all__ = ["expect"]
 

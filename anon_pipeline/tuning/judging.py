@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from anon_pipeline.evidence.expected import STANDARD_ERRORS
 from anon_pipeline.gate.judge import limits_of
-from anon_pipeline.gate.report import Status, Verdict
-from anon_pipeline.gate.verdicts import bounded
-from anon_pipeline.measure.expected import STANDARD_ERRORS
+from anon_pipeline.limits.comparing import bounded
+from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.tuning.model import Expected
+from anon_pipeline.tuning.tuned import Expected
 
 __all__ = ["JUDGED", "limits_linking", "unjudged", "verdicts"]
 

@@ -13,17 +13,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import EquivalenceClasses
-from anon_pipeline.encode import CLASS, code_sensitive
-from anon_pipeline.measure.evidence import Evidence, Originals, grid_units
-from anon_pipeline.measure.spare import spare_records
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.encode.codes import CLASS, code_sensitive
+from anon_pipeline.encode.grids import grid_units
+from anon_pipeline.evidence.evidence import Evidence, Originals
+from anon_pipeline.evidence.spare import spare_records
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
-from anon_pipeline.pipeline import k_anonymized
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode.model import Progress, untold
+from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.risk.survival import Line, line
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.pipeline import k_anonymized
+from anon_pipeline.stages.private import Staged
 
 __all__ = ["Recoded", "recoded"]
 

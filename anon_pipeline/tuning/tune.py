@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.errors import InfeasibleError, private_stage
-from anon_pipeline.locations import Locations
+from anon_pipeline.base.errors import InfeasibleError, private_stage
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.pipeline import raw
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
-from anon_pipeline.recode.model import Progress, untold
+from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.sources import read_source
+from anon_pipeline.stages.pipeline import raw
 from anon_pipeline.tuning.choose import nearest, recommended, with_front
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
 from anon_pipeline.tuning.judging import limits_linking, unjudged, verdicts
-from anon_pipeline.tuning.model import Impossible, Point, Tuning
 from anon_pipeline.tuning.recoded import Recoded, recoded
+from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
 __all__ = ["source_of", "tune", "tuned"]
 

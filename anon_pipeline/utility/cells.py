@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.utility.table import Generalized
+from anon_pipeline.utility.records import Generalized
 
 __all__ = [
     "absolute_distance",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.utility.moments import at_most_one
-from anon_pipeline.utility.table import Generalized, Table
+from anon_pipeline.utility.records import Generalized, Table
 
 __all__ = ["MOST_VALUES", "features", "line_numbers"]
 

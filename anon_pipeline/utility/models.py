@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.utility.features import features
-from anon_pipeline.utility.table import Table
+from anon_pipeline.utility.records import Table
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.utility.table import Generalized, Numeric, Table
+from anon_pipeline.utility.records import Generalized, Numeric, Table
 
 __all__ = ["Query", "QueryErrors", "answers", "draw_queries", "query_errors"]
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, Sealer, key_id_of, rewrap, unseal
 from anon_pipeline.vault.encrypting import close_journal, encrypted, journal, list_plain
 from anon_pipeline.vault.keys import Keys

@@ -23,7 +23,7 @@ from typing import BinaryIO, NoReturn
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 
 __all__ = ["HEADER", "MAGIC", "Sealer", "VaultKey", "key_id_of", "rewrap", "unseal", "vault_key"]
 

@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, Sealer, VaultKey, key_id_of, unseal
 from anon_pipeline.vault.names import JOURNAL
 from anon_pipeline.vault.store import Store

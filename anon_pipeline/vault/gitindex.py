@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.names import IGNORED
 
 __all__ = ["refuse_tracked", "tracked_files"]

@@ -13,8 +13,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from anon_pipeline.disk import replace_file
-from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.base.disk import replace_file
+from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.vault.names import PROJECT
 from anon_pipeline.vault.store import Store
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from anon_pipeline.errors import InputError, in_words
-from anon_pipeline.places import LOCAL, is_local
+from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.vault.crypto import VaultKey, vault_key
 
 __all__ = ["PREFIX", "Keys", "keys_from", "keys_in_file", "plain_prefix"]

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from anon_pipeline.disk import disk, replace_file
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.disk import disk, replace_file
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.gitindex import refuse_tracked
 from anon_pipeline.vault.names import IGNORED, OWN, PART, inside
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 
 __all__ = [
     "DRAW",

@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from anon_pipeline.disk import disk
-from anon_pipeline.errors import InputError, in_words
+from anon_pipeline.base.disk import disk
+from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.vault.names import OWN, PART, inside
 
 __all__ = ["RemoteStore"]

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.locations import is_url, plain_vault
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.policy.locations import is_url, plain_vault
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.remote import RemoteStore
 

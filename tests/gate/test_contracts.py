@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from anon_pipeline import pipeline
-from anon_pipeline.encode import code_quasi_identifiers
+from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.gate.contracts import (
     broken_contract,
     deidentified_contract,
@@ -18,7 +17,8 @@ from anon_pipeline.gate.contracts import (
 )
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Staged
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.encode import CLASS, RECORD
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.linkage import linked_by
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate, limits_of
-from anon_pipeline.measure.evidence import evidence_from
-from anon_pipeline.measure.linkage import linked_by
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Insensitive
@@ -241,7 +241,7 @@ def test_the_order_of_rows_does_not_matter(small_policy: Small) -> None:
 
 
 def test_attackers_are_chosen_by_value_not_by_row(small_policy: Small, monkeypatch) -> None:
-    monkeypatch.setattr("anon_pipeline.measure.linkage.ATTACKERS", 5)
+    monkeypatch.setattr("anon_pipeline.evidence.linkage.ATTACKERS", 5)
     policy, found = small_policy(gate={"attacks": LOOSE}), []
     for seed in range(4):
         order = tuple(np.random.default_rng(seed).permutation(12).tolist())
@@ -251,8 +251,8 @@ def test_attackers_are_chosen_by_value_not_by_row(small_policy: Small, monkeypat
 
 
 def test_a_class_too_large_to_assign_is_refused_by_its_size(small_policy: Small, monkeypatch) -> None:
-    from anon_pipeline.errors import InputError
-    from anon_pipeline.measure import attacks
+    from anon_pipeline.base.errors import InputError
+    from anon_pipeline.evidence import attackers as attacks
 
     def refuse(*_: object, **__: object) -> None:
         raise InputError("assigning several columns needs classes of at most 2 released records")

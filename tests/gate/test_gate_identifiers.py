@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline import anonymize, pipeline
+from anon_pipeline import anonymize
+from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.detectors import DETECTORS, NAMES
-from anon_pipeline.errors import GateRefused
 from anon_pipeline.gate.contracts import broken_contract, deidentified_contract, release_contract
 from anon_pipeline.gate.identifiers import RULE, NoIdentifiers, said_in_detail
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.report.shown import policy_text
+from anon_pipeline.stages import pipeline
 from benchmarks.identifiers import true_ones
 
 Small = Callable[..., Policy]

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.encode import CLASS, RECORD
+from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.gate import GateReport, Status, evaluate, limits_of
 from anon_pipeline.policy import Policy
-from anon_pipeline.staged import STAGES
+from anon_pipeline.stages.private import STAGES
 
 Small = Callable[..., Policy]
 
@@ -276,7 +276,7 @@ def test_a_measure_that_raises_refuses_and_does_not_tell_why_in_words(
     def crash(*_: object) -> None:
         raise RuntimeError("CANARY-7f3a")
 
-    monkeypatch.setattr("anon_pipeline.gate.attacks.expected_linking", crash)
+    monkeypatch.setattr("anon_pipeline.limits.on_attacks.expected_linking", crash)
     report = judged(small_policy(gate=ALL), release())
     verdict = next(v for v in report.verdicts if v.limit == "linking_risk")
     assert (verdict.status, verdict.reason) == (Status.REFUSED, "the measure raised RuntimeError")

@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline import pipeline
-from anon_pipeline.deidentify import matches
 from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.encode import PERSON, code_quasi_identifiers
+from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.encode.codes import PERSON, code_quasi_identifiers
 from anon_pipeline.gate import Status, evaluate, witness
 from anon_pipeline.gate import contracts as contracts_module
 from anon_pipeline.gate.contracts import (
@@ -30,6 +29,7 @@ from anon_pipeline.gate.shape import Contract, Rule, broken_rules
 from anon_pipeline.gate.witness import NOT_RUNNING, broken_by_pandera, unproven
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy, policy_from
+from anon_pipeline.stages import pipeline
 from tests.conftest import SMALL, merged
 
 Small = Callable[..., Policy]

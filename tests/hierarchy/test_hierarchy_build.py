@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy import code_column
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Numbers, Order, Suppress, Table, Tree
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.tables import read_table, tree_levels
+from anon_pipeline.hierarchy.written import read_table, tree_levels
 
 CANARY = "-".join(["CANARY", "7f3a"])
 
@@ -151,9 +151,9 @@ def test_trees_that_are_refused(tree: dict[str, Any], message: str) -> None:
 def test_tables_that_are_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, content: str
 ) -> None:
-    monkeypatch.setattr("anon_pipeline.hierarchy.tables.HIERARCHY_ROWS", 10)
+    monkeypatch.setattr("anon_pipeline.hierarchy.written.HIERARCHY_ROWS", 10)
     if limit == "bytes":
-        monkeypatch.setattr("anon_pipeline.hierarchy.tables.HIERARCHY_BYTES", 100)
+        monkeypatch.setattr("anon_pipeline.hierarchy.written.HIERARCHY_BYTES", 100)
     (tmp_path / "h.csv").write_text(content)
     with pytest.raises(InputError, match=rf"^h\.csv: must keep the limit of a hierarchy's {limit}"):
         read_table(tmp_path / "h.csv")

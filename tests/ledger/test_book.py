@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import Asked, asked_by
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import states

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from anon_pipeline.errors import GateRefused
+from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import decimal_text, exact_text, states

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger import page as page_module
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import states

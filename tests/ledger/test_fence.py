@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import states
@@ -122,7 +122,7 @@ def test_what_failed_by_itself_can_be_published_after_all(book: Ledger, asked: A
 PUBLISHER = """
 import random, sys, time
 from pathlib import Path
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger import Asked, ledger_at
 from anon_pipeline.ledger.fence import fenced
 from anon_pipeline.policy.sections import Budget
@@ -145,7 +145,7 @@ for attempt in range(12):
 CLOSER = """
 import random, sys, time
 from pathlib import Path
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.fence import close

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from anon_pipeline.errors import GateRefused, InputError
+from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.chain import Event, Head, broken_at, head_of, sealed

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import page as page_module
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OPENER = """
 import sys
 from dataclasses import replace
-from anon_pipeline.errors import GateRefused
+from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.ledger import Asked, ledger_at
 from anon_pipeline.policy.sections import Budget
 book = replace(ledger_at(sys.argv[1]), every=4)

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from anon_pipeline import Locations, Policy, cli, make_release
-from anon_pipeline.errors import PublishError
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.locations import OFF
 from anon_pipeline.policy import TYPE
+from anon_pipeline.policy.locations import OFF
 from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.lock import LOCK, held
 from anon_pipeline.publish.writer import prepare

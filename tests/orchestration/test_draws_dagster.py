@@ -14,7 +14,7 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.publish import drawing
-from anon_pipeline.staged import STAGES, Staged
+from anon_pipeline.stages.private import STAGES, Staged
 
 Make = Callable[..., Any]
 

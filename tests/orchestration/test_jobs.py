@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.policy import Policy

@@ -12,7 +12,7 @@ from dagster import ExecuteInProcessResult
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.publish.signing import write_keys
-from anon_pipeline.staged import STAGES
+from anon_pipeline.stages.private import STAGES
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 
@@ -101,7 +101,7 @@ def test_a_failing_stage_leaves_the_draw_spent(project: Make, monkeypatch: pytes
     def crash(*_: object, **__: object) -> None:
         raise ValueError("CANARY-7f3a")
 
-    monkeypatch.setattr("anon_pipeline.pipeline.confident", crash)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.confident", crash)
     made = project()
     assert not made.run("small_release").success
     assert kinds(made.folder) == ["drawn", "opened", "failed"]

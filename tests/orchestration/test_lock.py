@@ -11,7 +11,7 @@ import pytest
 from anon_pipeline.orchestration.names import check_names, gate_check_keys
 from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import Policy
-from anon_pipeline.staged import STAGES, Staged
+from anon_pipeline.stages.private import STAGES, Staged
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 

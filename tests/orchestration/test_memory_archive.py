@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, InputError, Locations, Policy, anonymize, make_release
-from anon_pipeline.compose.memory import Memory
 from anon_pipeline.ledger import asked_by, ledger_at
 from anon_pipeline.ledger.recovery import forget
 from anon_pipeline.orchestration import memory as rooms
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.publish import Published, writer
 from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.stages.history.memory import Memory
 
 Make = Callable[..., Any]
 KEEPS: dict[str, Any] = {

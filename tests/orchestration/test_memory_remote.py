@@ -18,11 +18,11 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from anon_pipeline import InputError, Locations, Policy, make_release
-from anon_pipeline.disk import Disk, using
+from anon_pipeline.base.disk import Disk, using
 from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.publish.lock import LOCK
 from anon_pipeline.publish.writer import read_manifest
-from anon_pipeline.staged import STAGES
+from anon_pipeline.stages.private import STAGES
 from anon_pipeline.vault.artefacts import survey
 from anon_pipeline.vault.remote import RemoteStore
 from anon_pipeline.vault.store import Store, store_at

@@ -10,12 +10,12 @@ import dagster as dg
 import pytest
 from click.testing import CliRunner
 
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.places import tells_credentials
 from anon_pipeline.cli import cli
-from anon_pipeline.errors import InputError
-from anon_pipeline.locations import Locations, plain_ledger
 from anon_pipeline.orchestration.resources import Folders, default_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
-from anon_pipeline.places import tells_credentials
+from anon_pipeline.policy.locations import Locations, plain_ledger
 from anon_pipeline.vault.store import store_at
 
 SECRET = "wJalrXUtnFEMI"

@@ -15,10 +15,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from anon_pipeline import GateRefused, InputError, Locations, Policy, make_release, pipeline
+from anon_pipeline import GateRefused, InputError, Locations, Policy, make_release
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.releasing import run as run_command
-from anon_pipeline.deidentify import hashing_key
 from anon_pipeline.ledger import Ledger, asked_by, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.chain import Event
@@ -28,9 +27,11 @@ from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
 from anon_pipeline.publish.adopting import Opened, adopted
 from anon_pipeline.publish.booking import booking, epsilon_in
+from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
-from anon_pipeline.publish.draws import draws_of
-from anon_pipeline.staged import STAGES, Chain, Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.deidentify import hashing_key
+from anon_pipeline.stages.private import STAGES, Chain, Means
 
 Make = Callable[..., Any]
 HEIGHT = {"sensitivity": "declared", "input_bounds": [145, 195]}
@@ -157,7 +158,7 @@ def test_nothing_changed_passes_a_budget_that_is_exhausted(
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("anon_pipeline.pipeline.add_noise", drawn)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", drawn)
     with pytest.raises(GateRefused, match="2 is spent, 2 is asked, 0 is left"):
         world.release(policy)
     assert len(world.rows()) == 4

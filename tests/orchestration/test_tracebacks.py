@@ -17,7 +17,7 @@ def test_a_traceback_of_a_private_stage_ends_where_the_stage_begins(
         secret = "CANARY-7f3a"
         raise ValueError(f"{secret} in {frame!r}")
 
-    monkeypatch.setattr("anon_pipeline.pipeline.accept", quoting)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.accept", quoting)
     result = project().run("small_release")
     lines = []
     for event in result.all_events:

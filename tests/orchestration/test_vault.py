@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.errors import InputError, StageCrashed
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import InputError, StageCrashed
 from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.private import Staged
 
 FACTS = {"raw": {"records": 3, "ü": [1, 2.5, None, True]}}
 

@@ -14,8 +14,7 @@ import fsspec
 import pandas as pd
 import pytest
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.locations import Locations
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.resources import VAULT, Folders, default_resources
 from anon_pipeline.orchestration.vault import (
     VaultIOManager,
@@ -25,7 +24,8 @@ from anon_pipeline.orchestration.vault import (
     write_staged,
 )
 from anon_pipeline.policy import Policy
-from anon_pipeline.staged import STAGES, Staged
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys

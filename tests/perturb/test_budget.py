@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
 
 positive = st.fractions(min_value=Fraction(1, 1000), max_value=1000)

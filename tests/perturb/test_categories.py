@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import power_divergence
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.tables import tree_levels
-from anon_pipeline.perturb.categories import (
+from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.perturb.category_law import (
     CATEGORY_MECHANISMS,
     LARGEST_EPSILON,
     STEPS,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.perturb.grid import from_grid, quantize, to_grid
 
 RESOLUTIONS = ["0.1", "1", "0.5", "0.25", "0.01", "0.3", "2.5", "5", "1000", "0.001", "1e-6"]

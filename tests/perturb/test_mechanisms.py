@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import power_divergence
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.errors import InputError, PolicyError
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.perturb import feeding, gaussian_law, samplers, staircase_law
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import Words, fresh_key

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import EquivalenceClasses, equivalence_classes
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.perturb.budget import split_epsilon
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, to_grid

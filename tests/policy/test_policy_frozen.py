@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from anon_pipeline.hierarchy.tables import tree_levels
+from anon_pipeline.hierarchy.written import tree_levels
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.frozen import FrozenMapping, frozen, thawed
 from anon_pipeline.policy.hierarchies import Tree

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy import Policy, load_policy, parse_policy, policy_from
 
 EXAMPLE = """

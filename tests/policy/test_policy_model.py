@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.base.spelling import look_alikes, plain, skeleton
 from anon_pipeline.policy import TYPE, json_schema, parse_policy, policy_from
-from anon_pipeline.policy.names import look_alikes, plain, skeleton
 
 ATTRIBUTES: dict[str, Any] = {
     "name": "clinic",

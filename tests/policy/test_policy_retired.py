@@ -10,8 +10,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.cli import cli
-from anon_pipeline.errors import InputError, PolicyError
 from anon_pipeline.policy import TYPE, Policy, load_policy, policy_from
 from anon_pipeline.policy.version_1 import digest_1
 

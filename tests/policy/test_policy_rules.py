@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from anon_pipeline import recode
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import Intervals, Suppress

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy import Policy
 
 

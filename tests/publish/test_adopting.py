@@ -22,7 +22,7 @@ from anon_pipeline.policy import TYPE
 from anon_pipeline.policy.version_1 import digest_1
 from anon_pipeline.publish import Published
 from anon_pipeline.publish.adopting import Adopted, Opened, adopted
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.private import Staged
 
 Small = Callable[..., Policy]
 

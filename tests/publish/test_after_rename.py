@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import Locations, make_release
-from anon_pipeline.disk import Disk, using
-from anon_pipeline.errors import GateRefused, InputError, PublishError
+from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.errors import GateRefused, InputError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.ledger.fence import fenced

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.gate import Status
-from anon_pipeline.locations import Locations
 from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.verify import Against, verify_release
 from anon_pipeline.release import make_release
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import Locations, make_release
-from anon_pipeline.errors import GateRefused, InfeasibleError, InputError, PolicyError, PublishError
+from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.policy import Policy
@@ -58,7 +58,7 @@ def test_a_release_beyond_the_budget_draws_no_noise(
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("anon_pipeline.pipeline.add_noise", drawn)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", drawn)
     with pytest.raises(GateRefused, match="4 is spent, 2 is asked, 1 is left"):
         make_release(policy, places)
     assert entered(places) == ["drawn", "opened", "opened", "published"] * 2
@@ -90,7 +90,7 @@ def test_a_stage_that_fails_after_the_noise_leaves_it_spent(
     def infeasible(*_: object, **__: object) -> None:
         raise InfeasibleError("none left", k=3, reached_k=0, suppressed=1.0)
 
-    monkeypatch.setattr("anon_pipeline.pipeline.confident", infeasible)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.confident", infeasible)
     with pytest.raises(InfeasibleError):
         make_release(small_policy(), places)
     assert entered(places) == ["drawn", "opened", "failed"]

@@ -15,17 +15,18 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anon_pipeline import Locations, Policy, make_release, pipeline
-from anon_pipeline.errors import GateRefused, PublishError
+from anon_pipeline import Locations, Policy, make_release
+from anon_pipeline.base.errors import GateRefused, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy, write_staged
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.publish import booking, lock, publish, release
+from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
-from anon_pipeline.publish.draws import draws_of
 from anon_pipeline.publish.lock import LOCK, held, this_process
-from anon_pipeline.staged import STAGES, Means, Staged
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import STAGES, Means, Staged
 
 START = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 Small = Callable[..., Policy]

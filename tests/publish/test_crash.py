@@ -16,15 +16,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from anon_pipeline import pipeline
-from anon_pipeline.disk import Disk, disk, using
-from anon_pipeline.errors import PublishError
-from anon_pipeline.locations import Locations
+from anon_pipeline.base.disk import Disk, disk, using
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import publish
 from anon_pipeline.publish.writer import data_file, write_release
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Means
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # for the driver, which docs/reliability.md is printed by, too
@@ -158,7 +158,7 @@ def test_a_limit_on_the_size_of_files_keeps_the_release_before(tmp_path: Path) -
     before = whole(tmp_path / "out")
     code = (
         "import sys; from pathlib import Path; from benchmarks import faults\n"
-        "from anon_pipeline.errors import PublishError\n"
+        "from anon_pipeline.base.errors import PublishError\n"
         "release = faults.made(1); faults.limited_file_size(1000)\n"
         "try:\n    faults.publish_made(Path(sys.argv[1]), release)\n"
         "except PublishError as error:\n    print(error); sys.exit(3)\n"

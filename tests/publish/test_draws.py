@@ -18,8 +18,8 @@ import pytest
 
 from anon_pipeline import Locations, make_release
 from anon_pipeline import release as release_room
-from anon_pipeline.disk import Disk, using
-from anon_pipeline.errors import AnonPipelineError, GateRefused, InputError, PublishError
+from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.ledger.fence import close
@@ -27,7 +27,7 @@ from anon_pipeline.perturb import keys as perturb_keys
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish import drawing
-from anon_pipeline.publish.draws import Draw, draws_of, forget
+from anon_pipeline.publish.draw_keys import Draw, draws_of, forget
 from anon_pipeline.vault.artefacts import Vault, rotate, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys

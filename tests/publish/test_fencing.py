@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from anon_pipeline import GateRefused, InputError, Locations, Policy, make_release
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.cli.ledgering import ledger as commands
-from anon_pipeline.errors import PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger import book as book_module
 from anon_pipeline.ledger.budget import states

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline import pipeline
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import Status, evaluate
-from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published, publish
+from anon_pipeline.publish.file_formats import from_bytes, read_release, to_bytes
 from anon_pipeline.publish.formulas import neutralized
-from anon_pipeline.publish.tables import from_bytes, read_release, to_bytes
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Means
 
 MARKS = "=+-@\t\r\n＝＋－＠"
 TEXT = st.text(st.sampled_from("='+-@\t\r\na1＝ "), max_size=4)

@@ -10,16 +10,17 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anon_pipeline import Locations, pipeline
-from anon_pipeline.errors import GateRefused
+from anon_pipeline import Locations
+from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.booking import booking
+from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
-from anon_pipeline.publish.draws import draws_of
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Staged
 
 Small = Callable[..., Policy]
 

@@ -16,15 +16,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.tables import tree_levels
-from anon_pipeline.perturb.categories import CategoryNoise, flat_domain, hierarchy_domain
-from anon_pipeline.perturb.categories import pmf as category_pmf
+from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.perturb.category_law import CategoryNoise, flat_domain, hierarchy_domain
+from anon_pipeline.perturb.category_law import pmf as category_pmf
 from anon_pipeline.perturb.mechanisms import Noise, parameters, pmf, radius
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import promises
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.risk.confidence import confident_counts
-from anon_pipeline.suppress import confident
+from anon_pipeline.risk.suppression import confident
 from benchmarks.epsilon import (
     Law,
     OneClass,

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.disk import Disk, using
-from anon_pipeline.errors import PublishError
+from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.publish import lock
 from anon_pipeline.publish.lock import LOCK, Owner, held, is_gone, this_process
 

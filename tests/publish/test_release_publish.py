@@ -14,18 +14,18 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from anon_pipeline import pipeline
-from anon_pipeline.digest import digest_file, digest_frame
-from anon_pipeline.encode import CLASS, RECORD
-from anon_pipeline.errors import GateRefused, InputError, PublishError
+from anon_pipeline.base.digest import digest_file, digest_frame
+from anon_pipeline.base.errors import GateRefused, InputError, PublishError
+from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.gate import GateReport
-from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published, publish, writer
+from anon_pipeline.publish.file_formats import from_bytes, read_release
 from anon_pipeline.publish.lock import alone
-from anon_pipeline.publish.tables import from_bytes, read_release
-from anon_pipeline.staged import STAGES, Chain, Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import STAGES, Chain, Means
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

@@ -12,19 +12,19 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anon_pipeline import pipeline
-from anon_pipeline.errors import StageCrashed
+from anon_pipeline.base.errors import StageCrashed
 from anon_pipeline.gate import Status
-from anon_pipeline.locations import Locations
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published, publish, release
+from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.publish.signing import read_public_key, write_keys
-from anon_pipeline.publish.tables import read_release
 from anon_pipeline.publish.verify import Against, verify_release
 from anon_pipeline.release import make_release
 from anon_pipeline.report import public_report
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Means
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]

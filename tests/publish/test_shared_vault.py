@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 from anon_pipeline import Locations, make_release
 from anon_pipeline import release as release_room
+from anon_pipeline.base.errors import GateRefused, InputError, PolicyError
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.vaulting import vault as vault_commands
-from anon_pipeline.errors import GateRefused, InputError, PolicyError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, states
 from anon_pipeline.orchestration.memory import VaultArchive

@@ -17,12 +17,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline import pipeline
-from anon_pipeline.errors import InputError
-from anon_pipeline.limits import KEY_BYTES
-from anon_pipeline.locations import Locations
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.reading import KEY_BYTES
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.sections import Sign
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.signing import (
@@ -33,7 +32,8 @@ from anon_pipeline.publish.signing import (
     signing_key,
     write_keys,
 )
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Means
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 DOCUMENT = {"release": "small", "epsilon": 0.1, "files": [{"name": "a", "size": 3}], "partition": None}

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.digest import digest_frame
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.tables import Format, from_bytes, read_release, to_bytes
+from anon_pipeline.publish.file_formats import Format, from_bytes, read_release, to_bytes
 
 FORMATS: list[Format] = ["parquet", "csv"]
 

@@ -23,14 +23,14 @@ import pytest
 import yaml
 
 from anon_pipeline import cli
-from anon_pipeline.errors import InputError
-from anon_pipeline.limits import MANIFEST_BYTES
-from anon_pipeline.locations import Locations
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.reading import MANIFEST_BYTES
 from anon_pipeline.policy import TYPE, Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import held, verify
 from anon_pipeline.publish.recorded import broken_statements
-from anon_pipeline.publish.rules import RULES_2
 from anon_pipeline.publish.verify import Against, verify_release
+from anon_pipeline.publish.versions import RULES_2
 from anon_pipeline.release import make_release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,7 +219,7 @@ def test_the_gate_judges_the_file_anew(project: Make) -> None:
     made = project()
     frame = pd.read_parquet(made.data).iloc[:2]
     frame.to_parquet(made.data, index=False)
-    from anon_pipeline.digest import digest_frame
+    from anon_pipeline.base.digest import digest_frame
 
     data, content = made.data.read_bytes(), digest_frame(pd.read_parquet(made.data))
     item = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "records": 2}
@@ -327,8 +327,8 @@ def test_a_csv_of_equal_size_whose_sha256_is_stale(project: Make, policy: tuple[
     assert len(other) == len(data)
     made.data.write_bytes(other)
     types = json.loads(made.manifest.read_text())["files"][0]["types"]
-    from anon_pipeline.digest import digest_frame
-    from anon_pipeline.publish.tables import from_bytes, schema_of
+    from anon_pipeline.base.digest import digest_frame
+    from anon_pipeline.publish.file_formats import from_bytes, schema_of
 
     redone = digest_frame(from_bytes(other, "csv", like=schema_of(types), formulas="neutralize"))
     made.edit(lambda d: d.update(data_digest=redone))

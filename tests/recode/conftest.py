@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken
-from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit, Task
+from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
 
 
 def objects(values: Sequence[object]) -> np.ndarray:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.recode.class_rules import CLOSE, class_distance, keeps, tally
 from anon_pipeline.recode.constraints import breaches, broken, infeasible, rules_of
-from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit
-from anon_pipeline.recode.rules import CLOSE, class_distance, keeps, tally
+from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
 from anon_pipeline.risk.closeness import closeness
 
 TREE = (np.arange(6), np.array([0, 0, 1, 1, 1, 2]), np.zeros(6, np.int64))
@@ -142,7 +142,7 @@ def test_nothing_is_told_of_a_class_below_k(limit: Any, told: str) -> None:
 
 
 def test_the_tolerance_is_the_gates() -> None:
-    from anon_pipeline.measure.measures import close
+    from anon_pipeline.evidence.measures import close
 
     assert close(np.array([0.2 + CLOSE / 2]), 0.2).all()
     assert not close(np.array([0.2 + 2 * CLOSE]), 0.2).any()

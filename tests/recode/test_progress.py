@@ -22,7 +22,7 @@ import sys
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in its background
 import numpy as np
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Task, recode
 
 lookups = (np.arange(64), np.arange(64) // 4, np.arange(64) // 16, np.zeros(64, np.int64))
@@ -94,9 +94,9 @@ def test_a_search_tells_what_it_does(recoder: str, from_rows: Any, monkeypatch: 
 def test_a_long_division_tells_how_many_records_are_in_classes(
     recoder: str, from_rows: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anon_pipeline.recode.microaggregation import classes as clusters
     from anon_pipeline.recode.microaggregation import closefirst
-    from anon_pipeline.recode.mondrian import classes
+    from anon_pipeline.recode.microaggregation import microaggregation as clusters
+    from anon_pipeline.recode.mondrian import mondrian as classes
 
     monkeypatch.setattr(classes, "CELLS_AT_ONCE", 1)
     monkeypatch.setattr(clusters, "_rounds", lambda *_: 1)

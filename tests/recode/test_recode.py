@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.errors import InfeasibleError, InputError
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.recode import MICROAGGREGATION, RECODERS, Constraints, Recoding, Task, recode
 
 
@@ -175,7 +175,7 @@ def test_wrong_options_are_refused(wrong: dict[str, Any], from_rows) -> None:
 @pytest.mark.parametrize("recoder", [name for name in ANY_TABLE if name not in MICROAGGREGATION])
 def test_missing_values_count(recoder: Any, brute: SimpleNamespace) -> None:
     """Dropping the two missing records would leave two clean classes of 2 and report k = 2 for k = 1."""
-    from anon_pipeline.hierarchy.model import Hierarchy
+    from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
     values = np.array(["a", "b", None], object), np.array(["*"], object)
     hierarchy = Hierarchy("x", (np.arange(3), np.zeros(3, np.int64)), values)
@@ -191,7 +191,7 @@ def test_missing_values_count(recoder: Any, brute: SimpleNamespace) -> None:
 
 
 def test_the_package_imports_without_numba() -> None:
-    code = "import sys, anon_pipeline.recode.model, anon_pipeline.recode; sys.exit('numba' in sys.modules)"
+    code = "import sys, anon_pipeline.recode.task, anon_pipeline.recode; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Recoding, Task, recode
 
 

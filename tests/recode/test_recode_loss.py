@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import LOSSES, Constraints, Task
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
 from anon_pipeline.recode.loss import (
@@ -24,7 +24,7 @@ from anon_pipeline.recode.loss import (
     measured_loss,
     suppressed_cost,
 )
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def ladder(column: str, leaves: int, height: int = 2) -> Hierarchy:

@@ -13,12 +13,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anon_pipeline import pipeline
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.manifest import manifest
 from anon_pipeline.publish.release import judge
-from anon_pipeline.staged import Chain, Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Chain, Means
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.encode import CLASS
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.risk.comparison import LinkageFiles, distance_levels, levels_of
 from anon_pipeline.risk.linkage import (
     PairLinkage,

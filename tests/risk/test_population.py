@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.risk.population import PopulationRisk, population_risk
 from anon_pipeline.risk.sizes import size_risk
 

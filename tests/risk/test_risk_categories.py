@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.tables import tree_levels
-from anon_pipeline.perturb.categories import CategoryNoise, flat_domain, hierarchy_domain, pmf
+from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.perturb.category_law import CategoryNoise, flat_domain, hierarchy_domain, pmf
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.risk import categories
-from anon_pipeline.risk.categories import expected_category_linking
+from anon_pipeline.risk import noisy_categories as categories
+from anon_pipeline.risk.noisy_categories import expected_category_linking
 
 TREE = hierarchy_domain(from_columns("x", tree_levels("x", {"A": ["a", "b", "c"], "B": ["d", "e"]})))
 NOISES = [

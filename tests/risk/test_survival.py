@@ -16,8 +16,8 @@ from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.histograms import class_histograms
 from anon_pipeline.risk.linking import expected_linking_risk
+from anon_pipeline.risk.suppression import confident
 from anon_pipeline.risk.survival import Fates, Outputs, expected_kept, fates, line
-from anon_pipeline.suppress import confident
 
 NOISES = [
     Noise("discrete_laplace", Fraction(2)),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet
 
@@ -192,7 +192,7 @@ def test_a_file_that_makes_arrow_abort(tmp_path: Path) -> None:
 SCRIPT = """
 import resource, sys
 from pathlib import Path
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -248,7 +248,7 @@ def test_a_packed_file_is_not_unpacked(tmp_path: Path, encoding: str, ending: st
         out.write(b"a\n" + b"1\n" * 2**20)
     script = (
         "import sys; from pathlib import Path\n"
-        "from anon_pipeline.errors import InputError\n"
+        "from anon_pipeline.base.errors import InputError\n"
         "from anon_pipeline.policy.sections import Limits, SourceOptions\n"
         "from anon_pipeline.sources.files import read_csv\n"
         "try: frame = read_csv(Path(sys.argv[1]), options=SourceOptions(encoding=sys.argv[2]))\n"

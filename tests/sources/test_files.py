@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.encode import accept
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import accept
 from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.sections import SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet

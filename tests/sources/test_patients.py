@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.sources import patients as module
 from anon_pipeline.sources.patients import DIAGNOSES, heights, patients, weights
 from anon_pipeline.sources.people import FEMALE_NAMES, LAST_NAMES, MALE_NAMES, REGIONS, draw, ssns

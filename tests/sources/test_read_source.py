@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.sources import read_source
 

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow.csv as pa_csv
 import pytest
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.limits import Held
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.reading import Held
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.sources import files
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from anon_pipeline.disk import Disk, using
-from anon_pipeline.errors import PolicyError
+from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy import load_policy, parse_policy
 from anon_pipeline.tuning.apply import apply, edited
 from anon_pipeline.tuning.grid import Choice, policy_at

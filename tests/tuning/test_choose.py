@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from anon_pipeline.errors import InputError, PolicyError
-from anon_pipeline.gate.report import Status, Verdict
+from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
 from anon_pipeline.tuning.choose import BALANCED, LEAST_LOSS, excess, nearest, recommended, with_front
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
 from anon_pipeline.tuning.judging import limits_linking, unjudged, verdicts
-from anon_pipeline.tuning.model import Expected, Point
+from anon_pipeline.tuning.tuned import Expected, Point
 
 
 def expected(risk: float, loss: float = 0.1, *, suppression: float = 0.0, smallest: int = 5) -> Expected:

@@ -10,19 +10,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.measure.evidence import evidence_from
-from anon_pipeline.measure.measures import linking
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.measures import linking
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import to_grid
-from anon_pipeline.pipeline import k_anonymized, perturbed, raw, shuffled, suppressed
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.staged import Staged
+from anon_pipeline.stages.pipeline import k_anonymized, perturbed, raw, shuffled, suppressed
+from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Grid
-from anon_pipeline.tuning.model import Expected
 from anon_pipeline.tuning.recoded import recoded
 from anon_pipeline.tuning.tune import tune
+from anon_pipeline.tuning.tuned import Expected
 from benchmarks.adult import adult_policy, find_adult, paper_table
 
 DRAWS = 40

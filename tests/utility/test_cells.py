@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.model import Hierarchy
 from anon_pipeline.utility.cells import (
     absolute_distance,
     entropy_loss,
@@ -22,7 +22,7 @@ from anon_pipeline.utility.cells import (
     precision_loss,
     relative_distance,
 )
-from anon_pipeline.utility.table import Generalized
+from anon_pipeline.utility.records import Generalized
 
 SHARES = (precision_loss, granularity_loss, numerical_precision_loss, entropy_loss)
 

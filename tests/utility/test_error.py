@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.utility.error import RealizedError, expected_relative_error, realized_error
+from anon_pipeline.perturb.error import RealizedError, expected_relative_error, realized_error
 
 
 def test_realized_errors():

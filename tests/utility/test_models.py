@@ -13,7 +13,7 @@ from anon_pipeline.utility.models import (
     classifier_accuracy,
     propensity_score,
 )
-from anon_pipeline.utility.table import Generalized, Numeric, Table, Unchanged
+from anon_pipeline.utility.records import Generalized, Numeric, Table, Unchanged
 
 
 def numbers(own, released, kept=None, **categories):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.utility.queries import Query, QueryErrors, answers, draw_queries, query_errors
-from anon_pipeline.utility.table import Generalized, Numeric, Table
+from anon_pipeline.utility.records import Generalized, Numeric, Table
 
 LEAVES = 6
 HIERARCHY = from_columns(

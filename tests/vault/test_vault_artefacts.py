@@ -13,7 +13,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.artefacts import Rotated, Survey, Vault, rotate, survey
 from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import Keys

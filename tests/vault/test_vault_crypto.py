@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, MAGIC, Sealer, VaultKey, key_id_of, rewrap, unseal, vault_key
 
 CHUNK, TAG, NAME = 64, 16, "clinic/raw/2026-01-05.parquet"

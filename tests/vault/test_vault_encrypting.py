@@ -9,8 +9,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from anon_pipeline.disk import Disk, using
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.artefacts import Rotated, Survey, Vault, rotate, survey
 from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import Keys

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.local import LocalStore
 

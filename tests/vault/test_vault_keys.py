@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys, keys_from, keys_in_file
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.fulldomain.nodes import NodeCount
 from anon_pipeline.recode.loss import CELL_LOSSES, LossUnits
-from anon_pipeline.recode.model import Task
+from anon_pipeline.recode.task import Task
 
 __all__ = ["NOTHING", "Bounds", "level_scores", "lower_bounds", "most_lasting", "rule_out"]
 

@@ -20,12 +20,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import group_rows
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.base.classes import group_rows
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain.partition import node_classes
-from anon_pipeline.recode.model import Constraints, Task
-from anon_pipeline.recode.table import DistinctTuples
+from anon_pipeline.recode.task import Constraints, Task
+from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = ["Blanked", "blank_cells", "cheapest_subsets"]
 

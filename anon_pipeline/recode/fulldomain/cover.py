@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.cover_kernels import NOT_ABOVE, NOT_BELOW, WIDTH, promises
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.loss import information

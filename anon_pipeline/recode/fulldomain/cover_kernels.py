@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 
 __all__ = ["NOT_ABOVE", "NOT_BELOW", "WIDTH", "next_node", "open_nodes", "promise", "promises"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 
 __all__ = ["count_cells", "fill", "fold", "fold_axis", "price_cells"]
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
 __all__ = ["CubeLayout", "begins_of", "cube_layout", "joined"]
 

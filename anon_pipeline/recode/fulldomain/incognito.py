@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import group_rows
-from anon_pipeline.errors import InputError
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.base.classes import group_rows
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.candidates import lowest_feasible, preferred
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, lowest
-from anon_pipeline.recode.model import Progress
-from anon_pipeline.recode.table import DistinctTuples
+from anon_pipeline.recode.task import Progress
+from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = ["incognito", "k_anonymous_nodes"]
 

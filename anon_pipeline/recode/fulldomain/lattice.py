@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InputError
-from anon_pipeline.recode.model import MOST_NODES
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.recode.task import MOST_NODES
 
 __all__ = ["Lattice", "lattice"]
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout, cube_layout
 from anon_pipeline.recode.fulldomain.cubes import Cube
 from anon_pipeline.recode.fulldomain.values import least_distinct
-from anon_pipeline.recode.model import Task
-from anon_pipeline.recode.rules import Rules
-from anon_pipeline.recode.table import DistinctTuples
+from anon_pipeline.recode.task import Task
+from anon_pipeline.recode.tuples import DistinctTuples
 from anon_pipeline.risk.histograms import class_histograms
 
 __all__ = ["WORK", "Histograms", "Made", "NodeTable", "NodeTables", "Scratch", "node_tables"]

@@ -5,7 +5,7 @@ Belongs here: the exhaustive search and its limit. Does not belong here: what is
 
 from __future__ import annotations
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.recode.fulldomain.candidates import preferred
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible
 

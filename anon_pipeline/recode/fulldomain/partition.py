@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import group_rows
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.table import DistinctTuples
+from anon_pipeline.base.classes import group_rows
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = ["node_classes"]
 

@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode.constraints import infeasible
 from anon_pipeline.recode.fulldomain.bounds import Bounds, level_scores, lower_bounds
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
 from anon_pipeline.recode.fulldomain.nodes import NodeCount, NodeTables, count_node, node_tables
 from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units
-from anon_pipeline.recode.model import Progress, Task
-from anon_pipeline.recode.table import DistinctTuples
+from anon_pipeline.recode.task import Progress, Task
+from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = [
     "NodeScore",

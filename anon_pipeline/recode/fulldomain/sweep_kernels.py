@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.fulldomain.cube_kernels import fold_axis
 
 __all__ = ["close_below", "corner", "count_narrow", "walk"]

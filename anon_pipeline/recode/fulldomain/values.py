@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
-from anon_pipeline.recode.rules import ENTROPY, NONE, RECURSIVE, Rules, keeps, tally
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import ENTROPY, NONE, RECURSIVE, Rules, keeps, tally
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
 
 __all__ = ["by_class", "judge", "least_distinct", "merge", "mistakes"]

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import CLOSE
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
 from anon_pipeline.recode.microaggregation.slots import Scale, distance_with
 from anon_pipeline.recode.microaggregation.space import Space, make_work
-from anon_pipeline.recode.rules import CLOSE
 
 __all__ = ["Crowds", "leaf_square", "make_crowds", "spread", "swap"]
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
-from anon_pipeline.recode.rules import DISTINCT, ENTROPY, NONE, Rules, class_distance, keeps, tally
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import DISTINCT, ENTROPY, NONE, Rules, class_distance, keeps, tally
 
 __all__ = ["KEPT", "Limits", "Tallies", "excess", "judge"]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import CLOSE
 from anon_pipeline.recode.microaggregation.crowds import Crowds, leaf_square, spread, swap
 from anon_pipeline.recode.microaggregation.excess import Limits, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, aim, measure
 from anon_pipeline.recode.microaggregation.nearest import nearest
 from anon_pipeline.recode.microaggregation.slots import Scale, distance_with
-from anon_pipeline.recode.rules import CLOSE
 
 __all__ = ["exchange_some", "mend_some"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 
 __all__ = ["Taxonomies", "Work", "aim", "best_concept", "center", "forget", "gap", "measure", "record"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.microaggregation.clusters import Clusters, centroid, make_clusters, members_of
 from anon_pipeline.recode.microaggregation.excess import KEPT, Limits, Tallies, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, gap
 from anon_pipeline.recode.microaggregation.space import Space
-from anon_pipeline.recode.rules import Rules
 
 __all__ = ["join_nearest", "make_limits", "merged"]
 

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.microaggregation.centroids import error_of
 from anon_pipeline.recode.microaggregation.closefirst import cluster_size, sliced
 from anon_pipeline.recode.microaggregation.crowds import Crowds, make_crowds
@@ -19,7 +20,6 @@ from anon_pipeline.recode.microaggregation.exchanging import exchange_some, mend
 from anon_pipeline.recode.microaggregation.merging import make_limits, merged
 from anon_pipeline.recode.microaggregation.slots import make_scale
 from anon_pipeline.recode.microaggregation.space import Space
-from anon_pipeline.recode.rules import Rules
 
 __all__ = ["REACH", "exchanged", "mended", "narrowed"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, forget
 
 __all__ = ["beyond", "farthest", "nearest", "sift", "take"]

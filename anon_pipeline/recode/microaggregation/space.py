@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
-from anon_pipeline.recode.model import Progress, Task
-from anon_pipeline.recode.table import DistinctTuples
+from anon_pipeline.recode.task import Progress, Task
+from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = ["GRID", "Space", "make_space", "make_work", "semantic_distance"]
 

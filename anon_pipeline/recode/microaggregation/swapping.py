@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.classes import group_rows
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.classes import group_rows
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.microaggregation.excess import Limits, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, measure, record
 from anon_pipeline.recode.microaggregation.merging import make_limits
 from anon_pipeline.recode.microaggregation.nearest import farthest, nearest, sift, take
 from anon_pipeline.recode.microaggregation.space import Space, make_work
-from anon_pipeline.recode.rules import Rules
 
 __all__ = ["kanon_first"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.mondrian.state import Axes, State
 from anon_pipeline.recode.mondrian.tries import allowable_cut, tallied
-from anon_pipeline.recode.rules import Rules
 
 __all__ = ["advance"]
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.compiled import kernel
-from anon_pipeline.recode.rules import Rules, keeps
+from anon_pipeline.base.compiled import kernel
+from anon_pipeline.recode.class_rules import Rules, keeps
 
 __all__ = ["EVERY", "FEWEST_TRIES", "MOST_WORK", "Tallies", "allowable_cut", "tallied"]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import PREFERENCES, Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.candidates import lowest_feasible, preferred
 from anon_pipeline.recode.fulldomain.search import (
@@ -21,8 +21,8 @@ from anon_pipeline.recode.fulldomain.search import (
     k_minimal_nodes,
     prepare_search,
 )
-from anon_pipeline.recode.model import Diversity, SensitiveLimit
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Diversity, SensitiveLimit
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def searched(task: Task) -> Search:

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InfeasibleError
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import FULL_DOMAIN, Constraints, Recoding, Task, recode
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain import cells as module
 from anon_pipeline.recode.fulldomain.cells import blank_cells, cheapest_subsets
-from anon_pipeline.recode.model import Diversity, SensitiveLimit
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Diversity, SensitiveLimit
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def with_stars(data: st.DataObject, task: Task) -> Task:

@@ -15,7 +15,7 @@ from anon_pipeline.recode.fulldomain.cover_kernels import next_node, open_nodes,
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def around(nodes: Lattice, index: int) -> tuple[list[int], list[int]]:

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import LOSSES, Constraints, Task
 from anon_pipeline.recode.fulldomain import nodes as counting
 from anon_pipeline.recode.fulldomain.cubes import Cube, stepping_stone
 from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
 from anon_pipeline.recode.fulldomain.nodes import count_node, node_table
 from anon_pipeline.recode.loss import cell_costs
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def laid_out(task: Task) -> NodeTables:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.constraints import broken
-from anon_pipeline.recode.model import Diversity, SensitiveLimit
+from anon_pipeline.recode.task import Diversity, SensitiveLimit
 
 
 def walk(task: Task, judged: dict[tuple[int, ...], Any]) -> tuple[int, ...] | None:

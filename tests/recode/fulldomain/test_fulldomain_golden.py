@@ -13,7 +13,7 @@ from anon_pipeline.recode import PREFERENCES, Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
 from anon_pipeline.recode.fulldomain.partition import node_classes
 from anon_pipeline.recode.fulldomain.search import lowest
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples
 
 Tables = dict[str, tuple[np.ndarray, tuple[Any, ...]]]
 

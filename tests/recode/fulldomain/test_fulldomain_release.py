@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from anon_pipeline.recode.fulldomain.optimum import optimal
-from anon_pipeline.recode.fulldomain.release import full_domain_recoding
+from anon_pipeline.recode.fulldomain.recoding import full_domain_recoding
 from anon_pipeline.recode.fulldomain.search import prepare_search
-from anon_pipeline.recode.model import Constraints, Task
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Task
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def test_a_recoding_says_what_it_did(from_rows) -> None:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InfeasibleError, InputError
+from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.recode import PREFERENCES, Constraints, Task, recode
 from anon_pipeline.recode.fulldomain import incognito as module
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
 from anon_pipeline.recode.fulldomain.search import lowest, minimal_nodes, prepare_search
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 @settings(deadline=None, max_examples=200)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anon_pipeline.errors import InputError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.lattice import along, lattice
-from anon_pipeline.recode.model import MOST_NODES
+from anon_pipeline.recode.task import MOST_NODES
 
 SHAPES = [(2, 3, 2), (1,), (4, 1, 3), ()]
 

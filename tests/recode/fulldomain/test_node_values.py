@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.fulldomain.values import by_class, least_distinct, merge, mistakes
-from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit
+from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
 
 
 def histograms(records: list[tuple[int, ...]], labels: list[int], m: int) -> tuple[np.ndarray, ...]:

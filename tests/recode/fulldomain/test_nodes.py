@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.layout import _fields, node_tables
 from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.loss import cell_costs
-from anon_pipeline.recode.model import Constraints, Task
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Task
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def test_tuples_too_wide_for_one_word_are_compared_in_full() -> None:

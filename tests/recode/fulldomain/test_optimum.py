@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import LOSSES
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain import layout
 from anon_pipeline.recode.fulldomain import nodes as counting
 from anon_pipeline.recode.fulldomain.bounds import rule_out
 from anon_pipeline.recode.fulldomain.optimum import optimal
-from anon_pipeline.recode.fulldomain.release import full_domain_recoding
+from anon_pipeline.recode.fulldomain.recoding import full_domain_recoding
 from anon_pipeline.recode.fulldomain.search import (
     count,
     is_feasible,
@@ -28,7 +28,7 @@ from anon_pipeline.recode.fulldomain.search import (
     prepare_search,
     score,
 )
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def least(nodes: list[SimpleNamespace]) -> SimpleNamespace:
@@ -162,7 +162,7 @@ def test_nothing_feasible_is_said_by_the_constraint_in_the_way(from_rows: Any) -
 def test_little_memory_changes_nothing(loss: Any) -> None:
     """Tables are thrown away and made again; the answer and what was counted stay."""
     rng = np.random.default_rng(5)
-    from anon_pipeline.hierarchy.model import Hierarchy
+    from anon_pipeline.hierarchy.hierarchy import Hierarchy
     from anon_pipeline.recode import Constraints, Task
 
     lookups = (np.arange(8), np.arange(8) // 2, np.arange(8) // 4, np.zeros(8, np.int64))

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, minimal_nodes, ola, prepare_search, score
-from anon_pipeline.recode.model import Constraints, Task
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Task
+from anon_pipeline.recode.tuples import distinct_tuples
 
 LOSSES = ["precision", "granularity"]
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Task
 from anon_pipeline.recode.fulldomain import sweep as sweeping
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
 from anon_pipeline.recode.fulldomain.sweep import Sweep, standing, sweep, swept
 from anon_pipeline.recode.loss import CLASS_LOSSES
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def searched(task: Task) -> Search:

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import recode
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.centroids import release_centroids
 from anon_pipeline.recode.microaggregation.excess import judge
 from anon_pipeline.recode.microaggregation.merging import make_limits
 from anon_pipeline.recode.microaggregation.space import Space, make_space, semantic_distance
-from anon_pipeline.recode.model import Constraints, Task
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Task
+from anon_pipeline.recode.tuples import distinct_tuples
 from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.diversity import distinct_l, entropy_l, recursive_ratio
 

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import recode
+from anon_pipeline.recode.class_rules import class_distance
 from anon_pipeline.recode.constraints import broken, rules_of
 from anon_pipeline.recode.microaggregation.centroids import error_of
-from anon_pipeline.recode.microaggregation.classes import clusters_of
 from anon_pipeline.recode.microaggregation.closefirst import emd_bounds, tclose_first, tclose_size
 from anon_pipeline.recode.microaggregation.merging import merged
+from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.slots import distance_with, make_scale
 from anon_pipeline.recode.microaggregation.space import Space, make_space
-from anon_pipeline.recode.model import Task
-from anon_pipeline.recode.rules import class_distance
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Task
+from anon_pipeline.recode.tuples import distinct_tuples
 from anon_pipeline.risk.closeness import closeness
 from benchmarks import chapter7
 from benchmarks.chapter7 import RECODERS, RECORDS, SECRETS, TS, correlation, incomes, measured, task

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import MICROAGGREGATION, Constraints, Diversity, SensitiveLimit, Task, recode
 from anon_pipeline.recode.constraints import broken
 

@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline import pipeline
-from anon_pipeline.encode import code_quasi_identifiers
-from anon_pipeline.errors import InfeasibleError
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.encode.codes import code_quasi_identifiers
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.measures import class_closeness, class_diversity, close, diverse
 from anon_pipeline.gate.contracts import broken_contract, k_anonymized_contract
-from anon_pipeline.measure.evidence import evidence_from
-from anon_pipeline.measure.measures import class_closeness, class_diversity, close, diverse
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Means
 
 ENTROPY = {"kind": "entropy", "l": 2}
 LIMITS = {"t_closeness": {"income": 0.2, "illness": 0.3}, "l_diversity": {"illness": ENTROPY}}

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import rules_of
-from anon_pipeline.recode.microaggregation.classes import clusters_of
 from anon_pipeline.recode.microaggregation.closefirst import cluster_size, slice_sizes, tclose_first
 from anon_pipeline.recode.microaggregation.excess import judge
 from anon_pipeline.recode.microaggregation.merging import make_limits, merged
+from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.microaggregation.swapping import kanon_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
-from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit, Task
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
+from anon_pipeline.recode.tuples import distinct_tuples
 
 Clusters = list[list[int]]
 

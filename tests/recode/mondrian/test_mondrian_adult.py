@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from anon_pipeline import pipeline
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import policy_from
-from anon_pipeline.staged import Means
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Means
 
 TABLES = ["sex", "race", "marital-status", "education", "native-country", "workclass"]
 RECODERS = ["mondrian", "mondrian_relaxed"]

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.hierarchy.model import Hierarchy
-from anon_pipeline.recode.model import Constraints, Recoding, Task
-from anon_pipeline.recode.mondrian.classes import mondrian, mondrian_classes
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode.mondrian.mondrian import mondrian, mondrian_classes
 from anon_pipeline.recode.ranges import make_axis
-from anon_pipeline.recode.table import DistinctTuples, distinct_tuples
+from anon_pipeline.recode.task import Constraints, Recoding, Task
+from anon_pipeline.recode.tuples import DistinctTuples, distinct_tuples
 
 
 def cut(

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode.constraints import rules_of
-from anon_pipeline.recode.model import Constraints
 from anon_pipeline.recode.mondrian.kernels import advance
 from anon_pipeline.recode.mondrian.state import Axes, begun
 from anon_pipeline.recode.ranges import Axis, make_axis
-from anon_pipeline.recode.table import DistinctTuples, distinct_tuples
+from anon_pipeline.recode.task import Constraints
+from anon_pipeline.recode.tuples import DistinctTuples, distinct_tuples
 
 Weighted = list[tuple[tuple[int, ...], int]]
 
@@ -151,7 +151,7 @@ def test_no_class_is_too_small_and_none_could_be_cut_further(
 
 
 def line(values: list[int]) -> list[Axis]:
-    from anon_pipeline.hierarchy.model import Hierarchy
+    from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
     leaves = np.array(values, object)
     lookups = (np.arange(len(values)), np.zeros(len(values), np.int64))

@@ -15,15 +15,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.classes import equivalence_classes
-from anon_pipeline.errors import InfeasibleError
-from anon_pipeline.hierarchy.model import Hierarchy
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken, rules_of
-from anon_pipeline.recode.model import Constraints, Diversity, SensitiveLimit, Task
-from anon_pipeline.recode.mondrian import classes, tries
-from anon_pipeline.recode.mondrian.classes import mondrian, mondrian_classes
+from anon_pipeline.recode.mondrian import mondrian as classes
+from anon_pipeline.recode.mondrian import tries
+from anon_pipeline.recode.mondrian.mondrian import mondrian, mondrian_classes
 from anon_pipeline.recode.ranges import Axis, make_axis
-from anon_pipeline.recode.table import distinct_tuples
+from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
+from anon_pipeline.recode.tuples import distinct_tuples
 
 TREE = (np.arange(5), np.array([0, 0, 1, 1, 2]), np.zeros(5, np.int64))
 DIVERSITIES = (

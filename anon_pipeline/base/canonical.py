@@ -1,0 +1,79 @@
+"""An order of a table's records that does not depend on how the source ordered them.
+
+Belongs here: each record's place in that order, and the digest of a table read in it. Does not belong here:
+what is drawn by place (`perturb.keys`), what a digest is bound to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import group_rows
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.values import arrow
+
+__all__ = ["Canonical", "canonical"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Canonical:
+    """A table's records in an order that their values alone decide.
+
+    places: (n,) each record's place in that order, a permutation of 0 … n−1. Records that are equal in all
+        columns have neighbouring places, in the order of the table: exchanging them changes nothing.
+    digest: SHA-256 of the table in that order, 64 hexadecimal digits.
+    """
+
+    places: NDArray[np.int64] = field(repr=False)
+    digest: str
+
+
+def canonical(frame: pd.DataFrame) -> Canonical:
+    """Return the places of a table's records and its digest: both are equal for any order of the records.
+
+    Args:
+        frame: (n, columns) without columns that are random or say where a record stood.
+    Returns:
+        The places of the records sorted by the first column, then the second, and so on.
+    Raises:
+        InputError: a column of several kinds of values, or of lists, bytes and the like.
+
+    >>> canonical(pd.DataFrame({"age": [40, 30, 40]})).places.tolist()
+    [1, 0, 2]
+    """
+    sha = hashlib.sha256(str(len(frame)).encode())
+    codes = np.empty((len(frame), len(frame.columns)), np.int64)
+    for j, (name, column) in enumerate(frame.items()):
+        codes[:, j], distinct = _coded(column)
+        sha.update(digest_frame(pd.DataFrame({str(name): distinct})).encode())
+    order = np.argsort(group_rows(codes)[1], kind="stable")
+    for ranks in codes.T:
+        sha.update(ranks[order].astype("<i8").tobytes())
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return Canonical(places, sha.hexdigest())
+
+
+def _coded(column: pd.Series) -> tuple[NDArray[np.int64], pd.Series]:
+    """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these."""
+    values = arrow(column)
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_null(values.type):
+        values = values.cast(pa.large_string())
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, pa.scalar(0.0, values.type))  # −0.0 is 0.0
+    encoded = pa.chunked_array([values] if isinstance(values, pa.Array) else values).dictionary_encode()
+    found = encoded.combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
+    order = pc.sort_indices(found.dictionary).to_numpy()
+    ranks = np.empty(len(order) + 1, np.int64)
+    ranks[order], ranks[-1] = np.arange(1, len(order) + 1), 0
+    places = found.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
+    return ranks[places], found.dictionary.take(pa.array(order)).to_pandas()

@@ -1,0 +1,241 @@
+"""Everything that can go wrong by name, and how a private stage fails without telling its data.
+
+Belongs here: exceptions that carry column names, counts and policy values. Does not belong here: any
+exception whose text could hold a cell of the data.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
+from types import TracebackType
+from typing import NoReturn
+
+from anon_pipeline.base.quiet import quiet
+
+__all__ = [
+    "ANOTHER_DRAW",
+    "AnonPipelineError",
+    "GateRefused",
+    "InfeasibleError",
+    "InputError",
+    "NotAFileError",
+    "PolicyError",
+    "PublishError",
+    "StageCrashed",
+    "in_words",
+    "private_stage",
+    "withheld",
+]
+
+ANOTHER_DRAW = "where there is noise, a changed policy draws it again, which costs ε"
+"""Goes with every advice that is followed by changing the policy, since the draw may be paid for already."""
+_PACKAGE = __name__.partition(".")[0]
+
+
+class AnonPipelineError(Exception):
+    """A named failure: its text is safe to show to anybody. ``exit_code`` is the CLI's."""
+
+    exit_code = 2
+
+
+class _Listed(AnonPipelineError):
+    """A failure with all of its culprits, a line each."""
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class PolicyError(_Listed):
+    """The policy breaks its own rules; ``problems`` lists every mistake."""
+
+
+class _Aside:
+    """Texts that go along with an error and are in no text of it: not shown, not copied, not pickled."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self.texts = tuple(texts)
+
+    def __repr__(self) -> str:
+        """Say how many there are."""
+        return f"({len(self.texts)} withheld)"
+
+    def __reduce__(self) -> tuple[type[_Aside], tuple[()]]:
+        """Leave the texts where they are."""
+        return _Aside, ()
+
+
+class InputError(_Listed):
+    """The data, a hierarchy or a key does not fit the policy; ``problems`` lists every mistake.
+
+    Args:
+        problems: a line per mistake.
+        names: names from the data, which may be cells, a line each. They are in no message, and only
+            `withheld_names` returns them, for a terminal whose user has asked for them.
+    """
+
+    def __init__(self, problems: str | Sequence[str], *, names: Sequence[str] = ()) -> None:
+        self._names = _Aside(names)
+        super().__init__(problems)
+
+    def withheld_names(self) -> tuple[str, ...]:
+        """Return names from the data, which may be personal: for a terminal alone, never for a log."""
+        return self._names.texts
+
+
+class PublishError(_Listed):
+    """The release could not be written; what was published before is untouched.
+
+    Unless ``in_place``: then readers see the new release, and what failed came after the manifest's rename:
+    the disk did not confirm it, or the ledger did not answer.
+    """
+
+    def __init__(self, problems: str | Sequence[str], *, in_place: bool = False) -> None:
+        self.in_place = in_place
+        super().__init__(problems)
+
+
+class NotAFileError(OSError):
+    """A path names a pipe or a device, whose end may never come; for `in_words`."""
+
+
+class InfeasibleError(AnonPipelineError):
+    """No recoding keeps the limits; says what could be reached.
+
+    Args:
+        message: the rule that could not be kept.
+        k: class size that was asked for, in records.
+        reached_k: largest smallest-class size that the suppression limit allows; 0 if none.
+        suppressed: share of the records that keeping all limits would have suppressed, in [0, 1].
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, k: int, reached_k: int, suppressed: float) -> None:
+        self.k, self.reached_k, self.suppressed = k, reached_k, suppressed
+        super().__init__(
+            f"{message} Reached: k = {reached_k} within the suppression limit; "
+            f"keeping all limits would suppress {suppressed:.2%} of the records."
+        )
+
+
+class GateRefused(AnonPipelineError):
+    """The gate refused the release; ``report`` holds every verdict."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, report: object = None) -> None:
+        self.report = report
+        super().__init__(message)
+
+
+class StageCrashed(AnonPipelineError):
+    """A bug inside a private stage, reduced to its type and place, because its text may quote the data."""
+
+    exit_code = 70
+
+    def __init__(self, stage: str, kind: str, place: str) -> None:
+        self.stage, self.kind, self.place = stage, kind, place
+        super().__init__(
+            f"The stage {stage} crashed with {kind} at {place}. The original message is withheld because "
+            f"it may quote personal data. This is a bug: please report the type and the place."
+        )
+
+
+def _place(trace: TracebackType | None) -> str:
+    """Return the innermost file (within its package, no local folder) and line of a traceback."""
+    frames = traceback.extract_tb(trace)
+    if not frames:
+        return "an unknown place"
+    parts = PurePath(frames[-1].filename).parts
+    begins = [
+        i + (part == "site-packages") for i, part in enumerate(parts) if part in ("site-packages", _PACKAGE)
+    ]
+    return f"{'/'.join(parts[begins[-1] :] if begins else parts[-1:])}:{frames[-1].lineno}"
+
+
+def _raise_alone(error: AnonPipelineError) -> NoReturn:
+    """Raise without a context, which Python would set to the exception that is being handled."""
+    try:
+        raise error
+    finally:
+        error.__context__ = None
+
+
+def _says_nothing(error: BaseException) -> bool:
+    """Whether this is an interrupt or an exit, and not more: no text that somebody would print."""
+    silent = all(value is None or isinstance(value, int) for value in error.args)
+    return silent and not isinstance(error, Exception)
+
+
+def _strip(error: BaseException) -> None:
+    """Take away what led to an error and what was noted on it."""
+    error.__cause__ = error.__context__ = None
+    vars(error).pop("__notes__", None)
+
+
+@contextmanager
+def private_stage(stage: str) -> Iterator[None]:
+    """Let named failures pass; reduce any other exception to its type and place.
+
+    Warnings and log records lose their text as well (`quiet`).
+
+    Args:
+        stage: name of the stage, for the message.
+    Raises:
+        StageCrashed: without cause or context, so that no handler further out can print the data. Named
+            failures and interrupts pass, without them and without notes, too. What is no `Exception` but has
+            a text (an exit with a message, a panic of a library in Rust) is reduced like a bug.
+    """
+    try:
+        with quiet():
+            yield
+    except AnonPipelineError as error:
+        _strip(error)
+        raise
+    except BaseException as error:  # pandas, Arrow and Pandera quote cells in their messages
+        if _says_nothing(error):
+            _strip(error)
+            raise
+        crash = StageCrashed(stage, type(error).__name__, _place(error.__traceback__))
+    else:
+        return
+    _raise_alone(crash)
+
+
+_IN_WORDS: dict[type[Exception], str] = {
+    FileNotFoundError: "it is not there",
+    PermissionError: "it may not be read",
+    IsADirectoryError: "it is a folder",
+    NotAFileError: "it is no plain file",
+    UnicodeDecodeError: "it is in another encoding",
+}
+
+
+def in_words(error: Exception) -> str:
+    """Say what kind of error this is, in plain words or by its type; never by its text."""
+    return _IN_WORDS.get(type(error), type(error).__name__)
+
+
+@contextmanager
+def withheld(message: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn exceptions of some kinds into an `InputError` that names the kind and drops the text.
+
+    Args:
+        message: the rule that was broken.
+        kinds: what a reader raises on bad input.
+    Raises:
+        InputError: without cause or context, since Arrow, csv and codecs quote what they could not read.
+    """
+    try:
+        yield
+    except kinds as error:
+        refused = InputError(f"{message}: {in_words(error)}")
+    else:
+        return
+    _raise_alone(refused)

@@ -1,0 +1,110 @@
+"""The names of a table's columns against the policy's: what is undeclared, not there, twice, or alike.
+
+A name that the policy does not have may be a cell: that of the first record of a file without a header. Such
+names are told by their places; the error carries them aside, for a terminal that asks (`--show-values`).
+Belongs here: comparing and telling names. Does not belong here: what a column holds (`encode`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.spelling import escaped, look_alikes
+
+__all__ = ["HEADERLESS", "headerless", "places", "refuse_names", "withheld_names"]
+
+HEADERLESS = "The first line may be a record: the file may have no header."
+_WITHHELD = (
+    "Undeclared names are hidden because they may be data. To see them, run with --show-values on a terminal."
+)
+_MOST_PLACES = 20
+_LONGEST = 60
+
+
+def refuse_names(got: Sequence[str], declared: Sequence[str]) -> None:
+    """Refuse columns that are not those of the policy.
+
+    Args:
+        got: names of the table's columns, in their order.
+        declared: names of the policy's columns.
+    Raises:
+        InputError: undeclared, repeated, lacking or look-alike names; all listed. Only names that the policy
+            declares are quoted, others are told by their number and places (from 1).
+    """
+    problems = list(_problems(got, declared))
+    if not problems:
+        return
+    strange = [name for name in got if name not in set(declared)]
+    if strange:
+        problems += [HEADERLESS] if headerless(strange) else []
+        problems.append(_WITHHELD)
+    raise InputError(problems, names=withheld_names(got, declared))
+
+
+def withheld_names(got: Sequence[str], declared: Sequence[str]) -> list[str]:
+    """Return the names that no message quotes, each with its place, for a terminal that asks for them."""
+    known = set(declared)
+    return [
+        f"column {place}: {escaped(name[:_LONGEST])}{'…' if len(name) > _LONGEST else ''}"
+        for place, name in enumerate(got, 1)
+        if name not in known
+    ]
+
+
+def headerless(strange: Sequence[str]) -> bool:
+    """Tell whether one of some undeclared names looks like a value: nothing, no letter, or an address."""
+    return any("@" in name or not any(char.isalpha() for char in name) for name in strange)
+
+
+def places(numbers: Sequence[int]) -> str:
+    """Write places of columns, the first of them where there are many.
+
+    >>> places([2, 5])
+    '2, 5'
+    """
+    shown = ", ".join(map(str, numbers[:_MOST_PLACES]))
+    left = len(numbers) - _MOST_PLACES
+    return f"{shown} and {left} more" if left > 0 else shown
+
+
+def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
+    undeclared, lacking = sorted(set(got) - set(declared)), sorted(set(declared) - set(got))
+    alike = look_alikes(undeclared, lacking)
+    if got and not alike and not set(got) & set(declared):
+        yield (
+            f"columns of the policy must be in the data, got none of {len(declared)}, but {len(got)} others. "
+            "Is there a header line?"
+        )
+        return
+    yield from _repeated(got, set(declared))
+    for one, other in alike:
+        yield (
+            f"columns must be named as in the policy, got a name in place {got.index(other) + 1} that only "
+            f"looks like {escaped(one)}"
+        )
+    for pair in look_alikes(dict.fromkeys(got)):
+        one, other = (_told(name, got, declared) for name in sorted(pair, key=lambda n: n not in declared))
+        yield f"columns must not look alike, got {one} and {other}"
+    if undeclared:
+        where = [place for place, name in enumerate(got, 1) if name in set(undeclared)]
+        columns = "column" if len(where) == 1 else "columns"
+        yield (
+            f"the policy does not declare {len(where)} {columns} of the data: {columns} {places(where)}. "
+            f"Give each a role (identifier with action: drop removes it)."
+        )
+    if lacking:
+        yield f"columns of the policy must be in the data, not there: {', '.join(lacking)}"
+
+
+def _repeated(got: Sequence[str], declared: set[str]) -> Iterator[str]:
+    twice = {name for name in got if got.count(name) > 1}
+    if known := sorted(twice & declared):
+        yield f"columns must be named once, got twice: {', '.join(map(escaped, known))}"
+    if twice - declared:
+        where = [place for place, name in enumerate(got, 1) if name in twice - declared]
+        yield f"columns must be named once, got equal names in the places {places(where)}"
+
+
+def _told(name: str, got: Sequence[str], declared: Sequence[str]) -> str:
+    return escaped(name) if name in declared else f"a name in place {got.index(name) + 1}"

@@ -1,0 +1,136 @@
+"""The types a column can be asked to have: finite numbers, dates, texts, anything that a table file holds.
+
+Belongs here: casting a column and counting what does not fit. Does not belong here: any message with a value.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from anon_pipeline.base.errors import InputError, withheld
+
+__all__ = ["arrow", "dates", "finite_numbers", "texts", "whole_numbers"]
+
+_DIGIT = r"\s*\d"
+_EXACT = 2**53  # whole floats from here on may stand for another whole number
+_OFFSET = r"([T ]\d{2}:?\d{2}.*?)(?:Z|[+-]\d{2}(?::?\d{2})?)$"
+
+
+_RELEASABLE = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_temporal,
+    pa.types.is_null,
+)
+
+
+def arrow(column: pd.Series) -> pa.Array | pa.ChunkedArray:
+    """Bring a column to Arrow as it is, if a table file can hold it.
+
+    Args:
+        column: (n,) numbers, booleans, texts, dates or times; missing values of any kind.
+    Raises:
+        InputError: values of several kinds, or lists, bytes and the like.
+    """
+    rule = f"{column.name}: must hold numbers, booleans, texts or dates, all of one kind"
+    with withheld(rule, pa.ArrowException, ArithmeticError, TypeError, ValueError):
+        array = pa.array(column, from_pandas=True)
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if not any(fits(kind) for fits in _RELEASABLE):
+        raise InputError(f"{rule}, got something else")
+    return array
+
+
+def _unfit(column: pd.Series, cast: pd.Series) -> int:
+    return int((cast.isna() & column.notna()).sum())
+
+
+def finite_numbers(column: pd.Series) -> pd.Series:
+    """Cast a column to finite floats; missing values stay missing.
+
+    Args:
+        column: (n,) numbers, or texts that are numbers.
+    Raises:
+        InputError: texts that are no numbers, infinite ones, or some beyond 2^53, where floats no longer tell
+            whole numbers apart; with the column and the count.
+    """
+    if pd.api.types.is_complex_dtype(column.dtype):
+        raise InputError(f"{column.name}: must be a number, got complex ones")
+    with withheld(f"{column.name}: must be a number", ArithmeticError, TypeError):
+        cast = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
+    problems = []
+    unfit = _unfit(column, cast)
+    if unfit:
+        problems.append(f"{column.name}: must be a number, got {unfit} records with something else")
+    infinite = int(np.isinf(cast.to_numpy()).sum())
+    if infinite:
+        problems.append(f"{column.name}: must be finite, got {infinite} records with infinite numbers")
+    inexact = int((np.abs(cast.to_numpy()) >= _EXACT).sum()) - infinite
+    if inexact:
+        problems.append(f"{column.name}: must be below 2^53 in size, got {inexact} records with more")
+    if problems:
+        raise InputError(problems)
+    return cast
+
+
+def dates(column: pd.Series) -> pd.Series:
+    """Cast a column to dates (time of day and its offset cut off); missing values stay missing.
+
+    Args:
+        column: (n,) datetimes, or texts in ISO 8601.
+    Raises:
+        InputError: texts that are no dates; with the column and the count.
+    """
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        cast = pd.to_datetime(column)
+    else:
+        written = pd.Series(texts(column), dtype="str").str.replace(_OFFSET, r"\1", regex=True)
+        dated = written.where(written.str.match(_DIGIT))  # pandas would read "now" and "today"
+        cast = pd.to_datetime(dated, errors="coerce", format="ISO8601")
+    unfit = _unfit(column, cast)
+    if unfit:
+        raise InputError(
+            f"{column.name}: must be a date (YYYY-MM-DD), got {unfit} records with something else"
+        )
+    return (cast if cast.dt.tz is None else cast.dt.tz_localize(None)).dt.normalize()
+
+
+def whole_numbers(numbers: pd.Series) -> pd.Series:
+    """Make integers of floats, (n,), if all are there, whole and exact; else return them as they are."""
+    whole = numbers.notna() & (numbers == np.floor(numbers)) & (numbers.abs() < _EXACT)
+    if bool(whole.all()):
+        return numbers.astype(np.int64)
+    return numbers
+
+
+def texts(column: pd.Series) -> pd.Series:
+    """Cast a column to texts as a table file would write them: whole numbers without ``.0``.
+
+    Args:
+        column: (n,) anything; missing values stay missing (None). Datetimes that are all at midnight are
+            written as dates.
+    """
+    if column.dtype == object or isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+        if pd.api.types.infer_dtype(column) != "integer":  # beside None they would become floats
+            column = column.infer_objects()
+    if pd.api.types.is_float_dtype(column.dtype):
+        column = _without_point(column)
+    elif pd.api.types.is_datetime64_any_dtype(column.dtype):
+        days = bool((column.dropna() == column.dropna().dt.normalize()).all())
+        column = column.dt.strftime("%Y-%m-%d") if days else column
+    return column.astype("str").astype(object).where(column.notna(), None)
+
+
+def _without_point(column: pd.Series) -> pd.Series:
+    """Turn floats that are all whole into integers."""
+    present = column.dropna()
+    whole = bool((present == np.floor(present)).all()) and bool((present.abs() < _EXACT).all())
+    return column.astype("Int64") if whole else column

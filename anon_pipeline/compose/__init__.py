@@ -1,1 +1,0 @@
-"""Releases judged together: what was published, re-used noise, intersections. Nothing is imported here."""

@@ -1,0 +1,256 @@
+"""Identifiers that nobody declared: a column is judged by its matches with the detectors.
+
+Where one match is enough (an e-mail address in one text of many), one match is a finding. Other forms are
+those of many numbers: of eleven random ten-digit codes one passes the check of NHS numbers. Columns are
+found by their match rate: more different values are valid than twice the chance explains (binomial test).
+Belongs here: counting and that test. Does not belong here: the detectors (`detectors`), what follows from a
+finding (`gate`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from anon_pipeline.detectors import DETECTORS, Detector, Form
+from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalized
+
+__all__ = ["EXCUSED", "LEVEL", "MOST_JUDGED", "matches"]
+
+LEVEL = 1e-6
+"""A column is found if chance explains so many valid values with at most this probability."""
+EXCUSED = 20
+"""From so many candidates on, a form of which one is enough may be there by chance, too, with `LEVEL`."""
+MOST_JUDGED = 2_000
+"""Different values of a column that its match rate is taken of; the same ones each time."""
+_DENSE = 20  # numbers that are on average nearer to each other than this are counted on, not given out
+_FEW = 0.05  # of fewer candidates: by chance, if fewer are valid than enough, and no more than this explains
+_LONGEST = 60  # characters of a cell that is an identifier as a whole
+_SMALLEST, _LARGEST = 10**7, 10**18  # a column of smaller numbers holds none that has a check digit
+_LABEL = re.compile(r"(?:[A-Za-z][A-Za-z.-]{0,15}[ :#.]+){1,3}|#")
+_WHOLE = re.compile(r"(\d+)\.0+")
+_RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)[\])]")
+_DECIMAL = re.compile(r"[+-]?\d+\.\d+")
+_KNOWN = re.compile(r"[1-9]\d{0,2}(?:([ .'])\d{3})(?:\1\d{3})*|\d{5}-\d{4}")  # thousands, ZIP+4
+_BETWEEN = str.maketrans("", "", " .-/")
+_AROUND = str.maketrans("", "", " .-/()")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """The different values of a column, normalized, and how many records have each.
+
+    whole: the cells, (v,).
+    records: (v,).
+    texts: the cells for Arrow, (v,); None where they are numbers.
+    """
+
+    whole: Sequence[str] = field(repr=False)
+    records: NDArray[np.int64] = field(repr=False)
+    texts: pa.Array | None = field(default=None, repr=False)
+
+
+def matches(column: pd.Series, allowed: Collection[str] = ()) -> dict[str, int]:
+    """Count the records of a column that hold an identifier, per detector that finds the column.
+
+    Args:
+        column: (n,) texts, numbers, categories; booleans, dates and missing values hold none.
+        allowed: names of detectors that are not asked.
+    Returns:
+        Records per name of a detector that has found something.
+    """
+    if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return {}
+    cells = _cells(column)
+    chosen, found = _choose(cells), {}
+    for detector in DETECTORS:
+        if detector.name not in allowed and (records := _found(detector, cells, chosen)):
+            found[detector.name] = records
+    return found
+
+
+def _cells(column: pd.Series) -> _Cells:
+    present = column.dropna()
+    if pd.api.types.is_numeric_dtype(present.dtype):
+        large = present[(present.abs() >= _SMALLEST) & (present.abs() < _LARGEST)]
+        if not len(large):
+            return _Cells([], np.empty(0, np.int64))
+        counts = present[present.abs() < _LARGEST].value_counts()
+        written = [str(int(value)) if value == int(value) else str(value) for value in counts.index.tolist()]
+        return _Cells(_padded(written), counts.to_numpy().astype(np.int64))
+    counts = present.astype("str").value_counts()
+    counts = counts[counts > 0]
+    written = _normalized(counts.index.to_numpy(object).tolist())
+    whole = [_WHOLE.sub(r"\1", text) if text.endswith(".0") else text for text in written]
+    digits = all(map(_is_number, whole))
+    records = counts.to_numpy().astype(np.int64)
+    return _Cells(_padded(whole), records) if digits else _Cells(written, records, _array(written))
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() and text[0] != "0"
+
+
+def _padded(digits: Sequence[str]) -> list[str]:
+    """Give numbers back the zeros that they began with as texts, if most have one length."""
+    longest = max(map(len, digits), default=0)
+    most = 2 * sum(len(text) == longest for text in digits) >= len(digits)
+    return [text.zfill(longest) for text in digits] if most else list(digits)
+
+
+def _normalized(texts: list[str]) -> list[str]:
+    """Normalize those texts that are not in one spelling already."""
+    array = _array(texts)
+    even = pc.and_(pc.string_is_ascii(array), pc.invert(pc.match_substring_regex(array, UNEVEN)))
+    written, characters = list(texts), Characters()
+    for place in np.flatnonzero(~even.to_numpy(zero_copy_only=False)):
+        written[place] = normalized(texts[place], characters)
+    return written
+
+
+def _array(texts: Sequence[str]) -> pa.Array:
+    return pa.array(texts, pa.large_string())
+
+
+def _found(detector: Detector, cells: _Cells, chosen: _Chosen) -> int:
+    """Return how many records hold an identifier of one kind, 0 where the column is not found."""
+    hit: set[int] = set()
+    for form in detector.forms:
+        if form.alone:
+            hit |= _inside(form, cells)
+        else:
+            hit |= _columnwise(form, cells, chosen)
+    return int(cells.records[sorted(hit)].sum())
+
+
+def _inside(form: Form, cells: _Cells) -> set[int]:
+    """Search texts for a form of which one match is enough; places of the texts that have one."""
+    candidates, hit = set[int](), set[int]()
+    for place in _promising(form, cells):
+        texts = [match.group() for match in form.shape.finditer(cells.whole[place])]
+        candidates |= {place} if any(map(form.is_candidate, texts)) else set()
+        if any(map(form.fits, texts)):
+            hit.add(place)
+    if hit and form.unlike is not None and form.unlike(cells.whole, numbers=False):
+        hit = {place for place in hit if not form.shape.fullmatch(cells.whole[place])}
+    if not hit or not form.chance:
+        return hit
+    if form.others is None:
+        return hit if _more_than_chance(len(hit), len(candidates), form) else set()
+    layout = {place for place, text in enumerate(cells.whole) if form.others.fullmatch(text)}
+    judged = hit & layout
+    return hit if _more_than_chance(len(judged), len(layout), form) else hit - judged
+
+
+def _more_than_chance(valid: int, candidates: int, form: Form) -> bool:
+    """Tell whether chance does not explain that so many of the candidates of a form are valid."""
+    from scipy.special import bdtrc  # noqa: PLC0415 - only where there are candidates
+
+    if valid >= form.enough * candidates:
+        return True
+    if candidates >= EXCUSED:
+        return _significant(valid, candidates, form)
+    return valid > 0 and float(bdtrc(valid - 1, candidates, form.chance)) <= _FEW
+
+
+def _promising(form: Form, cells: _Cells) -> Iterator[int]:
+    """Yield the places of texts that may hold a form, by a fast look at all of them."""
+    if cells.texts is not None:
+        found = pc.match_substring_regex(cells.texts, form.needs).to_numpy(zero_copy_only=False)
+        yield from map(int, np.flatnonzero(found))
+
+
+def _columnwise(form: Form, cells: _Cells, chosen: _Chosen) -> set[int]:
+    """Judge a column by the share of its values that are valid; places of these if it is found."""
+    read = {place: _fitting(spellings, form) for place, spellings in chosen.items()}
+    candidates = [place for place, texts in read.items() if texts]
+    if not candidates or form.tolerated ** len(candidates) > LEVEL:
+        return set()  # even if all of them were valid
+    valid = [place for place in candidates if any(map(form.fits, read[place]))]
+    if not _significant(len(valid), len(candidates), form):
+        return set()
+    if form.share and (len(valid) < form.share * _digits(chosen) or _is_dense(read, len(cells.whole))):
+        return set()
+    if form.unlike is not None and form.unlike(_bare(chosen), numbers=cells.texts is None):
+        return set()
+    if len(chosen) == len(cells.whole):
+        return set(valid)
+    every = ((place, _fitting(_Spellings.of(cell), form)) for place, cell in enumerate(cells.whole))
+    return {place for place, texts in every if any(map(form.fits, texts))}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spellings:
+    """A cell, or both ends of a range, as an identifier may be written there.
+
+    exact: as it is.
+    bare: without what stands between digits, and without a label in front.
+    loose: as `bare`, but none of numbers whose separators say what they are, as thousands set apart.
+    """
+
+    exact: tuple[str, ...] = field(repr=False)
+    bare: tuple[str, ...] = field(repr=False)
+    loose: tuple[str, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, cell: str) -> _Spellings:
+        """Spell a normalized cell; a long text is none."""
+        if len(cell) > _LONGEST:
+            return cls((), (), ())
+        ends = _RANGE.fullmatch(cell) if cell.startswith("[") else None
+        exact = tuple(_WHOLE.sub(r"\1", text) for text in (ends.groups() if ends else (cell,)))
+        bare = [text for text in exact if not _DECIMAL.fullmatch(text)]
+        unlabelled = [_LABEL.sub("", text, count=1) for text in bare if text[:1].isalpha() or text[:1] == "#"]
+        compact = dict.fromkeys(text.translate(_BETWEEN).upper() for text in (*bare, *unlabelled))
+        joined = [text.translate(_AROUND) for text in (*bare, *unlabelled) if not _KNOWN.fullmatch(text)]
+        return cls(exact, tuple(compact), tuple(dict.fromkeys(joined)))
+
+
+def _digits(chosen: _Chosen) -> int:
+    """Count the values that are numbers; texts beside them are no reason to let these pass."""
+    return sum(any(map(str.isdecimal, spellings.bare)) for spellings in chosen.values())
+
+
+def _bare(chosen: _Chosen) -> list[str]:
+    """Return the cells' first spelling without separators."""
+    return [spellings.bare[0] for spellings in chosen.values() if spellings.bare]
+
+
+_Chosen = dict[int, _Spellings]
+"""The values that a match rate is taken of, by their places."""
+
+
+def _choose(cells: _Cells) -> _Chosen:
+    """Choose all values, or so many at random; always the same."""
+    values = len(cells.whole)
+    places: Sequence[int] = range(values)
+    if values > MOST_JUDGED:
+        drawn = np.random.default_rng(values).choice(values, MOST_JUDGED, replace=False)
+        places = [int(place) for place in drawn]
+    return {place: _Spellings.of(cells.whole[place]) for place in places}
+
+
+def _fitting(spellings: _Spellings, form: Form) -> list[str]:
+    """Return the spellings that have a form's shape."""
+    texts = spellings.loose if form.loose else spellings.exact if form.share else spellings.bare
+    return [text for text in texts if form.shape.fullmatch(text)]
+
+
+def _significant(valid: int, candidates: int, form: Form) -> bool:
+    """Tell whether chance explains so many valid candidates with a probability of at most `LEVEL`."""
+    from scipy.special import bdtrc  # noqa: PLC0415 - only where there are candidates
+
+    return valid > 0 and float(bdtrc(valid - 1, candidates, form.tolerated)) <= LEVEL
+
+
+def _is_dense(read: dict[int, list[str]], values: int) -> bool:
+    """Tell whether numbers lie so close to each other as those do that are counted on."""
+    numbers = [int(text) for texts in read.values() for text in texts]
+    return max(numbers) - min(numbers) < _DENSE * values

@@ -1,0 +1,138 @@
+"""Perturb columns of categories: their noise, their codes, what is known of the noise before it is drawn.
+
+Belongs here: from a policy and a table to domains and codes; all perturb columns in one array, as memory and
+budget see them. Does not belong here: the law (`perturb.category_law`), columns of numbers alone (`evidence`,
+`noise`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.grids import epsilon_shares, quantized
+from anon_pipeline.hierarchy.levels import from_columns
+from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.perturb.category_law import (
+    CategoryNoise,
+    Domain,
+    expected_distance,
+    flat_domain,
+    hierarchy_domain,
+    kept,
+)
+from anon_pipeline.perturb.category_sampler import draw_categories
+from anon_pipeline.perturb.keys import Words
+from anon_pipeline.policy.columns import PerturbCategories
+from anon_pipeline.policy.hierarchies import Tree
+from anon_pipeline.policy.model import Policy
+
+__all__ = [
+    "category_codes",
+    "category_facts",
+    "category_noises",
+    "category_values",
+    "drawn_categories",
+    "noisy_units",
+]
+
+
+def _domain(name: str, column: PerturbCategories) -> Domain:
+    if isinstance(column.hierarchy, Tree):
+        return hierarchy_domain(from_columns(name, tree_levels(name, column.hierarchy.tree)))
+    return flat_domain(column.domain)
+
+
+def category_noises(policy: Policy) -> dict[str, CategoryNoise]:
+    """Return what each column of categories is released under, in the policy's order."""
+    shares = epsilon_shares(policy)[len(policy.perturbed) :]
+    return {
+        name: CategoryNoise(column.mechanism, share, _domain(name, column))
+        for (name, column), share in zip(policy.categorical.items(), shares, strict=True)
+    }
+
+
+def category_codes(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+    """Return the columns of categories as codes of their domains, (n, c).
+
+    Raises:
+        InputError: values that are missing or not of the domain; by column and count.
+    """
+    columns, problems = [], []
+    for name, noise in category_noises(policy).items():
+        codes = pd.Index(noise.domain.values).get_indexer(pd.Index(frame[name].astype(object)))
+        outside = int((codes < 0).sum())
+        if outside:
+            problems.append(
+                f"{name}: every value must be of the policy's domain, got {outside} records with others"
+            )
+        columns.append(codes.astype(np.int64))
+    if problems:
+        raise InputError(problems)
+    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0), np.int64)
+
+
+def category_values(codes: NDArray[np.int64], policy: Policy) -> dict[str, pd.Series]:
+    """Return codes as columns of texts, by name.
+
+    Args:
+        codes: (n, c) of the domains.
+        policy: names the columns.
+    """
+    return {
+        name: pd.Series(pd.array(np.array(noise.domain.values, dtype=object)[codes[:, j]], dtype="str"))
+        for j, (name, noise) in enumerate(category_noises(policy).items())
+    }
+
+
+def drawn_categories(policy: Policy, originals: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
+    """Draw what is released in each column of categories, (n, c).
+
+    Args:
+        policy: names the columns.
+        originals: (n, c) codes.
+        words: of the n records; each column takes those of its number, after the columns with numbers.
+    """
+    columns = [
+        draw_categories(noise, originals[:, j], entropy=words.of_column(len(policy.perturbed) + j))
+        for j, noise in enumerate(category_noises(policy).values())
+    ]
+    return np.stack(columns, axis=1) if columns else originals
+
+
+def noisy_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+    """Return all perturb columns in the order of `Policy.noisy`: grid units, then codes, (n, p + c).
+
+    Raises:
+        InputError: values that do not fit their grid or their domain; by column and count.
+    """
+    return np.hstack((quantized(frame, policy), category_codes(frame, policy)))
+
+
+def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:
+    """Describe the noise of every column of categories; nothing of it is from the data.
+
+    Returns:
+        Per column: its mechanism, ε, how many values its domain has; the smallest and the largest
+        probability, over these, that a value is released as it is, and the mean of their expected distances.
+    """
+    return {
+        name: {
+            "mechanism": noise.mechanism,
+            "epsilon": float(noise.epsilon),
+            "values": len(noise.domain.values),
+            "least_kept": _six(kept(noise).min()),
+            "most_kept": _six(kept(noise).max()),
+            "mean_distance": _six(expected_distance(noise).mean()),
+        }
+        for name, noise in category_noises(policy).items()
+    }
+
+
+def _six(number: float) -> float:
+    """Round to six digits: the last ones depend on the machine."""
+    return float(f"{number:.6g}")

@@ -1,0 +1,205 @@
+"""The edge: a DataFrame becomes codes and numbers, and generalized codes become columns again.
+
+Belongs here: checking a frame against the policy's columns, casting, coding, decoding. Does not belong here:
+anything that decides about privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.headers import refuse_names
+from anon_pipeline.base.values import arrow, finite_numbers, texts, whole_numbers
+from anon_pipeline.hierarchy import Hierarchy, code_column
+from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
+from anon_pipeline.policy.model import Policy
+
+__all__ = [
+    "CLASS",
+    "PERSON",
+    "PRIVATE",
+    "RECORD",
+    "Coded",
+    "accept",
+    "code_quasi_identifiers",
+    "code_sensitive",
+    "decode",
+    "incomplete",
+]
+
+RECORD, CLASS, PERSON = "_record_id", "_class_id", "_person_id"
+PRIVATE = (RECORD, CLASS, PERSON)
+
+
+def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
+    """Check a table against the policy's columns and cast it to the types that the roles need.
+
+    Args:
+        frame: (n, columns) personal data; index and column order do not matter.
+        policy: names every column.
+    Returns:
+        The table with columns in the policy's order: perturb columns and ordered sensitive ones without a
+        declared order as numbers, perturb columns of categories as texts, everything else as it is; a
+        fresh index.
+    Raises:
+        InputError: no records; columns that are unknown, undeclared or repeated; numbers, missing values,
+            declared orders or kinds of values that do not fit. All of them listed, with counts, without
+            values, and without names that the policy does not have (`headers`).
+    """
+    named = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    refuse_names(list(named.columns), list(policy.columns))
+    if not len(named):
+        raise InputError("the input must have at least one record, got none")
+    problems: list[str] = []
+    cast: dict[str, pd.Series] = {}
+    for name, column in policy.columns.items():
+        series = named[name].reset_index(drop=True)
+        if isinstance(series.dtype, pd.CategoricalDtype):
+            series = series.astype(object)
+        try:
+            cast[name] = _cast(series, column)
+        except InputError as error:
+            problems += error.problems
+        problems += _lacking(series, column)
+    if problems:
+        raise InputError(problems)
+    return pd.DataFrame(cast)
+
+
+def _cast(series: pd.Series, column: object) -> pd.Series:
+    """Cast one column to what its role needs."""
+    ordered = isinstance(column, Sensitive) and column.distance == "ordered"
+    order = column.order if isinstance(column, Sensitive) else None
+    if isinstance(column, Perturb):
+        return finite_numbers(series)
+    if isinstance(column, PerturbCategories):
+        return _of_domain(series, column.domain)
+    if ordered and order is None:
+        return whole_numbers(finite_numbers(series))
+    if not (isinstance(column, Identifier) and column.action == "drop"):
+        arrow(series)
+    return series if order is None else _in_order(series, order)
+
+
+def _lacking(series: pd.Series, column: object) -> list[str]:
+    """Say how many values are missing where they are not allowed to."""
+    missing = int(series.isna().sum())
+    if (
+        not missing
+        or not isinstance(column, (Perturb, PerturbCategories, Sensitive))
+        or column.missing != "error"
+    ):
+        return []
+    return [
+        f"{series.name}: must have a value in every record, got {missing} missing. "
+        "Set missing: suppress to suppress those records."
+    ]
+
+
+def _in_order(series: pd.Series, order: Sequence[str]) -> pd.Series:
+    written = texts(series)
+    outside = int((~written.isin(order) & written.notna()).sum())
+    if outside:
+        raise InputError(
+            f"{series.name}: every value must be in the declared order, got {outside} records with others"
+        )
+    return written
+
+
+def _of_domain(series: pd.Series, domain: Sequence[str]) -> pd.Series:
+    """Write a column of categories as texts, which must all be of its public domain."""
+    written = texts(series)
+    outside = int((~written.isin(domain) & written.notna()).sum())
+    if outside:
+        raise InputError(
+            f"{series.name}: every value must be of the policy's domain, got {outside} records with others"
+        )
+    return written.astype("str")
+
+
+def incomplete(frame: pd.DataFrame, policy: Policy) -> NDArray[np.bool_]:
+    """Mark records with a missing value in a perturb or sensitive column, (n,); they are suppressed first."""
+    names = [*policy.noisy, *policy.sensitive]
+    return frame[names].isna().any(axis=1).to_numpy() if names else np.zeros(len(frame), dtype=bool)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """Quasi-identifiers as leaf codes (n, q), with the q hierarchies that read them."""
+
+    codes: NDArray[np.int64] = field(repr=False)
+    hierarchies: tuple[Hierarchy, ...]
+
+
+def code_quasi_identifiers(frame: pd.DataFrame, policy: Policy, *, folder: Path = Path()) -> Coded:
+    """Code every generalize column.
+
+    Args:
+        frame: (n, columns) accepted data.
+        policy: names the columns and their hierarchies.
+        folder: where hierarchy tables are.
+    Raises:
+        InputError: values that a hierarchy does not cover, hierarchies that are not nested; all listed.
+    """
+    columns: list[NDArray[np.int64]] = []
+    hierarchies: list[Hierarchy] = []
+    problems: list[str] = []
+    for name, column in policy.generalized.items():
+        try:
+            codes, hierarchy = code_column(frame[name], column.hierarchy, folder=folder)
+        except InputError as error:
+            problems += error.problems
+            continue
+        columns.append(codes)
+        hierarchies.append(hierarchy)
+    if problems:
+        raise InputError(problems)
+    return Coded(np.stack(columns, axis=1), tuple(hierarchies))
+
+
+def code_sensitive(
+    series: pd.Series, column: Sensitive, *, folder: Path = Path()
+) -> tuple[NDArray[np.int64], Hierarchy | None]:
+    """Code one sensitive column in the order that its distance needs.
+
+    Args:
+        series: (n,) values.
+        column: its declaration.
+        folder: where hierarchy tables are.
+    Returns:
+        Code of each record (n,), −1 where missing: by the declared order, by number, by hierarchy leaf, or by
+        text; and the hierarchy for ``distance: hierarchical``.
+    """
+    if column.hierarchy is not None:
+        codes, hierarchy = code_column(series, column.hierarchy, folder=folder)
+        return np.where(series.isna().to_numpy(), -1, codes), hierarchy
+    if column.order is not None:
+        return pd.Index(column.order).get_indexer(pd.Index(texts(series))).astype(np.int64), None
+    values = series if column.distance == "ordered" else texts(series)
+    return pd.factorize(values, sort=True)[0].astype(np.int64), None
+
+
+def decode(
+    codes: NDArray[np.int64], values: Sequence[NDArray[np.object_]], names: Sequence[str]
+) -> pd.DataFrame:
+    """Write generalized codes as text columns.
+
+    Args:
+        codes: (n, q); −1 is a suppressed record.
+        values: q arrays; the released value of each code; None is a missing value.
+        names: q column names.
+    Returns:
+        (n, q) texts; missing where the value is missing or the record is suppressed.
+    """
+    columns = {}
+    for j, name in enumerate(names):
+        known = np.append(values[j], np.array([None], dtype=object))
+        columns[name] = pd.Series(pd.array(known[codes[:, j]], dtype="str"), name=name)
+    return pd.DataFrame(columns)

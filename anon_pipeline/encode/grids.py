@@ -1,0 +1,90 @@
+"""Perturb columns as whole numbers: grid units, the share of ε of each, and what its noise is drawn under.
+
+Belongs here: from policy and table to what `perturb` takes. Does not belong here: drawing noise (`perturb`).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
+from anon_pipeline.perturb.grid import quantize, to_grid
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["epsilon_shares", "grid_bounds", "grid_units", "noises", "quantized"]
+
+
+def grid_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.float64]:
+    """Return the perturb columns with numbers in grid units, (n, p)."""
+    columns = [
+        to_grid(frame[name].to_numpy(np.float64), column.resolution)
+        for name, column in policy.perturbed.items()
+    ]
+    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
+
+
+def quantized(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+    """Return the perturb columns with numbers rounded to their grids, (n, p).
+
+    Raises:
+        InputError: values that are missing or too far from 0 for their grid; by column and count.
+    """
+    grid, columns, problems = grid_units(frame, policy), [], []
+    for j, name in enumerate(policy.perturbed):
+        try:
+            columns.append(quantize(grid[:, j]))
+        except InputError as error:
+            problems += [f"{name}: {problem}" for problem in error.problems]
+    if problems:
+        raise InputError(problems)
+    return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0), np.int64)
+
+
+def epsilon_shares(policy: Policy) -> tuple[Fraction, ...]:
+    """Return each perturb column's exact share of a record's ε, in the order of `Policy.noisy`, (p + c,)."""
+    if policy.perturb is None:
+        return ()
+    weights = [exact_fraction(column.weight) for column in policy.noisy.values()]
+    return split_epsilon(exact_fraction(policy.perturb.epsilon), weights)
+
+
+def grid_bounds(bounds: tuple[float, float], resolution: float) -> tuple[int, int]:
+    """Return the lowest and the highest point of a grid within public bounds, in grid units.
+
+    Args:
+        bounds: in the column's unit.
+        resolution: of the grid, in the column's unit.
+    """
+    step = exact_fraction(resolution)
+    low, high = (exact_fraction(bound) / step for bound in bounds)
+    return math.ceil(low), math.floor(high)
+
+
+def noises(policy: Policy) -> tuple[Noise, ...]:
+    """Return what the noise of each perturb column with numbers is drawn under, (p,).
+
+    δ is split over the columns with discrete Gaussian noise, by their weights, as ε is over all.
+    """
+    if policy.perturb is None:
+        return ()
+    kinds, delta = policy.mechanisms, policy.perturb.delta
+    weights = {
+        name: exact_fraction(column.weight)
+        for name, column in policy.perturbed.items()
+        if kinds[name] == "discrete_gaussian"
+    }
+    whole, split = sum(weights.values(), start=Fraction(0)), exact_fraction(delta or 0)
+    found = []
+    shares = epsilon_shares(policy)[: len(policy.perturbed)]
+    for (name, column), share in zip(policy.perturbed.items(), shares, strict=True):
+        inputs = None if column.input_bounds is None else grid_bounds(column.input_bounds, column.resolution)
+        own = split * weights[name] / whole if name in weights else None
+        found.append(Noise(kinds[name], share, own, inputs))
+    return tuple(found)

@@ -1,0 +1,97 @@
+"""The noise of a policy: its public bounds on the grid, and what is known of its error before it is drawn.
+
+Belongs here: bounds and facts of the perturb columns. Does not belong here: drawing noise (`perturb`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.encode.grids import grid_bounds, noises
+from anon_pipeline.perturb.error import expected_relative_shift
+from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities, shifts
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["noise_facts", "output_bounds"]
+
+
+def output_bounds(policy: Policy) -> list[tuple[int, int] | None]:
+    """Return each perturb column's public bounds in grid units, (p,): the grid points within them."""
+    bounds: list[tuple[int, int] | None] = []
+    for column in policy.perturbed.values():
+        if column.output_bounds is None:
+            bounds.append(None)
+            continue
+        bounds.append(grid_bounds(column.output_bounds, column.resolution))
+    return bounds
+
+
+_ENOUGH_CLASSES = 10
+
+
+def noise_facts(
+    policy: Policy,
+    originals: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    diameters: NDArray[np.int64],
+) -> dict[str, dict[str, Any]]:
+    """Describe the noise of every perturb column.
+
+    Args:
+        policy: names the columns and their resolution.
+        originals: (n, p) grid units.
+        classes: of the n records.
+        diameters: (m, p) grid units.
+    Returns:
+        Per column: its mechanism, ε, δ, sensitivity and resolution, the classes without noise, the records'
+        mean scale in the column's unit, the expected relative error. A scale may be a difference of two
+        persons' values: the means are rounded to two digits, and None where fewer than ten classes carry
+        noise.
+    """
+    facts: dict[str, dict[str, Any]] = {}
+    bounds = output_bounds(policy)
+    for j, ((name, column), noise) in enumerate(zip(policy.perturbed.items(), noises(policy), strict=True)):
+        sensitivity = sensitivities(noise, diameters[:, j])
+        facts[name] = {
+            "mechanism": noise.mechanism,
+            "epsilon": float(noise.epsilon),
+            "delta": None if noise.delta is None else float(noise.delta),
+            "sensitivity": column.sensitivity,
+            "resolution": column.resolution,
+            "classes_without_noise": int((sensitivity == 0).sum()),
+            **_blunted(
+                column.resolution,
+                originals[:, j],
+                classes,
+                noise=noise,
+                diameters=diameters[:, j],
+                bounds=bounds[j],
+            ),
+        }
+    return facts
+
+
+def _blunted(
+    resolution: float,
+    originals: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    *,
+    noise: Noise,
+    diameters: NDArray[np.int64],
+    bounds: tuple[int, int] | None,
+) -> dict[str, float | None]:
+    """Return the mean scale and the expected error, to two digits, if enough classes stand behind them."""
+    sensitivity = sensitivities(noise, diameters)
+    if int((sensitivity > 0).sum()) < _ENOUGH_CLASSES:
+        return {"mean_scale": None, "expected_relative_error": None}
+    scale = float(scales(noise, sensitivity) @ classes.sizes / classes.sizes.sum()) * resolution
+    moved = shifts(noise, originals, sensitivity[classes.labels], bounds=bounds)
+    error = expected_relative_shift(originals.astype(np.float64), classes.labels, shifts=moved)
+    return {
+        "mean_scale": float(f"{scale:.2g}"),
+        "expected_relative_error": None if error is None else float(f"{error:.2g}"),
+    }

@@ -1,0 +1,152 @@
+"""What a release can be measured on: the released table, and the originals that only the vault has.
+
+Belongs here: bringing the two together as arrays, and refusing those that do not belong together. Does not
+belong here: any measure (`measures`), any limit (`gate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes, same_partition
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.encode.grids import grid_units
+from anon_pipeline.policy.model import Policy
+
+__all__ = [
+    "Evidence",
+    "Originals",
+    "evidence_from",
+    "value_classes",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Originals:
+    """The n original records behind a release, r of them released.
+
+    frame: (n, columns) the table after recoding: generalized texts, original numbers, sensitive values.
+    labels: (n,) equivalence class; −1 for a record that the recoding suppressed.
+    own: (r,) row in ``frame`` of each released record.
+    grid: (n, p) perturb columns in grid units, integers where the data is on the grid.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
+    own: NDArray[np.int64] = field(repr=False)
+    grid: NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """A release, and its originals where the vault has them.
+
+    released: (r, columns) the released table, without private columns.
+    classes: equivalence classes of the r records by their released values.
+    originals: None for a file alone.
+    hierarchies: folder of the hierarchy tables, for the hierarchical distance.
+    """
+
+    released: pd.DataFrame = field(repr=False)
+    classes: EquivalenceClasses
+    originals: Originals | None
+    hierarchies: Path
+
+    def narrowed(self, positions: NDArray[np.int64], labels: NDArray[np.int64]) -> Evidence:
+        """Return the evidence of some of the released records.
+
+        Args:
+            positions: (r',) rows of ``released``.
+            labels: (r',) their classes, numbered without gaps.
+        """
+        behind = self.originals
+        return Evidence(
+            self.released.iloc[positions],
+            EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
+            None if behind is None else replace(behind, own=behind.own[positions]),
+            self.hierarchies,
+        )
+
+
+def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClasses:
+    """Group records by equal values of some columns; a missing value equals a missing value.
+
+    Args:
+        frame: (r, columns).
+        names: the quasi-identifiers.
+    """
+    codes = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names]
+    return equivalence_classes(np.stack(codes, axis=1).astype(np.int64))
+
+
+def evidence_from(
+    released: pd.DataFrame,
+    policy: Policy,
+    *,
+    originals: pd.DataFrame | None = None,
+    hierarchies: Path = Path(),
+) -> Evidence:
+    """Bring a release and its originals together.
+
+    Args:
+        released: (r, columns) the release; with the record ids when ``originals`` are given.
+        policy: names the columns.
+        originals: (n, columns) the recoded table of the vault, with record and class ids; None for a file
+            alone.
+        hierarchies: folder of the hierarchy tables.
+    Raises:
+        InputError: columns that are not there; records that the originals do not have, or have otherwise:
+            with counts, without values.
+    """
+    lacking = sorted(set(policy.released) - set(map(str, released.columns)))
+    if lacking:
+        raise InputError(f"the release must have the policy's columns, not there: {', '.join(lacking)}")
+    if not len(released):
+        raise InputError("the release must have at least one record, got none")
+    table = released[policy.released].reset_index(drop=True)
+    classes = value_classes(table, list(policy.generalized))
+    behind = None if originals is None else _originals(released, originals, policy)
+    if behind is not None:
+        _same(table, behind, policy)
+    return Evidence(table, classes, behind, hierarchies)
+
+
+def _originals(released: pd.DataFrame, originals: pd.DataFrame, policy: Policy) -> Originals:
+    if RECORD not in released or not {RECORD, CLASS} <= set(originals.columns):
+        raise InputError("a release must carry the record ids of the vault to be measured against it")
+    own = pd.Index(originals[RECORD]).get_indexer(pd.Index(released[RECORD])).astype(np.int64)
+    strangers = int((own < 0).sum())
+    repeated = len(own) - strangers - int(np.count_nonzero(np.bincount(own[own >= 0])))
+    if strangers or repeated:
+        raise InputError(
+            f"every released record must be one record of the vault, got {strangers} that are not there "
+            f"and {repeated} repeated"
+        )
+    labels = originals[CLASS].to_numpy(np.int64)
+    return Originals(originals.reset_index(drop=True), labels, own, grid_units(originals, policy))
+
+
+def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
+    """Refuse a release whose unperturbed cells or classes differ from the vault's."""
+    problems = []
+    for name in (name for name in policy.released if name not in policy.noisy):
+        before = originals.frame[name].iloc[originals.own].reset_index(drop=True)
+        differ = int((~((table[name] == before) | (table[name].isna() & before.isna()))).sum())
+        if differ:
+            problems.append(f"{name}: must be as in the vault, got {differ} records that differ")
+    unclassed = int((originals.labels[originals.own] < 0).sum())
+    if unclassed:
+        problems.append(f"released records must not be suppressed ones, got {unclassed}")
+    kept = originals.labels >= 0
+    by_value = value_classes(originals.frame[kept], list(policy.generalized)).labels
+    if not same_partition(by_value, pd.factorize(originals.labels[kept])[0]):
+        problems.append("class ids must be those of the generalized values, got others")
+    if problems:
+        raise InputError(problems)

@@ -1,0 +1,123 @@
+"""Record linkage of a release with its originals: the files that are linked, and what is linked.
+
+Belongs here: from `Evidence` and a policy to files, and the share that is linked. Does not belong here:
+linking (`risk.linkage`), comparing with a limit (`gate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.encode.grids import grid_units
+from anon_pipeline.evidence.attackers import quasi_codes
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.policy.attacks import Linkage
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.comparison import MOST_PATTERNS, LinkageFiles, distance_levels, levels_of
+from anon_pipeline.risk.linkage import (
+    Rule,
+    exact_linkage,
+    probabilistic_linkage,
+    rule_linkage,
+    threshold_linkage,
+)
+
+__all__ = ["ATTACKERS", "linked_by"]
+
+ATTACKERS = 2_000
+"""Attackers that are let loose on a release, at most."""
+
+_LEVELS = 8  # of a perturb column's distances, where few columns are perturbed
+_ROUNDING = 1 + 1e-12
+
+
+def linked_by(evidence: Evidence, policy: Policy, kind: str) -> float:
+    """Return the share of the attackers that link their own record, in [0, 1].
+
+    By levels of similarity many records are equally likely: for ``probabilistic`` a tie is worth its share.
+    The other kinds count who has a single match.
+
+    Each attacker knows the quasi-identifiers of one released person, generalized as in the release, and
+    looks through all of it. Of more than `ATTACKERS` records, evenly many of the records in order of their
+    values: the order of the rows does not matter.
+
+    Args:
+        evidence: with originals.
+        policy: with ``gate.attacks.linkage``.
+        kind: ``exact``, ``threshold``, ``rules`` or ``probabilistic``.
+    Raises:
+        InputError: this is a file alone, or there are too many columns to tell their combinations apart.
+    """
+    limits = policy.gate.attacks.linkage
+    if kind == "probabilistic":
+        files = _by_class(evidence, policy)
+        columns = max(files.numbers.shape[1], 1)
+        levels = min(_LEVELS, max(2, int((MOST_PATTERNS // 2) ** (1 / columns))))
+        return probabilistic_linkage(files, distance_levels(files, levels=levels)).attacker_success
+    files, ranges = _by_column(evidence, policy)
+    if kind == "exact":
+        return exact_linkage(files).risk
+    if kind == "threshold":
+        return threshold_linkage(files, upper=limits.similarity, ranges=ranges).risk
+    return _by_rules(files, policy, limits, ranges)
+
+
+def _attackers(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
+    """Choose released records evenly, in order of what is released and what is known of them."""
+    originals = needs_originals(evidence)
+    codes = quasi_codes(evidence, policy)
+    order = np.lexsort((*originals.grid[originals.own].T, *codes.T[::-1]))
+    chosen = min(ATTACKERS, len(order))
+    return order[np.arange(chosen) * len(order) // chosen]
+
+
+def _by_column(evidence: Evidence, policy: Policy) -> tuple[LinkageFiles, NDArray[np.float64]]:
+    """Return files with every quasi-identifier, and the range of each perturb column."""
+    originals, some = needs_originals(evidence), _attackers(evidence, policy)
+    codes = quasi_codes(evidence, policy)[:, : len(policy.generalized)]
+    known, released = originals.grid[originals.own], grid_units(evidence.released, policy)
+    return LinkageFiles(codes[some], codes, known[some], released, some), np.ptp(known, axis=0)
+
+
+def _by_class(evidence: Evidence, policy: Policy) -> LinkageFiles:
+    """Return files with the class and distances in class diameters: records of other classes never match."""
+    originals, some = needs_originals(evidence), _attackers(evidence, policy)
+    classes = evidence.classes
+    known, released = originals.grid[originals.own], grid_units(evidence.released, policy)
+    low = np.full((len(classes.sizes), known.shape[1]), np.inf)
+    high = -low
+    np.minimum.at(low, classes.labels, known)
+    np.maximum.at(high, classes.labels, known)
+    scales = np.divide(1.0, high - low, out=np.zeros_like(low), where=high > low)[classes.labels]
+    labels = classes.labels[:, None]
+    return LinkageFiles(labels[some], labels, known[some] * scales[some], released * scales, some)
+
+
+def _by_rules(files: LinkageFiles, policy: Policy, limits: Linkage, ranges: NDArray[np.float64]) -> float:
+    """Link by the policy's rules: similarities of numbers become distances."""
+    cuts = []
+    for name, span in zip(policy.perturbed, ranges.tolist(), strict=True):
+        least = {rule[name] for rule in limits.match if name in rule}
+        cuts.append(np.unique([(1 - each) * span * _ROUNDING for each in least]))
+    names = [*policy.generalized, *policy.perturbed]
+    spans = dict(zip(policy.perturbed, zip(cuts, ranges.tolist(), strict=True), strict=True))
+    rules = [Rule("match", _test(rule, names, spans)) for rule in limits.match]
+    return rule_linkage(files, levels_of(files, tuple(cuts)), rules).risk
+
+
+def _test(
+    rule: Mapping[str, float], names: list[str], spans: Mapping[str, tuple[NDArray[np.float64], float]]
+) -> Callable[[NDArray[np.int64]], NDArray[np.bool_]]:
+    """Return whether every column of a rule is similar enough, as a function of the levels."""
+    most = {}
+    for name, least in rule.items():
+        if name in spans:
+            cuts, span = spans[name]
+            most[names.index(name)] = int(np.searchsorted(cuts, (1 - least) * span * _ROUNDING))
+        else:
+            most[names.index(name)] = 0 if least > 0 else 1
+    return lambda levels: np.all([levels[:, at] <= level for at, level in most.items()], axis=0)

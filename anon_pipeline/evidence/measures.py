@@ -1,0 +1,209 @@
+"""What the gate and the suppression measure on a release, one pure function per limit.
+
+Belongs here: from `Evidence` and a policy to a number, or one per class. Does not belong here: comparing it
+with a limit (`gate`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import code_sensitive
+from anon_pipeline.encode.grids import grid_units, noises
+from anon_pipeline.evidence.evidence import Evidence, Originals
+from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.mechanisms import Noise, clamped, radius, sensitivities
+from anon_pipeline.perturb.noise import class_diameters
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.recoding import LDiversity
+from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk.confidence import ConfidenceTable, confidence_table
+from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
+from anon_pipeline.risk.linking import LinkingRisk, linking_risk
+from anon_pipeline.risk.sizes import suppression
+from anon_pipeline.risk.suppression import ClassLimit
+
+__all__ = [
+    "class_closeness",
+    "class_diversity",
+    "class_intervals",
+    "class_limits",
+    "close",
+    "compact",
+    "confidence_of",
+    "confident_originals",
+    "diverse",
+    "linking",
+    "needs_originals",
+    "suppressed_share",
+]
+
+
+ClassMeasure = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
+"""From positions (r',) of released records, their classes (r',), 0 … m−1, and m to a number each, (m,)."""
+
+
+def needs_originals(evidence: Evidence) -> Originals:
+    """Return the originals.
+
+    Raises:
+        InputError: this is a file alone.
+    """
+    if evidence.originals is None:
+        raise InputError(
+            "this limit must be measured against the originals, which a file alone does not have"
+        )
+    return evidence.originals
+
+
+def class_closeness(evidence: Evidence, policy: Policy, name: str) -> NDArray[np.float64]:
+    """Measure the distance of every released class to the whole input, for one sensitive column, (m,).
+
+    Records without a value of the column count in neither.
+
+    Raises:
+        InputError: this is a file alone: the whole input is not in it.
+    """
+    classes = evidence.classes
+    measured = _closeness_of(evidence, policy, name)
+    return measured(np.arange(len(classes.labels)), classes.labels, len(classes.sizes))
+
+
+def _closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasure:
+    """Code a sensitive column once, and return what measures classes of some of the released records."""
+    originals = needs_originals(evidence)
+    column = policy.sensitive[name]
+    codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
+    whole = np.bincount(codes[codes >= 0], minlength=0 if hierarchy is None else hierarchy.leaves)
+    lookups, own = None if hierarchy is None else hierarchy.lookups, codes[originals.own]
+    return lambda rows, labels, m: closeness(
+        own[rows], labels, whole=whole, m=m, distance=column.distance, lookups=lookups
+    )
+
+
+def close(distances: NDArray[np.float64], t: float) -> NDArray[np.bool_]:
+    """Tell which classes are t-close, (m,); sums of floats are given 1e-12."""
+    return distances <= t + 1e-12
+
+
+def class_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> NDArray[np.float64]:
+    """Measure the diversity of every released class in one sensitive column, (m,).
+
+    Returns:
+        Distinct values, exp(entropy), or the recursive ratio r₁/(r_l + …), by the limit's kind.
+    """
+    classes = evidence.classes
+    measured = _diversity_of(evidence, policy, name, limit)
+    return measured(np.arange(len(classes.labels)), classes.labels, len(classes.sizes))
+
+
+def _diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassMeasure:
+    """Code a sensitive column once, and return what measures classes of some of the released records."""
+    codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
+    if limit.kind == "recursive":
+        return lambda rows, labels, m: recursive_ratio(codes[rows], labels, l=int(limit.l), m=m)
+    measured = distinct_l if limit.kind == "distinct" else entropy_l
+    return lambda rows, labels, m: measured(codes[rows], labels, m=m).astype(np.float64)
+
+
+def diverse(values: NDArray[np.float64], limit: LDiversity) -> NDArray[np.bool_]:
+    """Tell which classes are l-diverse, (m,), from what `class_diversity` measured."""
+    if limit.kind == "recursive":
+        return values < (limit.c if limit.c is not None else math.inf)
+    return values >= limit.l - ENTROPY_TOLERANCE
+
+
+def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
+    """Return the gate's limits that every class must keep by itself, as `suppress` asks for them.
+
+    Each sensitive column is coded once, however often its limits are asked.
+    """
+
+    def beyond_t(name: str, t: float) -> ClassLimit:
+        measured = _closeness_of(evidence, policy, name)
+        return lambda rows, labels, m: ~close(measured(rows, labels, m), t)
+
+    def below_l(name: str, limit: LDiversity) -> ClassLimit:
+        measured = _diversity_of(evidence, policy, name, limit)
+        return lambda rows, labels, m: ~diverse(measured(rows, labels, m), limit)
+
+    return {f"t_closeness.{name}": beyond_t(name, t) for name, t in policy.gate.t_closeness.items()} | {
+        f"l_diversity.{name}": below_l(name, limit) for name, limit in policy.gate.l_diversity.items()
+    }
+
+
+def linking(evidence: Evidence, policy: Policy) -> LinkingRisk:
+    """Measure how many released records are linked to their own original."""
+    originals = needs_originals(evidence)
+    rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
+    released = grid_units(evidence.released, policy)
+    return linking_risk(released, originals.own, rows, labels=originals.labels)
+
+
+def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDArray[np.int64]:
+    """Count the originals within the confidence interval of each released record, (r,), up to ``cap``.
+
+    Args:
+        evidence: with originals.
+        policy: with ``suppress.confidence``.
+        cap: counts stop there.
+    Source:
+        [KE V-C], ℓ; METHODS 7.
+    """
+    originals = needs_originals(evidence)
+    released = grid_units(evidence.released, policy)
+    return confidence_of(originals, policy).counts(released, originals.labels[originals.own], cap=cap)
+
+
+def confidence_of(originals: Originals, policy: Policy) -> ConfidenceTable:
+    """Return what counts the originals within the confidence interval of any values released of them.
+
+    Raises:
+        InputError: the policy has no ``suppress.confidence``.
+    """
+    confidence = policy.suppress.confidence
+    if confidence is None:
+        raise InputError("suppress.confidence must be given to count the originals within its interval")
+    exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
+    inputs, radius = class_intervals(noises(policy), exact, compact(originals.labels), confidence=confidence)
+    return confidence_table(inputs.astype(np.float64), labels=originals.labels, radius=radius)
+
+
+def class_intervals(
+    drawn: Sequence[Noise],
+    exact: NDArray[np.int64],
+    classes: EquivalenceClasses,
+    *,
+    confidence: float,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return what the noise was added to, (n, p), and how far from it a released value lies, (m, p).
+
+    Args:
+        drawn: (p,) what each column's noise is drawn under.
+        exact: (n, p) original values in grid units.
+        classes: of the n records; suppressed ones are in none.
+        confidence: that the released value lies within the radius, in (0, 1).
+    """
+    diameters = class_diameters(exact, classes)
+    inputs = [clamped(noise, exact[:, j]) for j, noise in enumerate(drawn)]
+    reach = [
+        radius(noise, sensitivities(noise, diameters[:, j]), confidence) for j, noise in enumerate(drawn)
+    ]
+    return np.stack(inputs, axis=1), np.stack(reach, axis=1)
+
+
+def compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
+    """Return the classes of labels that are numbered without gaps; −1 is in none."""
+    return EquivalenceClasses(labels, np.bincount(labels[labels >= 0]).astype(np.int64))
+
+
+def suppressed_share(evidence: Evidence) -> float:
+    """Return the share of the input that is not released, in [0, 1]."""
+    originals = needs_originals(evidence)
+    return suppression(len(evidence.released), len(originals.frame))

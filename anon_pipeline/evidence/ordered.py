@@ -1,0 +1,100 @@
+"""Originals in an order that says nothing but their values: neither the input's nor the numbers of classes.
+
+Belongs here: numbering classes and sorting records by what is in them. Does not belong here: what is measured
+on them (`expected`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import row_order
+from anon_pipeline.encode.codes import code_sensitive
+from anon_pipeline.evidence.evidence import Evidence, Originals
+from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["copied", "in_order", "limited", "numbered"]
+
+
+def limited(policy: Policy) -> list[str]:
+    """Name the sensitive columns with a limit on classes."""
+    limits = {*policy.gate.t_closeness, *policy.gate.l_diversity}
+    return [name for name in policy.sensitive if name in limits]
+
+
+def numbered(evidence: Evidence, policy: Policy) -> Originals:
+    """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
+
+    Args:
+        evidence: with originals.
+        policy: names the columns.
+    Returns:
+        ``own`` (r,) is in the order of the input.
+    Raises:
+        InputError: this is a file alone.
+    """
+    behind = needs_originals(evidence)
+    inside = np.flatnonzero(behind.labels >= 0).astype(np.int64)
+    codes, found = pd.factorize(behind.labels[inside])
+    one = np.empty(len(found), np.int64)
+    one[codes] = inside  # one record of each class: its generalized values are those of all
+    keys = [_by_text(behind.frame[name].iloc[one]) for name in policy.generalized]
+    rank = np.empty(len(found), np.int64)
+    rank[row_order(np.stack(keys, axis=1) if keys else np.zeros((len(found), 1), np.int64))] = np.arange(
+        len(found)
+    )
+    labels = np.full(len(behind.labels), -1, np.int64)
+    labels[inside] = rank[codes]
+    return replace(behind, labels=labels, own=inside)
+
+
+def _by_text(column: pd.Series) -> NDArray[np.int64]:
+    """Rank values by their texts, (n,); a missing value by "nan", before a text that is the same."""
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    texts, there = values.astype(str).to_numpy(str), np.asarray(pd.notna(values))
+    rank = np.empty(len(values), np.int64)
+    rank[np.lexsort((there, texts))] = np.arange(len(values))
+    return rank[codes]
+
+
+def in_order(evidence: Evidence, policy: Policy) -> Originals:
+    """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
+
+    Args:
+        evidence: with originals.
+        policy: names the columns.
+    Returns:
+        ``own`` (r,) is ordered by class, perturb columns, and sensitive columns with a limit on classes; what
+        is equal in all of these is alike for whatever is measured here.
+    Raises:
+        InputError: this is a file alone.
+    """
+    behind = numbered(evidence, policy)
+    own = behind.own
+    keys = [behind.labels[own], *(pd.factorize(column, sort=True)[0] for column in behind.grid[own].T)]
+    for name in reversed(limited(policy)):
+        column = behind.frame[name]
+        codes, _ = code_sensitive(column, policy.sensitive[name], folder=evidence.hierarchies)
+        keys.append(codes[own] - min(int(codes.min()), 0))
+    return replace(behind, own=own[row_order(np.stack(keys, axis=1))])
+
+
+def copied(behind: Originals, policy: Policy, copies: int) -> Originals:
+    """Repeat the originals, each time in classes of their own; of the columns those that are looked at."""
+    n, m = len(behind.labels), int(behind.labels.max(initial=-1)) + 1
+    frame = behind.frame[[*policy.generalized, *limited(policy)]]
+    if copies == 1:
+        return replace(behind, frame=frame)
+    number = np.repeat(np.arange(copies), n)
+    labels = np.tile(behind.labels, copies)
+    return Originals(
+        frame.iloc[np.tile(np.arange(n), copies)].reset_index(drop=True),
+        np.where(labels >= 0, labels + number * m, -1),
+        np.tile(behind.own, copies) + np.repeat(np.arange(copies) * n, len(behind.own)),
+        np.tile(behind.grid, (copies, 1)),
+    )

@@ -1,0 +1,179 @@
+"""Whom each class of a release may be about: the persons of the population whom its released values cover.
+
+A value of a level covers what the population's hierarchy has below it; a range covers what lies between its
+ends; a blanked cell covers everybody. Full-domain columns are on the level that has most of the released
+values, the lowest of these; other values are the lowest node of their name, else a range.
+
+Belongs here: from released texts and a population to counts, and the risk. Does not belong here: reading the
+population (`sources`), what a released text covers of its own originals (`covers`), limits (`gate`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import Coded, code_quasi_identifiers
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode import FULL_DOMAIN
+from anon_pipeline.risk.boxes import points_in_boxes
+from anon_pipeline.risk.population import PopulationRisk, population_risk
+from anon_pipeline.sources.population import Population
+
+__all__ = ["class_populations", "classes_risk", "coded_population", "sampled_risk"]
+
+_NOBODY = (1, 0)
+_DAY = r"-?\d{4,}-\d\d-\d\d"
+
+Integers = NDArray[np.int64]
+
+
+def sampled_risk(evidence: Evidence, policy: Policy, population: Population) -> PopulationRisk:
+    """Measure journalist and marketer risk, see `classes_risk`.
+
+    Raises:
+        InputError: see `class_populations`.
+    """
+    return classes_risk(evidence.classes.sizes, class_populations(evidence, policy, population))
+
+
+def classes_risk(sizes: Integers, persons: Integers) -> PopulationRisk:
+    """Measure journalist and marketer risk; a class is about no fewer persons than it has records.
+
+    Where the population lacks persons who were released, both are thus overestimated and never
+    underestimated: those persons are in the whole population, whatever the table has.
+
+    Args:
+        sizes: (m,) released records of each class.
+        persons: (m,) persons of the population whom each may be about.
+    """
+    return population_risk(sizes, np.maximum(persons, sizes))
+
+
+def class_populations(evidence: Evidence, policy: Policy, population: Population) -> Integers:
+    """Count the persons whom each released class may be about, (m,); one person may fit several classes.
+
+    Args:
+        evidence: of the release; a file alone will do.
+        policy: names the generalize columns, their hierarchies and the recoder.
+        population: a record for each person.
+    Raises:
+        InputError: values that a hierarchy does not cover, by column and count.
+    """
+    coded = coded_population(policy, population, hierarchies=evidence.hierarchies)
+    first = np.zeros(len(evidence.classes.sizes), np.int64)
+    first[evidence.classes.labels[::-1]] = np.arange(len(evidence.released))[::-1]
+    points, low, high = [], [], []
+    for j, name in enumerate(policy.generalized):
+        line = _positions(coded.hierarchies[j])
+        texts = evidence.released[name].iloc[first]
+        ends = _covered(coded.hierarchies[j], line, texts, levels=policy.anonymize.recoder in FULL_DOMAIN)
+        points.append(line[coded.codes[:, j]])
+        low.append(ends[:, 0])
+        high.append(ends[:, 1])
+    return points_in_boxes(np.stack(points, axis=1), np.stack(low, axis=1), np.stack(high, axis=1))
+
+
+def coded_population(policy: Policy, population: Population, *, hierarchies: Path) -> Coded:
+    """Code the generalize columns of a population.
+
+    Args:
+        policy: names the columns and their hierarchies.
+        population: a record for each person.
+        hierarchies: folder of the hierarchy tables.
+    Raises:
+        InputError: values that a hierarchy does not cover, by column and count.
+    """
+    try:
+        return code_quasi_identifiers(population.frame.apply(_plain), policy, folder=hierarchies)
+    except InputError as error:
+        raise InputError([f"population: {problem}" for problem in error.problems]) from None
+
+
+def _plain(series: pd.Series) -> pd.Series:
+    return series.astype(object) if isinstance(series.dtype, pd.CategoricalDtype) else series
+
+
+def _positions(hierarchy: Hierarchy) -> Integers:
+    """Put the leaves in an order in which whatever a value covers is next to each other, (D,)."""
+    if hierarchy.places is None:
+        return np.arange(hierarchy.leaves)
+    positions = np.empty(hierarchy.leaves, np.int64)
+    positions[np.argsort(hierarchy.places, kind="stable")] = np.arange(hierarchy.leaves)  # missing goes last
+    return positions
+
+
+def _covered(hierarchy: Hierarchy, line: Integers, texts: pd.Series, *, levels: bool) -> Integers:
+    """Return the first and the last position that each released text covers, (m, 2)."""
+    codes, distinct = pd.factorize(texts.astype(object), use_na_sentinel=False)
+    keys = [None if pd.isna(text) else str(text) for text in distinct]
+    nodes = [_nodes(hierarchy, line, level) for level in range(hierarchy.height)]
+    if levels:
+        chosen = max(nodes[:-1], key=lambda named: sum(key in named for key in keys), default=nodes[-1])
+        nodes = [chosen, nodes[-1]]
+    found = [_ends(hierarchy, line, nodes, key, ranges=not levels) for key in keys]
+    return np.array(found, np.int64).reshape(-1, 2)[codes]
+
+
+def _nodes(hierarchy: Hierarchy, line: Integers, level: int) -> dict[str | None, tuple[int, int]]:
+    """First and last position below each value of a level, by its text."""
+    values, lookup = hierarchy.values[level], hierarchy.lookups[level]
+    first, last = np.full(len(values), len(line)), np.full(len(values), -1)
+    np.minimum.at(first, lookup, line)
+    np.maximum.at(last, lookup, line)
+    ends = zip(first.tolist(), last.tolist(), strict=True)
+    return {None if value is None else str(value): pair for value, pair in zip(values, ends, strict=True)}
+
+
+def _ends(
+    hierarchy: Hierarchy,
+    line: Integers,
+    nodes: list[dict[str | None, tuple[int, int]]],
+    key: str | None,
+    *,
+    ranges: bool,
+) -> tuple[int, int]:
+    """Find what one text covers; nobody, where the population's hierarchy does not have it."""
+    for named in nodes:
+        if key in named:
+            return named[key]
+    if not ranges or key is None or hierarchy.places is None or key[:1] + key[-1:] != "[]":
+        return _NOBODY
+    found = [_between(hierarchy, line, ends) for ends in _halves(key[1:-1])]
+    return min(found, key=lambda ends: (ends[1] < ends[0], ends[1] - ends[0]), default=_NOBODY)
+
+
+def _halves(text: str) -> Iterator[tuple[str, str]]:
+    """Yield every way to read a text as the two ends of a range: a category may hold a comma."""
+    for comma in re.finditer(", ", text):
+        yield text[: comma.start()], text[comma.end() :]
+
+
+def _between(hierarchy: Hierarchy, line: Integers, ends: tuple[str, str]) -> tuple[int, int]:
+    """Return the positions from one end to the other; the ends of numbers need not be in the population."""
+    low, high = (_place(hierarchy, end) for end in ends)
+    if low is None or high is None or hierarchy.places is None:
+        return _NOBODY
+    inside = (hierarchy.places >= low) & (hierarchy.places <= high)  # a missing value is in no range
+    return (int(line[inside].min()), int(line[inside].max())) if inside.any() else _NOBODY
+
+
+def _place(hierarchy: Hierarchy, end: str) -> float | None:
+    """Return where the end of a range lies: its number, its day, or its rank among ordered categories."""
+    if hierarchy.coordinates is None:
+        ranks = {str(value): rank for rank, value in enumerate(hierarchy.values[0]) if value is not None}
+        return ranks.get(end)
+    try:
+        if re.fullmatch(_DAY, str(hierarchy.values[0][0])):
+            return float(np.datetime64(end, "D").astype(np.int64))
+        return float(end)
+    except ValueError:
+        return None

@@ -1,0 +1,70 @@
+"""Where the tables of a release come from: the policy, the hierarchies and the entropy that made them.
+
+Belongs here: what the stages record of it, and comparing that with a policy. Does not belong here: the
+verdict (`gate`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anon_pipeline.base.digest import digest_file
+from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.facts.records import (
+    DeidentifiedFacts,
+    Facts,
+    KAnonymizedFacts,
+    PerturbedFacts,
+    RawFacts,
+    ShuffledFacts,
+    SuppressedFacts,
+)
+from anon_pipeline.policy.columns import Generalize, Sensitive
+from anon_pipeline.policy.hierarchies import Table
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["broken_origin", "hierarchy_digests"]
+
+_ALL = (RawFacts, DeidentifiedFacts, KAnonymizedFacts, PerturbedFacts, ShuffledFacts, SuppressedFacts)
+_RANDOM = (PerturbedFacts, ShuffledFacts)
+
+
+def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every hierarchy table that the policy names, by the column that it is for.
+
+    Paths stay out: this goes into manifests and event logs, and folders have telling names.
+
+    Raises:
+        InputError: one that cannot be read.
+    """
+    columns = {n: c for n, c in policy.columns.items() if isinstance(c, (Generalize, Sensitive))}
+    paths = {name: c.hierarchy.table for name, c in columns.items() if isinstance(c.hierarchy, Table)}
+    try:
+        return {name: digest_file(folder / path) for name, path in sorted(paths.items())}
+    except OSError as error:
+        raise InputError(f"hierarchy tables must be readable: {in_words(error)}") from None
+
+
+def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path) -> list[str]:
+    """List what speaks against the tables being made by this policy, from the system's entropy.
+
+    Args:
+        policy: what the release is published under.
+        facts: of every stage.
+        hierarchies: folder of the hierarchy tables.
+    Returns:
+        One line per reason; empty if every stage was made by this policy's sections and hierarchies, and the
+        noise and the order without a seed.
+    """
+    missing = [kind.stage for kind in _ALL if kind.stage not in facts]
+    if missing:
+        return [f"facts are missing of {', '.join(missing)}"]
+    problems = []
+    others = [kind.stage for kind in _ALL if facts[kind.stage].get("made_by") != policy.making]
+    if others:
+        problems.append(f"made by another policy than this one: {', '.join(others)}. Materialize them again.")
+    if facts[KAnonymizedFacts.stage].get("hierarchies") != hierarchy_digests(policy, hierarchies):
+        problems.append("a hierarchy table has changed since k_anonymized was made. Materialize it again.")
+    if any(facts[kind.stage].get("seeded") is not False for kind in _RANDOM):
+        problems.append("made with a seed: whoever knows it can undo the noise")
+    return problems

@@ -1,0 +1,119 @@
+"""The batch of a release: what the expectations of a policy measure, in one table.
+
+Belongs here: from a release, its originals, what was published before and the population to a table. Does not
+belong here: the suite (`suite`), reading the table (`arrays`, `attacks`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.encode.categories import category_codes, noisy_units
+from anon_pipeline.encode.codes import CLASS, PERSON
+from anon_pipeline.evidence.evidence import Evidence, evidence_from
+from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.population_risk import class_populations
+from anon_pipeline.perturb.grid import from_grid
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.history.intersection import histories
+from anon_pipeline.stages.history.memory import Memory, class_texts
+from anon_pipeline.stages.history.sticky import recall
+
+__all__ = ["CODE", "MEMBER", "ORIGINAL", "POPULATION", "PUBLISHED", "RELEASED", "gate_batch"]
+
+RELEASED = "_released"
+"""Column of a batch that marks the released records."""
+
+ORIGINAL = "_original_"
+"""Prefix of the columns of a batch that hold the original values of the perturb columns."""
+
+MEMBER = "_class_in_"
+"""Prefix of the columns of a batch that hold each person's class in a release: 0 is the first one."""
+
+POPULATION = "_population"
+"""Column of a batch with the persons of the population whom the record's class may be about; −1 for none."""
+
+CODE = "_code_of_"
+"""Prefix of the columns of a batch that hold released categories as codes of their domains."""
+
+PUBLISHED = "_published_"
+"""Prefix of the columns of a batch that hold the published values that must stay."""
+
+
+def gate_batch(
+    released: pd.DataFrame,
+    originals: pd.DataFrame,
+    policy: Policy,
+    *,
+    hierarchies: Path = Path(),
+    memory: Memory | None = None,
+    population: Population | None = None,
+) -> pd.DataFrame:
+    """Put a release and its originals into one table, as the expectations of `suite_for` measure it.
+
+    Args:
+        released: (r, columns) the suppressed table, with record ids.
+        originals: (n, columns) the table of `k_anonymized`.
+        policy: names the columns.
+        hierarchies: folder of the hierarchy tables.
+        memory: what was published before; needed with ``record_key``.
+        population: needed with ``gate.attacks.population``.
+    Returns:
+        A row per original record, (n, columns): generalized and sensitive columns, ``_class_id``,
+        ``_released``, for each perturb column its released value (missing where the record is not released)
+        and, if it has numbers, ``_original_<column>``. With a population, ``_population``. With a memory,
+        ``_class_in_<i>`` for each release, this one last, and ``_published_<column>``, of the released
+        records; for categories ``_code_of_<column>``, too, and both are codes. Private, as the originals are.
+    Raises:
+        InputError: the two do not belong together, or values of the population are in no hierarchy; what the
+            gate refuses for as well.
+    """
+    evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
+    behind = needs_originals(evidence)
+    batch = behind.frame[[*policy.generalized, *policy.sensitive, CLASS]].copy()
+    batch[RELEASED] = np.isin(np.arange(len(batch)), behind.own)
+    for name in policy.perturbed:
+        values = np.full(len(batch), np.nan)
+        values[behind.own] = evidence.released[name].to_numpy(np.float64)
+        batch[name] = values
+        batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(np.float64)
+    for name in policy.categorical:
+        texts = np.full(len(batch), None, object)
+        texts[behind.own] = evidence.released[name].to_numpy(object)
+        batch[name] = texts
+    if population is not None:
+        persons = np.full(len(batch), -1, np.int64)
+        persons[behind.own] = class_populations(evidence, policy, population)[evidence.classes.labels]
+        batch[POPULATION] = persons
+    if memory is not None and PERSON in behind.frame:
+        _remember(batch, evidence, policy, memory)
+    return batch
+
+
+def _remember(batch: pd.DataFrame, evidence: Evidence, policy: Policy, memory: Memory) -> None:
+    """Add what was published of the persons of the release: their classes, and the noise that must stay."""
+    behind = needs_originals(evidence)
+    own = behind.frame.iloc[behind.own].reset_index(drop=True)
+    joined = histories(memory, own[PERSON], class_texts(evidence.released, policy))
+    for i in range(joined.shape[1]):
+        members = np.full(len(batch), -1, np.int64)
+        members[behind.own] = joined[:, i]
+        batch[f"{MEMBER}{i}"] = members
+    found = recall(memory, policy, own, noisy_units(own, policy))
+    for j, (name, column) in enumerate(policy.perturbed.items()):
+        values = np.full(len(batch), np.nan)
+        values[behind.own[found.known[:, j]]] = from_grid(
+            found.noisy[found.known[:, j], j], column.resolution
+        )
+        batch[f"{PUBLISHED}{name}"] = values
+    codes = category_codes(evidence.released, policy)
+    for j, name in enumerate(policy.categorical):
+        at = len(policy.perturbed) + j
+        released, published = np.full((2, len(batch)), np.nan)
+        released[behind.own] = codes[:, j]
+        published[behind.own[found.known[:, at]]] = found.noisy[found.known[:, at], at]
+        batch[f"{CODE}{name}"], batch[f"{PUBLISHED}{name}"] = released, published

@@ -1,1 +1,0 @@
-"""A release measured: its evidence, and one pure function per limit."""

@@ -1,0 +1,223 @@
+"""Where things are in one deployment: the folders that the paths of a policy are relative to.
+
+Belongs here: defaults below a project and the environment variables that move them. Does not belong here:
+reading or writing any of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from anon_pipeline.base.errors import InputError, PublishError
+from anon_pipeline.base.places import LOCAL, is_local, is_url, names_a_secret, tells_credentials
+from anon_pipeline.policy.columns import Generalize, Sensitive
+from anon_pipeline.policy.hierarchies import Table
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault", "project_root"]
+
+OFF = "off"
+"""Stands for the ledger's URL in a deployment that keeps none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """Folders of a deployment.
+
+    sources: what ``source.path`` and the files of keys are relative to.
+    hierarchies: what ``hierarchy.table`` is relative to.
+    releases: what ``publish.to`` is relative to.
+    vault: private artefacts between the stages.
+    remote_vault: URL that fsspec knows, where these are instead; ``vault`` is then not used for them.
+    outside: whether the paths of a policy may leave these folders.
+    ledger: URL of the database that counts releases, without a password; `OFF`: none is kept.
+    project: folder of the project, which remembers its id; None: the vault alone does.
+    """
+
+    sources: Path
+    hierarchies: Path
+    releases: Path
+    vault: Path
+    remote_vault: str | None = None
+    outside: bool = False
+    ledger: str = OFF
+    project: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse URLs: as folders they would be made, or looked for, on this machine.
+
+        Raises:
+            InputError: every folder that is one; a vault's URL that holds credentials.
+        """
+        problems = [
+            f"the folder of {kind} (ANON_PIPELINE_{kind.upper()}) {LOCAL}"
+            for kind in ("sources", "hierarchies", "releases", "vault")
+            if not is_local(getattr(self, kind))
+        ]
+        if problems:
+            raise InputError(problems)
+        if self.remote_vault is not None:
+            plain_vault(self.remote_vault)
+
+    @classmethod
+    def of(
+        cls, project: Path, environ: Mapping[str, str] | None = None, *, outside: bool = False
+    ) -> Locations:
+        """Return a project's folders: the project itself and ``vault/`` below it.
+
+        Args:
+            project: folder of the project.
+            environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder, the
+                last one also to a URL; ``_LEDGER`` is a URL or ``off``; ``ANON_PIPELINE_ALLOW_OUTSIDE=yes``
+                lets paths leave; default: the process's environment.
+            outside: whether paths may leave, whatever the environment says.
+        Raises:
+            InputError: the ledger's URL holds a password; a folder that must be local is a URL.
+        """
+        given = os.environ if environ is None else environ
+
+        def at(name: str, default: Path) -> Path:
+            return Path(given.get(f"ANON_PIPELINE_{name}") or default).absolute()
+
+        vault = given.get("ANON_PIPELINE_VAULT") or ""
+        remote = vault if is_url(vault) else None
+        return cls(
+            sources=at("SOURCES", project),
+            hierarchies=at("HIERARCHIES", project),
+            releases=at("RELEASES", project),
+            vault=at("VAULT", project / "vault") if remote is None else (project / "vault").absolute(),
+            remote_vault=remote,
+            outside=outside or given.get("ANON_PIPELINE_ALLOW_OUTSIDE") == "yes",
+            ledger=plain_ledger(
+                given.get("ANON_PIPELINE_LEDGER") or f"sqlite:///{project.absolute() / 'ledger.sqlite'}"
+            ),
+            project=project.absolute(),
+        )
+
+    @property
+    def vault_place(self) -> str:
+        """Where private artefacts are: a local folder or a URL."""
+        return self.remote_vault or str(self.vault)
+
+    def confine(self, policy: Policy, partition: str | None = None) -> None:
+        """Refuse a policy whose files lie outside of the folders, symbolic links followed.
+
+        Args:
+            policy: its ``source.path``, ``deidentify.key_file``, ``publish.sign.key_file``,
+                ``gate.attacks.population.path`` and ``hierarchy.table``.
+            partition: takes the place of ``{partition}``.
+        Raises:
+            InputError: every path that leaves its folder.
+        """
+        if self.outside:
+            return
+        problems = [
+            f"{what}: must stay within the folder of {kind}. {_ALLOW}"
+            for what, kind, folder, named in self._files(policy, partition)
+            if not _within(folder, folder / named)
+        ]
+        if problems:
+            raise InputError(problems)
+
+    def _files(self, policy: Policy, partition: str | None) -> Iterator[tuple[str, str, Path, str]]:
+        """Yield each file that a policy names: where, what it is relative to, and its path."""
+        if policy.source.path is not None:
+            named = policy.source.path
+            if partition is not None:
+                named = named.replace("{partition}", plain_partition(partition))
+            yield "source.path", "sources", self.sources, named
+        if policy.deidentify is not None and policy.deidentify.key_file is not None:
+            yield "deidentify.key_file", "sources", self.sources, policy.deidentify.key_file
+        if policy.publish.sign is not None and policy.publish.sign.key_file is not None:
+            yield "publish.sign.key_file", "sources", self.sources, policy.publish.sign.key_file
+        if policy.gate.attacks.population is not None:
+            yield "gate.attacks.population.path", "sources", self.sources, policy.gate.attacks.population.path
+        for name, column in policy.columns.items():
+            if isinstance(column, (Generalize, Sensitive)) and isinstance(column.hierarchy, Table):
+                where = f"columns.{name}.hierarchy.table"
+                yield where, "hierarchies", self.hierarchies, column.hierarchy.table
+
+    def release(self, policy: Policy, partition: str | None = None) -> Path:
+        """Return the folder of a release: ``publish.to`` (default ``releases/<name>``), then its partition.
+
+        Raises:
+            InputError: a partition that is not the plain name of a folder.
+            PublishError: the folder is outside of the folder of releases.
+        """
+        named = policy.publish.to or f"releases/{policy.name}"
+        folder = self.releases / named
+        if partition is not None:
+            folder /= plain_partition(partition)
+        if not self.outside and not _within(self.releases, folder):
+            raise PublishError(f"publish.to: must stay within the folder of releases. {_ALLOW}")
+        return folder
+
+
+_ALLOW = "--allow-outside or ANON_PIPELINE_ALLOW_OUTSIDE=yes allows it."
+
+
+def _within(folder: Path, path: Path) -> bool:
+    """Tell whether a path stays below a folder once symbolic links and ``..`` are followed."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
+        return False
+
+
+def plain_ledger(url: str) -> str:
+    """Return a ledger's URL if it may be shown: Dagster shows what a resource is configured with.
+
+    Raises:
+        InputError: it holds a password.
+    """
+    place, _, query = url.partition("?")
+    login = place.partition("://")[2].rpartition("@")[0]
+    if ":" in login or names_a_secret(query):
+        raise InputError(
+            "the ledger's URL must not hold a password. Use PGPASSWORD, or a password file (PGPASSFILE)."
+        )
+    return url
+
+
+def plain_vault(place: str) -> str:
+    """Return a vault's place, a folder or a URL, if it may be shown: Dagster shows its configuration.
+
+    Raises:
+        InputError: it holds credentials, or is neither; without it.
+    """
+    if is_url(place):
+        if tells_credentials(place):
+            raise InputError(
+                "the vault's URL (ANON_PIPELINE_VAULT) must not hold credentials: a login, query or token. "
+                "Put them where the package of its kind looks for them (S3: AWS_ACCESS_KEY_ID, a profile)."
+            )
+    elif not is_local(place):
+        raise InputError(f"the vault (ANON_PIPELINE_VAULT) {LOCAL}")
+    return place
+
+
+def plain_partition(partition: str) -> str:
+    """Return a partition's key if it can name a folder and nothing else.
+
+    Raises:
+        InputError: it has other characters than letters, digits, ``-``, ``_``, ``:`` and single points.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_:-]+(\.[A-Za-z0-9_:-]+)*", partition):
+        raise InputError("a partition must be a plain name (letters, digits, - _ : .), got another")
+    return partition
+
+
+def project_root(policy_file: Path) -> Path:
+    """Return the project that a policy file belongs to.
+
+    It is the nearest folder above with a ``pyproject.toml`` or ``dg.toml``, else the file's own folder.
+    """
+    folder = policy_file.absolute().parent
+    for candidate in (folder, *folder.parents):
+        if any((candidate / name).is_file() for name in ("pyproject.toml", "dg.toml")):
+            return candidate
+    return folder

@@ -1,0 +1,183 @@
+"""Whether the facts of a release add up, among themselves and with the table that was released.
+
+Every record of the input is either released or suppressed for one reason, so the counts must balance. What
+the table shows (its records, classes, the smallest class, levels of generalization) is counted anew. Belongs
+here: comparing counts. Does not belong here: what one fact may be (`recorded`), levels (`levels_seen`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.evidence.evidence import value_classes
+from anon_pipeline.facts.records import Facts
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode import FULL_DOMAIN, MICROAGGREGATION
+
+__all__ = ["TOGETHER", "Seen", "broken_balance", "broken_policy_facts", "broken_seen", "seen_in"]
+
+TOGETHER = (
+    "facts.raw.records",
+    "facts.raw.incomplete_records",
+    "facts.k_anonymized.suppressed_incomplete",
+    "facts.k_anonymized.suppressed_by_recoding",
+    "facts.shuffled.records",
+    "facts.suppressed.suppressed_unconfident",
+    "facts.suppressed.suppressed_small_classes",
+    "facts.suppressed.suppressed_by_limit.*",
+    "facts.suppressed.suppressed_in_all",
+    "facts.perturbed.composition.values_reused",
+    "facts.perturbed.composition.values_drawn",
+)
+"""Facts that must add up: changing one shows, changing several that balance does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a released table shows of its own making.
+
+    records: r. classes: m, by released values. smallest: records of the smallest one.
+    """
+
+    records: int
+    classes: int
+    smallest: int
+
+
+def seen_in(frame: pd.DataFrame, policy: Policy) -> Seen:
+    """Count what a released table, (r, columns), shows."""
+    classes = value_classes(frame, list(policy.generalized))
+    return Seen(len(frame), len(classes.sizes), int(np.min(classes.sizes)))
+
+
+def broken_balance(facts: Facts) -> list[str]:
+    """List which counts do not add up.
+
+    Args:
+        facts: of all stages, whose fields are there and of their types.
+    """
+    raw, recoded, last = facts["raw"], facts["k_anonymized"], facts["suppressed"]
+    gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]
+    later = _later(last)
+    balances = {
+        "incomplete records": (raw["incomplete_records"], recoded["suppressed_incomplete"]),
+        "records after recoding": (raw["records"] - gone, facts["shuffled"]["records"]),
+        "released records": (facts["shuffled"]["records"] - later, last["released"]),
+        "suppressed records": (raw["records"] - last["released"], last["suppressed_in_all"]),
+    }
+    wrong = [f"{name} must add up" for name, (one, other) in balances.items() if one != other]
+    if len({values["made_by"] for values in facts.values()}) != 1:
+        wrong.append("all stages must be made by one policy")
+    if any(facts[stage]["seeded"] is not False for stage in ("perturbed", "shuffled")):
+        wrong.append("made with a seed: whoever knows it can undo the noise")
+    return [*wrong, *_classes(recoded, last, facts["shuffled"]["records"]), *_noise(facts)]
+
+
+def _later(last: Mapping[str, Any]) -> int:
+    """Count the records that were suppressed after the recoding."""
+    limits = sum(last["suppressed_by_limit"].values())
+    return int(last["suppressed_unconfident"] + last["suppressed_small_classes"] + limits)
+
+
+def _classes(recoded: Mapping[str, Any], last: Mapping[str, Any], records: int) -> Iterator[str]:
+    """Yield what is wrong with the counts of classes: suppression makes them fewer, never more."""
+    if not recoded["k"] <= recoded["smallest_class"]:
+        yield "the smallest class of the recoding must have k records"
+    if recoded["smallest_class"] * recoded["classes"] > records or (recoded["classes"] == 0) != (
+        records == 0
+    ):
+        yield "the classes of the recoding must have no more records than there are"
+    if last["classes"] > recoded["classes"]:
+        yield "the released classes must be of the recoding's"
+
+
+def _noise(facts: Facts) -> Iterator[str]:
+    """Yield what is wrong with counts of the noise."""
+    noise, classes = facts["perturbed"], facts["k_anonymized"]["classes"]
+    columns = noise["columns"]
+    counts = [
+        column["classes_without_noise"] for column in columns.values() if "classes_without_noise" in column
+    ]
+    if any(count > classes for count in counts):
+        yield "classes without noise must be of the recoding's"
+    told = noise["composition"]
+    if told is not None and {"values_reused", "values_drawn"} <= told.keys():
+        values = facts["shuffled"]["records"] * len(columns)
+        if told["values_reused"] + told["values_drawn"] != values:
+            yield "values that were drawn and re-used must add up"
+
+
+def broken_seen(facts: Facts, seen: Seen) -> list[str]:
+    """List where the facts contradict the table.
+
+    Args:
+        facts: of all stages, whose fields are there and of their types.
+        seen: what the table shows.
+    """
+    recoded, last = facts["k_anonymized"], facts["suppressed"]
+    wrong = []
+    if last["released"] != seen.records:
+        wrong.append("the released records are others than the file's")
+    if last["classes"] != seen.classes:
+        wrong.append("the released classes are others than the file's")
+    if not _later(last):  # then the recoding's classes are the file's
+        if recoded["classes"] != seen.classes:
+            wrong.append("the classes of the recoding are others than the file's")
+        if recoded["smallest_class"] != seen.smallest:
+            wrong.append("the smallest class of the recoding is another than the file's")
+    return wrong
+
+
+def broken_policy_facts(facts: Facts, policy: Policy) -> list[str]:
+    """List where facts are none that the policy leads to: what `checked_facts` leaves open.
+
+    Args:
+        facts: of all stages, whose fields are there and of their types.
+        policy: that should have made them.
+    """
+    recoded, last = facts["k_anonymized"], facts["suppressed"]
+    gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]
+    means = policy.anonymize.recoder in MICROAGGREGATION
+    limits = [f"t_closeness.{n}" for n in policy.gate.t_closeness]
+    limits += [f"l_diversity.{n}" for n in policy.gate.l_diversity]
+    named = list(policy.generalized) if policy.anonymize.recoder in FULL_DOMAIN else None
+    rules = {
+        "suppressed records must keep anonymize.suppression_limit": gone
+        <= policy.suppressible(facts["raw"]["records"]),
+        "levels must be of the generalize columns, after a full-domain recoder": _names(recoded["levels"])
+        == named,
+        "equal_distance must be the columns without a hierarchy": list(recoded["equal_distance"])
+        == list(policy.equal_distance),
+        "sse must be told after microaggregation, and only then": (recoded["sse"] is not None) == means,
+        "suppressed cells need anonymize.suppress: cells": policy.anonymize.suppress == "cells"
+        or recoded["suppressed_cells"] == 0,
+        "suppressed_by_limit must name the gate's limits on classes": list(last["suppressed_by_limit"])
+        == limits,
+        "suppressed_unconfident needs suppress.confidence": policy.suppress.confidence is not None
+        or last["suppressed_unconfident"] == 0,
+    }
+    return [*(rule for rule, kept in rules.items() if not kept), *_scales(facts, policy)]
+
+
+def _names(levels: Mapping[str, int] | None) -> list[str] | None:
+    return None if levels is None else list(levels)
+
+
+def _scales(facts: Facts, policy: Policy) -> Iterator[str]:
+    """Yield what is wrong with the scales: told where ten classes carry noise, and only there."""
+    for name, column in policy.perturbed.items():
+        told = facts["perturbed"]["columns"][name]
+        if "mean_scale" not in told:
+            continue
+        carrying = facts["k_anonymized"]["classes"] - told["classes_without_noise"]
+        if (told["mean_scale"] is not None) != (carrying >= 10):
+            yield f"{name}: its mean scale must be told where ten classes carry noise, and only there"
+        if told["mean_scale"] is None and told["expected_relative_error"] is not None:
+            yield f"{name}: its expected error must not be told without its mean scale"
+        if column.sensitivity == "declared" and told["classes_without_noise"]:
+            yield f"{name}: noise of a declared sensitivity must be in every class"

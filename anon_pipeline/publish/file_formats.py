@@ -1,0 +1,183 @@
+"""A released table as bytes, and back: what is gated is what is written.
+
+Belongs here: Parquet and CSV in memory, byte for byte the same for the same table. Does not belong here:
+where bytes go (`writer`).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.reading import Held
+from anon_pipeline.base.values import finite_numbers, whole_numbers
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import SourceOptions
+from anon_pipeline.publish.formulas import neutralized, restored, runnable
+from anon_pipeline.sources.files import read_csv, read_parquet
+
+__all__ = [
+    "Format",
+    "column_types",
+    "file_types",
+    "from_bytes",
+    "is_type",
+    "read_release",
+    "schema_of",
+    "to_bytes",
+]
+
+Format = Literal["parquet", "csv"]
+Formulas = Literal["neutralize", "keep"]
+
+
+def to_bytes(frame: pd.DataFrame, form: Format, *, formulas: Formulas = "keep") -> bytes:
+    """Write a table to bytes: no index, no pandas metadata, row groups and statistics by content alone.
+
+    Args:
+        frame: (r, columns) numbers, texts, dates.
+        form: Parquet (zstd), or CSV (UTF-8, header, texts quoted, missing values empty and not quoted).
+        formulas: of CSV: whether texts that a spreadsheet would run are made harmless.
+    """
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    buffer = io.BytesIO()
+    if form == "parquet":
+        pq.write_table(table, buffer, compression="zstd")
+    else:
+        pa_csv.write_csv(neutralized(table) if formulas == "neutralize" else table, buffer)
+    return buffer.getvalue()
+
+
+def from_bytes(
+    data: bytes, form: Format, *, like: pd.DataFrame | pa.Schema | None = None, formulas: Formulas = "keep"
+) -> pd.DataFrame:
+    """Read a table back.
+
+    Args:
+        data: what `to_bytes` wrote.
+        form: of the bytes.
+        like: a table or a schema that gives a CSV's columns their types; without it they are guessed.
+        formulas: as they were written.
+    Returns:
+        (r, columns), equal to the table that was written.
+    Raises:
+        InputError: texts that a spreadsheet would run where none may be; by column and count.
+    """
+    if form == "parquet":
+        frame: pd.DataFrame = pq.read_table(io.BytesIO(data)).to_pandas(
+            ignore_metadata=True, integer_object_nulls=True
+        )
+        return frame
+    types = None if like is None else dict(_types(like, formulas))
+    table = pa_csv.read_csv(
+        io.BytesIO(data),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+    read: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
+    return _harmless(read) if formulas == "neutralize" else read
+
+
+def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return what a neutralized CSV says.
+
+    Raises:
+        InputError: it holds a text that a spreadsheet would run; by the column's place and the count.
+    """
+    found = runnable(frame)
+    if found:
+        raise InputError(
+            "publish.formulas: neutralize: no text may begin with = + - @ tab or a new line, got "
+            + ", ".join(f"{count} in column {place}" for place, count in found.items())
+        )
+    return restored(frame)
+
+
+def column_types(frame: pd.DataFrame) -> dict[str, str]:
+    """Name the type of each column, as Arrow does; categories by the type of their values.
+
+    Args:
+        frame: (r, columns) numbers, texts, dates.
+    """
+    schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    return {field.name: _name(field.type) for field in schema}
+
+
+def file_types(data: bytes) -> dict[str, str]:
+    """Name the type of each column of a Parquet file, as it says itself."""
+    return {field.name: _name(field.type) for field in pq.read_schema(io.BytesIO(data))}
+
+
+def _name(kind: pa.DataType) -> str:
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def is_type(text: object) -> bool:
+    """Tell whether this names a type that a release can have, as `column_types` does."""
+    try:
+        return isinstance(text, str) and len(text) <= 100 and str(_type(text)) == text
+    except (ValueError, TypeError, KeyError):
+        return False
+
+
+def schema_of(types: Mapping[str, str]) -> pa.Schema:
+    """Return the schema that `column_types` has named.
+
+    Raises:
+        ValueError: a type that a release cannot have.
+    """
+    return pa.schema([(name, _type(text)) for name, text in types.items()])
+
+
+def _type(text: str) -> pa.DataType:
+    if decimal := re.fullmatch(r"decimal(128|256)\((\d{1,2}), (-?\d{1,2})\)", text):
+        make = pa.decimal128 if decimal[1] == "128" else pa.decimal256
+        return make(int(decimal[2]), int(decimal[3]))
+    if zoned := re.fullmatch(r"timestamp\[(s|ms|us|ns), tz=([\w/+:-]{1,64})\]", text):
+        return pa.timestamp(zoned[1], tz=zoned[2])
+    return pa.type_for_alias(text)
+
+
+def _types(like: pd.DataFrame | pa.Schema, formulas: Formulas) -> list[tuple[str, pa.DataType]]:
+    schema = like if isinstance(like, pa.Schema) else pa.Schema.from_pandas(like, preserve_index=False)
+    if formulas == "neutralize":
+        schema = neutralized(schema.empty_table()).schema
+    return [(field.name, field.type) for field in schema]
+
+
+def read_release(path: Path | Held, policy: Policy) -> pd.DataFrame:
+    """Read a released file, Parquet or CSV by its ending.
+
+    Args:
+        path: the file, or what is held of it.
+        policy: tells which columns of a CSV are numbers; all others are texts.
+    Raises:
+        InputError: unreadable, another format, or a text where a number belongs (with the count).
+    """
+    limits = policy.source.limits
+    ending = Path(path.name).suffix
+    if ending == ".parquet":
+        return read_parquet(path, limits=limits)
+    if ending != ".csv":
+        raise InputError(
+            f"{path.name}: a release must be a .parquet or .csv file, got {ending or 'no ending'}"
+        )
+    frame = read_csv(path, options=SourceOptions(), limits=limits, quoted_missing=False)
+    if policy.publish.formulas == "neutralize":
+        frame = _harmless(frame)
+    numbers = [name for name in frame.columns if name in policy.numeric and name not in policy.generalized]
+    for name in numbers:
+        cast = finite_numbers(frame[name])
+        frame[name] = cast if name in policy.perturbed else whole_numbers(cast)
+    return frame

@@ -1,0 +1,76 @@
+"""By which rules a manifest is verified: those of the version that it says it is of.
+
+Belongs here: what differs from version to version, and the rules of the version that is written today. Does
+not belong here: the rules of version 1 (`version_1`), applying any (`recorded`, `verify`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.facts.origin import broken_origin
+from anon_pipeline.facts.recorded import checked_facts, decided
+from anon_pipeline.facts.records import Facts
+from anon_pipeline.gate import limits_of
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.guarantee import guarantee
+from anon_pipeline.publish.shape import broken_shape
+
+__all__ = ["RULES_2", "Rules"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What one version of manifests says, and how.
+
+    version: number of it.
+    shape: lists the places that lack, are unknown, or hold another kind of value.
+    digest: that the version gives to a policy.
+    guarantee: its words for what a policy promises.
+    limits: that it judges by a policy, in their order.
+    facts: lists what no stage writes so, of facts whose shape is right.
+    origin: lists what speaks against the facts being made by a policy and its hierarchy tables.
+    decided: yields the facts that a policy alone decides.
+    asked: tells whether a line of a broken contract breaks this version's, of a released table, too.
+    worded: tells whether a manifest's words and facts are this version's own; an unpublished state of version
+    1
+        may have had others.
+    """
+
+    version: int
+    shape: Callable[[Mapping[str, Any]], list[str]]
+    digest: Callable[[Policy], str]
+    guarantee: Callable[[Policy], list[str]]
+    limits: Callable[[Policy], list[str]]
+    facts: Callable[[Policy, Facts], list[str]]
+    origin: Callable[[Policy, Facts, Path], list[str]]
+    decided: Callable[[Policy], Iterable[tuple[str, ...]]]
+    asked: Callable[[pd.DataFrame, str], bool] = field(default=lambda frame, line: True, repr=False)
+    worded: Callable[[Mapping[str, Any]], bool] = lambda document: True
+
+
+def _unwritten(policy: Policy, facts: Facts) -> list[str]:
+    """List the fields that no stage writes so: forged facts may hold any text."""
+    try:
+        checked_facts(policy, facts)
+    except InputError as error:
+        return list(error.problems)
+    return []
+
+
+RULES_2 = Rules(
+    version=2,
+    shape=broken_shape,
+    digest=lambda policy: policy.digest,
+    guarantee=guarantee,
+    limits=limits_of,
+    facts=_unwritten,
+    origin=lambda policy, facts, folder: broken_origin(policy, facts, hierarchies=folder),
+    decided=decided,
+)

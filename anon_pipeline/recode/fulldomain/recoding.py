@@ -1,0 +1,139 @@
+"""Turn the node that a search chose into a recoding.
+
+Belongs here: generalizing every tuple to the levels of one node and suppressing its small classes. Does not
+belong here: choosing the node (`search`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import equivalence_classes, group_rows
+from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.fulldomain.candidates import preferred
+from anon_pipeline.recode.fulldomain.cells import Blanked, blank_cells
+from anon_pipeline.recode.fulldomain.datafly import datafly
+from anon_pipeline.recode.fulldomain.incognito import incognito
+from anon_pipeline.recode.fulldomain.mingen import mingen
+from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.samarati import samarati
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, minimal_nodes, ola, prepare_search
+from anon_pipeline.recode.loss import (
+    CELL_LOSSES,
+    ColumnCosts,
+    cell_costs,
+    information,
+    measured_loss,
+    suppressed_cost,
+)
+from anon_pipeline.recode.task import Recoding, Task
+from anon_pipeline.recode.tuples import DistinctTuples
+
+__all__ = ["full_domain", "full_domain_recoding"]
+
+_RECODERS: dict[str, Callable[[Search], NodeScore]] = {
+    "datafly": datafly,
+    "mingen": mingen,
+    "ola": ola,
+    "optimal": optimal,
+    "samarati": samarati,
+}
+
+
+def full_domain(task: Task, table: DistinctTuples) -> Recoding:
+    """Search the lattice by the task's recoder, and release the table at the node that it chose.
+
+    Args:
+        task: with one of the full-domain recoders.
+        table: its records.
+    Raises:
+        InfeasibleError: no node keeps the constraints.
+        InputError: the lattice is too large.
+    """
+    search = prepare_search(task, table)
+    best, elsewhere = _chosen(search)
+    found = full_domain_recoding(search, best)
+    if task.cells and found.suppressed:
+        found = _with_cells(task, table, found)
+    return replace(found, checked=found.checked + elsewhere)
+
+
+def _chosen(search: Search) -> tuple[NodeScore, int]:
+    """Ask the task's recoder for a node; and how many nodes it counted outside of the search's own tables."""
+    recoder = search.task.recoder
+    if recoder == "incognito":
+        return incognito(search)
+    if recoder == "ola" and search.task.prefer != "loss":
+        return preferred(search, [search.nodes.index(levels) for levels in minimal_nodes(search)]), 0
+    return _RECODERS[recoder](search), 0
+
+
+def _with_cells(task: Task, table: DistinctTuples, found: Recoding) -> Recoding:
+    """Suppress cells of records that would be suppressed whole, as far as that lets them stay."""
+    levels = found.levels or ()
+    blanked = blank_cells(task, table, levels)
+    codes = blanked.codes[table.labels]
+    labels = equivalence_classes(codes).labels
+    columns = _priced(task, table, blanked, labels, levels) if task.loss in CELL_LOSSES else ()
+    return replace(
+        found,
+        codes=codes,
+        values=blanked.values,
+        loss=measured_loss(task, labels, columns),
+        suppressed=int(np.count_nonzero(labels < 0)),
+        cells=int(table.counts @ blanked.blank.sum(axis=1)),
+    )
+
+
+def _priced(
+    task: Task, table: DistinctTuples, blanked: Blanked, labels: NDArray[np.int64], levels: tuple[int, ...]
+) -> list[ColumnCosts]:
+    """Return what the cells of each class cost, column by column: blanked ones as much as suppressed ones.
+
+    Where a class holds both blanked cells and such as are at the top's value by their level, their mean.
+    """
+    n, kept, columns = table.records, labels >= 0, []
+    sizes = np.bincount(labels[kept])
+    for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):
+        leaves = table.tuples[:, column]
+        counts = np.bincount(leaves, table.counts, hierarchy.leaves).astype(np.int64)
+        full = suppressed_cost(hierarchy, task.loss, n)
+        own = cell_costs(hierarchy, task.loss, counts)[level][hierarchy.lookups[level][leaves]]
+        cells = np.where(blanked.blank[:, column], full, own)[table.labels]
+        offset = float(counts @ information(counts)) if task.loss == "entropy" else 0.0
+        means = np.bincount(labels[kept], cells[kept], len(sizes)) / sizes
+        columns.append(ColumnCosts(means, float(full), offset))
+    return columns
+
+
+def full_domain_recoding(search: Search, best: NodeScore) -> Recoding:
+    """Release a table at a node: generalize every record, suppress the classes that break a constraint.
+
+    Args:
+        search: that found the node.
+        best: the answer.
+    """
+    levels, table, task = search.nodes.levels(best.node), search.table, search.task
+    generalized = np.empty_like(table.tuples)
+    for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):
+        generalized[:, column] = hierarchy.lookups[level][table.tuples[:, column]]
+    _, classes, _ = group_rows(generalized)
+    if task.constraints.sensitive:
+        gone = broken(task.constraints, classes[table.labels])
+    else:
+        gone = np.bincount(classes, table.counts) < task.constraints.k
+    generalized[gone[classes]] = -1
+    return Recoding(
+        codes=generalized[table.labels],
+        values=tuple(
+            hierarchy.values[level] for hierarchy, level in zip(task.hierarchies, levels, strict=True)
+        ),
+        levels=levels,
+        loss=float(search.units.loss(best.score)),
+        suppressed=best.suppressed,
+        checked=len(search.seen) + search.told.swept,
+    )

@@ -1,0 +1,159 @@
+"""What every recoder is asked, and what it returns, whatever algorithm answers.
+
+Belongs here: the task, its constraints, the result. Does not belong here: any search, asking a constraint
+(`constraints`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+
+if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
+    from anon_pipeline.risk.closeness import Distance
+
+__all__ = [
+    "MOST_NODES",
+    "Constraints",
+    "Diversity",
+    "LossName",
+    "Progress",
+    "Recoding",
+    "SensitiveLimit",
+    "Task",
+    "untold",
+]
+
+LossName = Literal[
+    "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
+]
+
+MOST_NODES = 10_000_000
+"""Nodes of the largest lattice that is searched, if the policy sets no other limit."""
+
+
+class Progress(NamedTuple):
+    """How far a long search is; counts only, none of the data.
+
+    doing: ``loading`` while kernels are loaded, or compiled where that never happened on this machine;
+        ``searching`` a lattice; ``dividing`` records into classes.
+    counted: nodes, or records that are in a class.
+    left: nodes that are not ruled out yet, an upper bound; or the other records.
+    """
+
+    doing: Literal["loading", "searching", "dividing"]
+    counted: int = 0
+    left: int = 0
+
+
+def untold(progress: Progress) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diversity:
+    """l-diversity of one of three kinds; c with ``recursive`` alone."""
+
+    kind: Literal["distinct", "entropy", "recursive"]
+    l: float  # noqa: E741 - the field's own letter
+    c: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensitiveLimit:
+    """One sensitive column with what its classes must keep.
+
+    column: its name.
+    codes: (n,) value of each record, 0 … v−1; in order, or in hierarchy order, where the distance needs it.
+    whole: (v,) records of the whole input with each value, records suppressed before recoding included.
+    distance: ground distance of the earth mover's distance.
+    lookups: for ``hierarchical``, as `risk.closeness` takes them.
+    t: largest distance of a class to the whole; None: not limited.
+    diversity: None: not limited.
+    """
+
+    column: str
+    codes: NDArray[np.int64] = field(repr=False)
+    whole: NDArray[np.int64] = field(repr=False)
+    distance: Distance = "equal"
+    lookups: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
+    t: float | None = None
+    diversity: Diversity | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constraints:
+    """What a recoding must keep.
+
+    k: records in the smallest class, ≥ 1.
+    max_suppressed: records that may be suppressed.
+    sensitive: columns with limits; none: k alone.
+    """
+
+    k: int
+    max_suppressed: int
+    sensitive: tuple[SensitiveLimit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """One question to a recoder.
+
+    codes: (n, q) leaf codes; a missing value is a leaf as any other.
+    hierarchies: q hierarchies, one for each column of ``codes``.
+    constraints: what every class must keep.
+    recoder: who is asked.
+    loss: what to minimize; recoders that minimize something of their own measure it.
+    weights: (q,) of the columns in the loss, > 0; none: all alike.
+    prefer: criterion among k-minimal nodes, for the recoders that know several.
+    target: (n,) class label of each record, for ``loss: classification``; None without.
+    gone: records that were suppressed before recoding; they count in the loss, not in ``codes``.
+    most_nodes: a larger lattice is refused.
+    cells: whether single cells may be suppressed before whole records are (full-domain recoders).
+    told: called now and then with how far a search is.
+    gamma: how willingly ``vmdav`` lets clusters grow, ≥ 0.
+    """
+
+    codes: NDArray[np.int64] = field(repr=False)
+    hierarchies: tuple[Hierarchy, ...]
+    constraints: Constraints
+    recoder: str
+    loss: LossName = "precision"
+    weights: tuple[float, ...] = ()
+    prefer: str = "loss"
+    target: NDArray[np.int64] | None = field(default=None, repr=False)
+    gone: int = 0
+    most_nodes: int = MOST_NODES
+    cells: bool = False
+    told: Callable[[Progress], None] = field(default=untold, repr=False)
+    gamma: float = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recoding:
+    """A generalized value for each cell of n records and q quasi-identifiers.
+
+    codes: (n, q); column j indexes ``values[j]``; a suppressed record is −1 in every column.
+    values: q object arrays; the released value of each code; None is a missing value.
+    levels: level of each quasi-identifier, for full-domain recodings; None for local ones.
+    loss: information loss in [0, 1] by the loss that was asked for, records gone before included.
+    suppressed: records suppressed, s, those gone before not included.
+    checked: lattice nodes whose class sizes were counted; 0 where there is no lattice.
+    cells: cells suppressed one by one, in records that are released.
+    sse: mean squared distance of a released cell from its original, in [0, 1]; microaggregation alone.
+    """
+
+    codes: NDArray[np.int64] = field(repr=False)
+    values: tuple[NDArray[np.object_], ...] = field(repr=False)
+    levels: tuple[int, ...] | None
+    loss: float
+    suppressed: int
+    checked: int
+    cells: int = 0
+    sse: float | None = None

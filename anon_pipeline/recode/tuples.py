@@ -1,0 +1,62 @@
+"""The table that every search works on: distinct tuples of leaf codes, and how often each occurs.
+
+Belongs here: reducing records to distinct tuples and checking that the codes fit their hierarchies. Does
+not belong here: generalizing anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import group_rows
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+
+__all__ = ["DistinctTuples", "distinct_tuples"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistinctTuples:
+    """n records as t distinct tuples, in lexicographic order, so that the row order is forgotten.
+
+    tuples: (t, q) leaf codes.
+    counts: (t,) records of each tuple, every one ≥ 1.
+    labels: (n,) tuple of each record.
+    """
+
+    tuples: NDArray[np.int64] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    labels: NDArray[np.int64] = field(repr=False)
+
+    @property
+    def records(self) -> int:
+        """Records (n)."""
+        return len(self.labels)
+
+
+def distinct_tuples(codes: NDArray[np.integer], hierarchies: Sequence[Hierarchy]) -> DistinctTuples:
+    """Reduce records to distinct tuples.
+
+    Args:
+        codes: (n, q) leaf codes.
+        hierarchies: q hierarchies, one for each column of ``codes``.
+    Raises:
+        ValueError: a column without a hierarchy, or a code that is no leaf of its hierarchy (the kernels
+            look codes up without asking again).
+    """
+    if codes.ndim != 2 or codes.shape[1] != len(hierarchies):
+        raise ValueError(f"codes must have a column per hierarchy ({len(hierarchies)}), got {codes.shape}.")
+    wrong = [
+        hierarchy.column
+        for column, hierarchy in zip(codes.T, hierarchies, strict=True)
+        if len(column) and (column.min() < 0 or column.max() >= hierarchy.leaves)
+    ]
+    if wrong:
+        raise ValueError(
+            f"codes must be leaves of their hierarchy, got others in {', '.join(sorted(wrong))}."
+        )
+    first, labels, counts = group_rows(codes)
+    return DistinctTuples(np.ascontiguousarray(codes[first], np.int64), counts, labels)

@@ -1,0 +1,49 @@
+"""Linking by a column of categories: what the best attacker gets right on average, in closed form.
+
+Belongs here: risk of a column released by randomized response or the exponential mechanism. Does not belong
+here: columns of numbers (`expected`), the law (`perturb.category_law`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.perturb.category_law import CategoryNoise, pmf
+
+__all__ = ["expected_category_linking"]
+
+_CELLS = 2**22  # of a block of classes, values in a class times values of the domain
+
+
+def expected_category_linking(
+    codes: NDArray[np.int64], labels: NDArray[np.int64], noise: CategoryNoise
+) -> float:
+    """Return the share of records that the best attacker links on average, in [0, 1].
+
+    He knows every original and its class. For a released value o of a class he takes one of the originals x
+    of the class with the largest P(o|x), at random where several have it: whoever takes another one is right
+    no more often. So Σ over o of max P(o|x) records of the class are linked, before any value is drawn. For
+    randomized response that is the original with the released value, if the class has one.
+
+    Args:
+        codes: (n,) originals, codes of the domain.
+        labels: (n,) equivalence class; −1 is suppressed and does not count.
+        noise: what the column is released under.
+    Raises:
+        ValueError: no record is in a class.
+    """
+    inside = labels >= 0
+    if not inside.any():
+        raise ValueError("at least one record must be in a class.")
+    law, d = pmf(noise), len(noise.domain.values)
+    pairs = np.unique(labels[inside].astype(np.int64) * d + codes[inside])
+    values, first = pairs % d, np.flatnonzero(np.diff(pairs // d, prepend=-1))
+    ends, linked, step = np.append(first, len(pairs)), [], max(1, _CELLS // d**2)
+    for begin in range(0, len(first), step):
+        own = first[begin : begin + step]
+        rows = law[values[own[0] : ends[min(begin + step, len(first))]]]
+        linked += np.maximum.reduceat(rows, own - own[0], axis=0).sum(axis=1).tolist()
+    return math.fsum(linked) / int(inside.sum())

@@ -1,0 +1,110 @@
+"""Direct identifiers: removed, masked, or replaced by a keyed hash.
+
+Belongs here: one function per action. Does not belong here: finding identifiers that nobody declared
+(`patterns`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError, withheld
+from anon_pipeline.base.reading import KEY_BYTES, read_small
+from anon_pipeline.base.values import texts
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Deidentify
+
+__all__ = ["MASKED", "deidentify", "hash_column", "hashing_key", "mask_column", "read_key"]
+
+MASKED = "***"
+_SHORTEST_KEY = 16
+
+
+def read_key(where: Deidentify, *, folder: Path = Path(), environ: Mapping[str, str] | None = None) -> bytes:
+    """Read the key for hashing.
+
+    Args:
+        where: the environment variable or the file that the policy names.
+        folder: what a file's path is relative to.
+        environ: default: the process's environment.
+    Raises:
+        InputError: no key there, or one shorter than 16 bytes (it could be guessed). The key is not shown.
+    """
+    if where.key_env is not None:
+        name = f"environment variable {where.key_env}"
+        given = (os.environ if environ is None else environ).get(where.key_env, "")
+        key = given.encode(errors="surrogateescape")
+    else:
+        name = "key file"
+        with withheld("deidentify: the key file must be readable", OSError, ValueError):
+            held = read_small(folder / str(where.key_file), KEY_BYTES)
+        if held is None:
+            raise InputError(f"deidentify: the key file must have at most {KEY_BYTES:,} bytes, got more")
+        key = held.rstrip(b"\r\n")
+    if len(key) < _SHORTEST_KEY:
+        raise InputError(
+            f"deidentify: the {name} must hold a key of at least {_SHORTEST_KEY} bytes, got {len(key)}"
+        )
+    return key
+
+
+def hashing_key(policy: Policy, *, folder: Path = Path()) -> bytes | None:
+    """Return the key that a policy names; None where it hashes nothing and has no ``record_key``.
+
+    Args:
+        policy: its identifiers, its record key and its section `deidentify`.
+        folder: what a key file's path is relative to.
+    Raises:
+        InputError: no usable key where one is needed.
+    """
+    hashes = policy.record_key is not None
+    hashes |= any(column.action == "hash" for column in policy.identifiers.values())
+    return read_key(policy.deidentify, folder=folder) if hashes and policy.deidentify else None
+
+
+def hash_column(column: pd.Series, key: bytes) -> pd.Series:
+    """Replace each value by HMAC-SHA256(key, UTF-8 of the value), as 64 hexadecimal digits.
+
+    Args:
+        column: (n,) identifiers; missing ones stay missing.
+        key: secret; whoever has it can test guesses, whoever does not cannot.
+    Returns:
+        (n,) texts; equal values get equal hashes, so that tables can be joined by who holds the key.
+    """
+    codes, uniques = pd.factorize(texts(column))
+    hashes = [hmac.new(key, str(value).encode(), hashlib.sha256).hexdigest() for value in uniques]
+    return pd.Series(pd.array([*hashes, None], dtype="str")[codes], index=column.index, name=column.name)
+
+
+def mask_column(column: pd.Series) -> pd.Series:
+    """Replace each value by ``***`` whatever its length; missing ones stay missing."""
+    return pd.Series(MASKED, index=column.index, name=column.name, dtype="str").where(column.notna())
+
+
+def deidentify(frame: pd.DataFrame, policy: Policy, *, key: bytes | None) -> pd.DataFrame:
+    """Remove or replace every column with the role identifier.
+
+    Args:
+        frame: (n, columns) accepted data, private columns allowed.
+        policy: names the identifiers and their actions.
+        key: for ``action: hash``; None where the policy hashes nothing.
+    Raises:
+        InputError: an action needs a key and there is none.
+    """
+    kept = frame.copy(deep=False)
+    for name, column in policy.identifiers.items():
+        if column.action == "drop":
+            kept = kept.drop(columns=name)
+        elif column.action == "mask":
+            kept[name] = mask_column(frame[name])
+        elif key is None:
+            raise InputError(f"{name}: action: hash must have a key, got none. Name it under deidentify.")
+        else:
+            kept[name] = hash_column(frame[name], key)
+    return kept

@@ -1,0 +1,170 @@
+"""What a private table was made from: project, release, partition, and the digests of the tables before it.
+
+A table that fits policy and limits may still be another project's, another partition's or an older one; the
+gate's `origin` and every stage ask here. Lineage stays with the private tables: it is no part of the facts,
+so nothing of it reaches a manifest or an event.
+Belongs here: recording and comparing it. Does not belong here: where it is stored (`orchestration.vault`),
+the verdict (`gate`), the project's id (`vault.identity`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.policy.locations import plain_partition
+
+__all__ = ["Descent", "Lineage", "Where", "broken_table", "from_json", "table_digest", "to_json"]
+
+_AGAIN = "Materialize raw again, and all that follows."
+_DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
+_JUDGED = ("k_anonymized", "suppressed")
+_STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which table of which project.
+
+    project: id, see `vault.identity`; None for tables that are kept in memory alone.
+    release: name.
+    partition: None for a release of one piece.
+    """
+
+    project: str | None
+    release: str
+    partition: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Where a table belongs, and what it was made from.
+
+    tables: `table_digest` of each stage so far, in order; the last one is the table's own. In memory only
+        those that the gate is given are counted, the others have zeros.
+    """
+
+    where: Where
+    tables: dict[str, str]
+
+    def after(self, stage: str, frame: pd.DataFrame) -> Lineage:
+        """Return the lineage of the table that a stage makes of this one."""
+        counted = self.where.project is not None or stage in _JUDGED
+        return Lineage(self.where, {**self.tables, stage: table_digest(frame) if counted else "0" * 64})
+
+    @property
+    def stage(self) -> str:
+        """The stage that made the table."""
+        return next(reversed(self.tables))
+
+
+def table_digest(frame: pd.DataFrame) -> str:
+    """Return a private table's digest, the same before it is stored and after.
+
+    Random record ids are part of it, so that nobody can confirm a guess of the table by it.
+
+    Args:
+        frame: (n, columns). A column that no file can hold counts by its name.
+    """
+    sha = hashlib.sha256()
+    for name in frame.columns:
+        try:
+            said = digest_frame(frame[[name]])
+        except InputError:
+            said = f"not digestible: {name}"
+        sha.update(said.encode(errors="surrogatepass") + b"\0")
+    return sha.hexdigest()
+
+
+def broken_table(stage: str, frame: pd.DataFrame, lineage: Lineage | None, where: Where) -> list[str]:
+    """List what speaks against a table being the one that a stage has made here.
+
+    Args:
+        stage: that should have made it.
+        frame: (n, columns) as it was loaded.
+        lineage: that was stored with it; None where there is none.
+        where: it should belong; where this project is not known, the table's own counts.
+    """
+    if lineage is None or not lineage.tables:
+        return [f"{stage}: its lineage is not known: of an earlier version, or made by no stage. {_AGAIN}"]
+    of, problems = lineage.where, []
+    if where.project is not None and of.project != where.project:
+        problems.append(f"{stage}: must be a table of this project, it is another's. {_AGAIN}")
+    if of.release != where.release:
+        problems.append(f"{stage}: must be a table of this release, it is another's. {_AGAIN}")
+    unsaid = of.project is None and of.partition is None  # in memory nobody has to say it
+    if of.partition != where.partition and not unsaid:
+        problems.append(f"{stage}: must be a table of this partition, it is another's. {_AGAIN}")
+    if lineage.stage != stage:
+        problems.append(f"{stage}: must be made by that stage, it was made by {lineage.stage}. {_AGAIN}")
+    elif lineage.tables[stage] != table_digest(frame):
+        problems.append(f"{stage}: must be as the stage has made it, it is not. Materialize {stage} again.")
+    return problems
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Descent:
+    """What the gate asks of the tables that it is given.
+
+    frame: (r, columns) the table of `suppressed`, with its private columns.
+    lineage: stored with it.
+    where: it should belong.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    lineage: Lineage | None
+    where: Where
+
+    def broken(self, originals: pd.DataFrame) -> list[str]:
+        """List what speaks against the table being made here, and from these originals.
+
+        Args:
+            originals: (n, columns) the table of `k_anonymized`.
+        """
+        problems = broken_table("suppressed", self.frame, self.lineage, self.where)
+        if self.lineage is not None and self.lineage.tables.get("k_anonymized") != table_digest(originals):
+            problems.append(
+                "suppressed: must be made from the table of k_anonymized that is there now, it was made from "
+                "another one. Materialize perturbed again, and all that follows."
+            )
+        return problems
+
+
+def to_json(lineage: Lineage | None) -> str:
+    """Write lineage as the vault stores it."""
+    if lineage is None:
+        return "null"
+    of = lineage.where
+    return json.dumps(
+        {"project": of.project, "release": of.release, "partition": of.partition, "tables": lineage.tables}
+    )
+
+
+def from_json(data: bytes) -> Lineage | None:
+    """Read lineage back; what is not as `to_json` writes it is none: it is then refused as unknown."""
+    try:
+        found = json.loads(data)
+        if not isinstance(found, dict) or not all(_sound(found)):
+            return None
+    except (ValueError, RecursionError, LookupError, InputError):
+        return None
+    return Lineage(Where(found["project"], found["release"], found["partition"]), found["tables"])
+
+
+def _sound(found: Mapping[str, Any]) -> Iterator[bool]:
+    """Yield whether each part is of its kind; the stages are the first ones, in their order."""
+    project, partition, tables = found["project"], found["partition"], found["tables"]
+    yield set(found) == {"project", "release", "partition", "tables"}
+    yield project is None or (isinstance(project, str) and _ID.fullmatch(project) is not None)
+    yield isinstance(found["release"], str)
+    yield partition is None or (isinstance(partition, str) and plain_partition(partition) == partition)
+    yield isinstance(tables, dict) and tuple(tables) == _STAGES[: len(tables)]
+    yield all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in tables.values())

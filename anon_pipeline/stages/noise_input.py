@@ -1,0 +1,55 @@
+"""The digest of all that noise is added to: a draw is used again for exactly the same, and for nothing else.
+
+Belongs here: that digest. Does not belong here: the draw and where its key is kept (`publish.draw_keys`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.canonical import Canonical
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.facts.records import Facts, KAnonymizedFacts
+from anon_pipeline.stages.history.sticky import Recalled
+
+__all__ = ["noise_input", "without_numbers"]
+
+
+def without_numbers(recoded: pd.DataFrame) -> pd.DataFrame:
+    """Return a recoded table without what numbers its records and classes: random ids, numbers of classes.
+
+    Args:
+        recoded: (n, columns) the table of `k_anonymized`; who is suppressed stays to be seen.
+    """
+    return recoded.drop(columns=[RECORD]).assign(**{CLASS: recoded[CLASS] >= 0})
+
+
+def noise_input(table: Canonical, in_class: NDArray[np.bool_], stays: Recalled, *, facts: Facts) -> str:
+    """Return the digest of what noise is added to, equal for any order of the records.
+
+    Args:
+        table: of `k_anonymized`, suppressed records included, without random ids.
+        in_class: (n,) whether a record is in a class, and so gets noise.
+        stays: noise that stays, of the records that get noise, in their order.
+        facts: of the stages before; the hierarchies are named by their digests there.
+    Returns:
+        SHA-256, 64 hexadecimal digits.
+    """
+    order = np.argsort(table.places[in_class], kind="stable")
+    kept = np.where(stays.known, stays.noisy, 0)[order].astype("<i8")
+    sha = hashlib.sha256(kept.tobytes())
+    sha.update(np.stack((stays.known, stays.booked))[:, order].tobytes())
+    recoded: Any = facts.get(KAnonymizedFacts.stage, {})
+    document = {
+        "table": table.digest,
+        "stays": sha.hexdigest(),
+        "shape": list(kept.shape),
+        "hierarchies": recoded.get("hierarchies"),
+    }
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,282 @@
+"""(k, ε)-anonymity, stage by stage: a policy and a table in, a table and its facts out.
+
+This is Algorithm 1 of Holohan et al. with its section V-C behind it; each function is one stage, in order.
+Belongs here: the stages. Does not belong here: Dagster, files, limits, or how any step is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.base.canonical import canonical
+from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
+from anon_pipeline.base.errors import InfeasibleError, private_stage
+from anon_pipeline.encode.categories import category_facts, category_values, drawn_categories, noisy_units
+from anon_pipeline.encode.codes import (
+    CLASS,
+    PERSON,
+    RECORD,
+    accept,
+    code_quasi_identifiers,
+    decode,
+    incomplete,
+)
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.encode.noise import noise_facts, output_bounds
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.measures import class_limits, confident_originals
+from anon_pipeline.facts.records import (
+    DeidentifiedFacts,
+    PerturbedFacts,
+    RawFacts,
+    ShuffledFacts,
+    SuppressedFacts,
+)
+from anon_pipeline.perturb.entropy import Entropy, distinct_ids
+from anon_pipeline.perturb.grid import from_grid
+from anon_pipeline.perturb.keys import Words, fresh_key
+from anon_pipeline.perturb.noise import add_noise
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode import BY_ORDER, Progress, recode
+from anon_pipeline.recode.task import untold
+from anon_pipeline.risk.suppression import confident
+from anon_pipeline.stages.deidentify import deidentify
+from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.history.sticky import composition, recalled, spending
+from anon_pipeline.stages.lineage import Lineage, Where
+from anon_pipeline.stages.noise_input import noise_input, without_numbers
+from anon_pipeline.stages.persons import person_ids
+from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, following, refuse_strangers
+from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
+from anon_pipeline.stages.shuffle import permutation
+
+__all__ = ["deidentified", "k_anonymized", "perturbed", "raw", "run", "shuffled", "suppressed"]
+
+
+@private_stage("raw")
+def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where | None = None) -> Staged:
+    """Accept the personal data: columns and types as declared, a random id for each record.
+
+    Args:
+        policy: what the release is.
+        frame: (n, columns) personal data.
+        entropy: source of the ids.
+        where: the tables belong; None: in memory, a release of one piece.
+    Raises:
+        InputError: the data does not fit the policy.
+    """
+    accepted = accept(frame, policy)
+    accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
+    facts = RawFacts(len(accepted), len(policy.columns), int(incomplete(accepted, policy).sum()))
+    begun = Lineage(where or Where(None, policy.name), {})
+    return following(policy, Staged(accepted, {}, begun), accepted, facts)
+
+
+@private_stage("deidentified")
+def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged:
+    """Remove, mask or hash the direct identifiers (Algorithm 1, line 4); note whose record it is."""
+
+    def with_action(action: str) -> tuple[str, ...]:
+        return tuple(name for name, column in policy.identifiers.items() if column.action == action)
+
+    facts = DeidentifiedFacts(with_action("drop"), with_action("mask"), with_action("hash"))
+    after = deidentify(before.frame, policy, key=key)
+    if policy.record_key is not None:
+        after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
+    return following(policy, before, after, facts)
+
+
+@private_stage("k_anonymized")
+def k_anonymized(
+    policy: Policy,
+    before: Staged,
+    *,
+    hierarchies: Path = Path(),
+    searching: Callable[[Progress], None] = untold,
+) -> Staged:
+    """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
+
+    All n records stay, those that are suppressed with class −1: what comes later is measured against them.
+    They keep their order, and their classes do not depend on it.
+
+    Args:
+        policy: its section ``anonymize``.
+        before: the table of `deidentified`.
+        hierarchies: folder of the hierarchy tables.
+        searching: called now and then with how far a long search is.
+    Raises:
+        InputError: values outside their hierarchy.
+        InfeasibleError: no recoding within the suppression limit.
+    """
+    wanted, frame = policy.anonymize, before.frame
+    places = np.arange(len(frame))
+    if wanted.recoder in BY_ORDER:
+        places = canonical(frame.drop(columns=[RECORD])).places
+        frame = frame.take(np.argsort(places)).reset_index(drop=True)
+    gone = incomplete(frame, policy)
+    refuse_too_incomplete(policy, gone)
+    coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
+    recoding = recode(recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, told=searching))
+    codes = np.full(coded.codes.shape, -1, np.int64)
+    codes[~gone] = recoding.codes
+    classes = equivalence_classes(codes)
+    names = list(policy.generalized)
+    after = frame.copy(deep=False)
+    after[names] = decode(codes, recoding.values, names)
+    after.insert(1, CLASS, classes.labels)
+    after = after.take(places).reset_index(drop=True)
+    facts = recoding_facts(policy, recoding, classes, gone=gone, hierarchies=hierarchies)
+    return following(policy, before, after, facts)
+
+
+@private_stage("perturbed")
+def perturbed(
+    policy: Policy,
+    before: Staged,
+    *,
+    entropy: Entropy,
+    memory: Memory | None = None,
+    opens: Opens | None = None,
+) -> Staged:
+    """Add noise to the ε-quasi-identifiers, by default scaled to each class (Algorithm 1, lines 6 to 9).
+
+    Suppressed records end here. Without perturb columns the table passes through. With ``republish: sticky``
+    a value that was published under equal original value and terms keeps its noise, and spends no ε.
+
+    Args:
+        policy: ε, its split, the grids.
+        before: the table of `k_anonymized`.
+        entropy: source of random words; of the noise only where nothing keeps its draw.
+        memory: what was published before; needed with ``record_key``.
+        opens: finds or makes the draw that all noise comes from; None: a fresh one in each call.
+    """
+    whole, in_class = canonical(without_numbers(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
+    kept = before.frame[in_class].reset_index(drop=True)
+    labels = kept[CLASS].to_numpy(np.int64)
+    classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
+    originals, numbers = noisy_units(kept, policy), len(policy.perturbed)
+    stays = recalled(policy, kept, originals, memory=memory)
+    if opens is None:
+        drawn = Drawn(fresh_key(entropy))
+    else:
+        drawn = opens(spending(policy, stays), noise_input(whole, in_class, stays, facts=before.facts))
+    words = Words(drawn.key, whole.places[in_class])
+    noisy = add_noise(
+        originals[:, :numbers],
+        classes,
+        noises=noises(policy),
+        entropy=words,
+        bounds=output_bounds(policy),
+        names=list(policy.perturbed),
+    )
+    categories = drawn_categories(policy, originals[:, numbers:], words=words)
+    values = np.where(stays.known, stays.noisy, np.hstack((noisy.values, categories)))
+    released = {
+        name: from_grid(values[:, j], column.resolution)
+        for j, (name, column) in enumerate(policy.perturbed.items())
+    } | category_values(values[:, numbers:], policy)
+    facts = PerturbedFacts(
+        passed_through=not policy.noisy,
+        epsilon=None if policy.perturb is None else policy.perturb.epsilon,
+        mechanism=policy.mechanism_of_numbers,
+        columns=noise_facts(policy, originals[:, :numbers], classes, noisy.diameters)
+        | category_facts(policy),
+        seeded=drawn.key.seeded,
+        republish="fresh" if policy.perturb is None else policy.perturb.republish,
+        composition=composition(policy, stays, memory=memory),
+        release_id=drawn.release_id,
+    )
+    return following(policy, before, kept.assign(**released), facts)
+
+
+@private_stage("shuffled")
+def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
+    """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
+    order = permutation(len(before.frame), entropy=entropy)
+    facts = ShuffledFacts(len(order), entropy.seeded)
+    return following(policy, before, before.frame.take(order).reset_index(drop=True), facts)
+
+
+@private_stage("suppressed")
+def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies: Path = Path()) -> Staged:
+    """Suppress what a confidence interval would still single out (section V-C), then classes beyond t or l.
+
+    Args:
+        policy: confidence, k, and the gate's limits on classes.
+        before: the shuffled table.
+        originals: the table of `k_anonymized`.
+        hierarchies: folder of the hierarchy tables.
+    Raises:
+        InputError: the originals are not those that the table was made from.
+        InfeasibleError: nothing would be left.
+    """
+    refuse_strangers(before, originals)
+    evidence = evidence_from(before.frame, policy, originals=originals.frame, hierarchies=hierarchies)
+    counts = None
+    if policy.suppress.confidence is not None:
+        counts = confident_originals(evidence, policy, cap=policy.anonymize.k)
+    found = confident(
+        counts,
+        evidence.classes.labels,
+        k=policy.anonymize.k,
+        limits=class_limits(evidence, policy),
+    )
+    if not found.keep.any():
+        raise InfeasibleError(
+            "No record is left after suppression by confidence, t-closeness and l-diversity.",
+            k=policy.anonymize.k,
+            reached_k=0,
+            suppressed=1.0,
+        )
+    kept = before.frame[found.keep].reset_index(drop=True)
+    facts = SuppressedFacts(
+        passed_through=policy.suppress.confidence is None,
+        confidence=policy.suppress.confidence,
+        released=len(kept),
+        classes=kept[CLASS].nunique(),
+        suppressed_unconfident=found.unconfident,
+        suppressed_small_classes=found.small,
+        suppressed_by_limit=found.limits,
+        suppressed_in_all=len(originals.frame) - len(kept),
+    )
+    return following(policy, before, kept, facts)
+
+
+def run(
+    policy: Policy,
+    frame: pd.DataFrame,
+    means: Means,
+    *,
+    told: Callable[[str], None] = lambda stage: None,
+    without_identifiers: Callable[[Staged], None] = lambda deidentified: None,
+) -> Chain:
+    """Run all stages in memory; nothing is written.
+
+    Args:
+        policy: what the release is.
+        frame: (n, columns) personal data.
+        means: hierarchies, key, entropy.
+        told: called with the name of each stage before it begins.
+        without_identifiers: called with the table of `deidentified`; raises to end the run before any noise
+            is drawn.
+    Raises:
+        InputError, InfeasibleError: see the stages.
+        StageCrashed: a bug, without its message.
+    """
+    told("raw")
+    staged = raw(policy, frame, entropy=means.entropy, where=means.where)
+    told("deidentified")
+    staged = deidentified(policy, staged, key=means.key)
+    without_identifiers(staged)
+    told("k_anonymized")
+    recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies, searching=means.searching)
+    told("perturbed")
+    staged = perturbed(policy, recoded, entropy=means.entropy, memory=means.memory, opens=means.opens)
+    told("shuffled")
+    staged = shuffled(policy, staged, entropy=means.entropy)
+    told("suppressed")
+    return Chain(recoded, suppressed(policy, staged, recoded, hierarchies=means.hierarchies))

@@ -1,0 +1,111 @@
+"""What goes from stage to stage: a private table with its facts, and what the stages need beside it.
+
+Belongs here: these records, and how facts and lineage go on from stage to stage. Does not belong here: the
+stages (`pipeline`), where tables are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.facts.records import StageFacts, with_facts
+from anon_pipeline.perturb.entropy import Entropy
+from anon_pipeline.perturb.keys import NoiseKey
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode.task import Progress, untold
+from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.lineage import Lineage, Where
+
+__all__ = ["STAGES", "Chain", "Drawn", "Means", "Opens", "Staged", "following", "refuse_strangers"]
+
+STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What the noise of a release is made with.
+
+    key: of all its noise.
+    release_id: under which the ledger has booked it; None without a ledger.
+    """
+
+    key: NoiseKey
+    release_id: str | None = None
+
+
+Opens = Callable[[Fraction, str], Drawn]
+"""Called before there is noise, with the ε to be spent and the digest of all that the noise is added to.
+
+Finds or makes the draw, see `publish.draw_keys`, or raises.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Staged:
+    """What a stage returns: a private table, the facts of all stages so far, and what it was made from.
+
+    lineage: private; None where it is not known, which the gate refuses.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    facts: Mapping[str, Mapping[str, Any]]
+    lineage: Lineage | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Means:
+    """What the stages need beside policy and data.
+
+    hierarchies: folder of the hierarchy tables.
+    key: for ``action: hash``; None where the policy hashes nothing.
+    entropy: source of random words, of the operating system but in tests.
+    opens: finds or makes the draw; None: a fresh key of ``entropy`` in each call, which nobody counts.
+    memory: what was published before; None without ``record_key``.
+    searching: called now and then with how far the search for a recoding is.
+    where: the tables belong; None: in memory, a release of one piece.
+    """
+
+    hierarchies: Path
+    key: bytes | None = field(repr=False)
+    entropy: Entropy
+    opens: Opens | None = None
+    memory: Memory | None = None
+    searching: Callable[[Progress], None] = untold
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """The private results that the gate needs: the table after recoding, and the one to be released."""
+
+    k_anonymized: Staged
+    suppressed: Staged
+
+
+def following(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
+    """Return a stage's table with its facts and lineage behind those of the stages before."""
+    lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
+    return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)
+
+
+def refuse_strangers(before: Staged, originals: Staged) -> None:
+    """Refuse originals that a table was not made from; where lineage is not known the gate refuses.
+
+    Raises:
+        InputError: they are of another run, partition or project.
+    """
+    mine, theirs = before.lineage, originals.lineage
+    if mine is None or theirs is None:
+        return
+    if mine.where != theirs.where or dict(mine.tables) | dict(theirs.tables) != dict(mine.tables):
+        raise InputError(
+            "shuffled must be made from the table of k_anonymized that is there now, it was made from "
+            "another one. Materialize perturbed again, and all that follows."
+        )

@@ -1,0 +1,162 @@
+"""What the policy asks of a recoder: its constraints with the sensitive values behind them; what came out.
+
+Belongs here: from policy and table to a `recode.Task`, and from its result to the stage's facts. Does not
+belong here: any search (`recode`), what the gate measures afterwards (`measures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.base.values import texts
+from anon_pipeline.encode.codes import Coded, code_sensitive
+from anon_pipeline.facts.origin import hierarchy_digests
+from anon_pipeline.facts.records import KAnonymizedFacts
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.recode import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
+from anon_pipeline.recode.task import untold
+
+__all__ = ["recoding_facts", "recoding_task", "refuse_too_incomplete", "sensitive_limits"]
+
+
+def sensitive_limits(
+    policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_], hierarchies: Path = Path()
+) -> tuple[SensitiveLimit, ...]:
+    """Return what each limited sensitive column must keep in every class.
+
+    Args:
+        policy: its `recoding_limits`.
+        frame: (n, columns) accepted data; all of it is the whole that a class is compared with.
+        rows: (n,) records to be recoded; they have a value in every sensitive column.
+        hierarchies: folder of the hierarchy tables.
+    """
+    t_limits, l_limits = policy.recoding_t_closeness, policy.recoding_l_diversity
+    found = []
+    for name in policy.sensitive:
+        if name not in t_limits and name not in l_limits:
+            continue
+        column, wanted = policy.sensitive[name], l_limits.get(name)
+        codes, hierarchy = code_sensitive(frame[name], column, folder=hierarchies)
+        leaves = int(codes.max(initial=-1)) + 1 if hierarchy is None else hierarchy.leaves
+        found.append(
+            SensitiveLimit(
+                column=name,
+                codes=codes[rows],
+                whole=np.bincount(codes[codes >= 0], minlength=leaves).astype(np.int64),
+                distance=column.distance,
+                lookups=None if hierarchy is None else hierarchy.lookups,
+                t=t_limits.get(name),
+                diversity=None if wanted is None else Diversity(wanted.kind, wanted.l, wanted.c),
+            )
+        )
+    return tuple(found)
+
+
+def _labels(column: pd.Series) -> NDArray[np.int64]:
+    """Number the values of the target; a missing one is a label as any other, (n,)."""
+    return pd.factorize(texts(column), sort=True, use_na_sentinel=False)[0].astype(np.int64)
+
+
+def recoding_task(
+    policy: Policy,
+    frame: pd.DataFrame,
+    coded: Coded,
+    *,
+    gone: NDArray[np.bool_],
+    hierarchies: Path = Path(),
+    told: Callable[[Progress], None] = untold,
+) -> Task:
+    """Say what the recoder is asked.
+
+    Args:
+        policy: its section ``anonymize``.
+        frame: (n, columns) accepted data.
+        coded: its quasi-identifiers.
+        gone: (n,) records that lack a value and are suppressed before.
+        hierarchies: folder of the hierarchy tables.
+        told: called now and then with how far a search is.
+    """
+    wanted = policy.anonymize
+    return Task(
+        codes=coded.codes[~gone],
+        hierarchies=coded.hierarchies,
+        constraints=Constraints(
+            k=wanted.k,
+            max_suppressed=policy.suppressible(len(frame)) - int(gone.sum()),
+            sensitive=sensitive_limits(policy, frame, rows=~gone, hierarchies=hierarchies),
+        ),
+        recoder=wanted.recoder,
+        loss=wanted.loss,
+        prefer=wanted.prefer,
+        weights=tuple(wanted.weights.get(name, 1.0) for name in policy.generalized) if wanted.weights else (),
+        target=None if wanted.target is None else _labels(frame[wanted.target])[~gone],
+        gone=int(gone.sum()),
+        most_nodes=wanted.most_nodes,
+        cells=wanted.suppress == "cells",
+        told=told,
+        gamma=0.2 if wanted.gamma is None else wanted.gamma,
+    )
+
+
+def refuse_too_incomplete(policy: Policy, gone: NDArray[np.bool_]) -> None:
+    """Refuse a table of which more records lack a value than may be suppressed.
+
+    Args:
+        policy: its suppression limit.
+        gone: (n,) records that lack a value and are suppressed before the search.
+    Raises:
+        InfeasibleError: with both numbers.
+    """
+    n, allowed = len(gone), policy.suppressible(len(gone))
+    if int(gone.sum()) > allowed or gone.all():
+        raise InfeasibleError(
+            f"{int(gone.sum())} of {n} records lack a value (missing: suppress) and must be suppressed, "
+            f"anonymize.suppression_limit allows {allowed}. Raise it, or complete the data.",
+            k=policy.anonymize.k,
+            reached_k=0,
+            suppressed=float(gone.mean()),
+        )
+
+
+def recoding_facts(
+    policy: Policy,
+    recoding: Recoding,
+    classes: EquivalenceClasses,
+    *,
+    gone: NDArray[np.bool_],
+    hierarchies: Path = Path(),
+) -> KAnonymizedFacts:
+    """Return what is recorded of a recoding.
+
+    Args:
+        policy: what was asked.
+        recoding: what the recoder found.
+        classes: its classes.
+        gone: (n,) records that were suppressed before the search.
+        hierarchies: folder of the hierarchy tables.
+    """
+    wanted, levels = policy.anonymize, recoding.levels
+    return KAnonymizedFacts(
+        recoder=wanted.recoder,
+        k=wanted.k,
+        smallest_class=classes.k,
+        classes=len(classes.sizes),
+        levels=None if levels is None else dict(zip(policy.generalized, levels, strict=True)),
+        hierarchies=hierarchy_digests(policy, hierarchies),
+        loss=wanted.loss,
+        information_loss=recoding.loss,
+        suppressed_incomplete=int(gone.sum()),
+        suppressed_by_recoding=recoding.suppressed,
+        suppressed_cells=recoding.cells,
+        suppression_limit=wanted.suppression_limit,
+        nodes_checked=recoding.checked,
+        equal_distance=policy.equal_distance,
+        sse=recoding.sse,
+    )

@@ -1,0 +1,150 @@
+"""A tuning as rows of text: for the terminal, and as CSV.
+
+Belongs here: what is shown of a point, and how precisely. Does not belong here: the map (`chart`).
+
+A share of the input that stands for fewer records than the point's k is shown as that of k records. Risks and
+errors are shown to two digits.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from anon_pipeline.tuning.tuned import Point, Tuning
+
+__all__ = ["COLUMNS", "as_csv", "describe", "number", "rows", "shown_share", "title"]
+
+COLUMNS = (
+    "recoder",
+    "k",
+    "epsilon",
+    "confidence",
+    "error",
+    "error_of_range",
+    "linking",
+    "linking_released",
+    "suppression",
+    "suppression_at_most",
+    "linking_error",
+    "suppression_error",
+    "information_loss",
+    "loss",
+    "verdict",
+    "front",
+    "recommended",
+)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Write a number to so many significant digits; – for none.
+
+    >>> number(0.123456), number(None), number(12345.0, 2)
+    ('0.123', '–', '12000')
+    """
+    if value is None:
+        return "–"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:.0f}" if abs(rounded) >= 10**digits else f"{rounded:.{digits}g}"
+
+
+def shown_share(share: float, point: Point, records: int) -> float:
+    """Return a share of the input, at least that of k records unless it is 0."""
+    return max(share, min(point.choice.k / records, 1.0)) if share > 0 else 0.0
+
+
+def verdict(point: Point) -> str:
+    """Say that a point passes, or which limits it does not keep."""
+    refused = [v.limit for v in point.verdicts if v.status != "passed"]
+    return "passes" if not refused else "not " + ", ".join(refused)
+
+
+def rows(tuning: Tuning) -> list[dict[str, str]]:
+    """Return the points as texts, by `COLUMNS`."""
+    return [_row(point, tuning) for point in tuning.points]
+
+
+def _row(point: Point, tuning: Tuning) -> dict[str, str]:
+    choice, found = point.choice, point.expected
+    most = found.suppression_at_most
+
+    def share(value: float) -> str:
+        return number(shown_share(value, point, tuning.records))
+
+    return {
+        "recoder": choice.recoder,
+        "k": str(choice.k),
+        "epsilon": "–" if choice.epsilon is None else f"{choice.epsilon:g}",
+        "confidence": "–" if choice.confidence is None else f"{choice.confidence:g}",
+        "error": number(found.error, 2),
+        "error_of_range": number(found.error_of_range, 2),
+        "linking": number(found.linking, 2),
+        "linking_released": number(found.linking_released, 2),
+        "suppression": share(found.suppression),
+        "suppression_at_most": "–" if most is None else share(most),
+        "linking_error": number(found.standard_error[0], 2),
+        "suppression_error": share(found.standard_error[1]),
+        "information_loss": number(found.information_loss),
+        "loss": number(found.loss),
+        "verdict": verdict(point),
+        "front": "yes" if point.on_front else "",
+        "recommended": "yes" if tuning.recommended == point else "",
+    }
+
+
+def title(point: Point) -> str:
+    """Name a point by its values."""
+    k, epsilon, confidence, recoder = point.choice
+    parts = [recoder, f"k = {k}"]
+    parts += [] if epsilon is None else [f"ε = {epsilon:g}"]
+    parts += [] if confidence is None else [f"confidence {confidence:g}"]
+    return ", ".join(parts)
+
+
+def describe(tuning: Tuning) -> list[str]:
+    """Say in sentences what was found: the recommendation, or what keeps every point out."""
+    lines = []
+    if tuning.recommended is not None:
+        lines.append(f"Recommended: {title(tuning.recommended)}: {tuning.rule}.")
+    elif tuning.nearest is not None:
+        near, limit = tuning.nearest.point, tuning.nearest.limit
+        value = limit.value or 0.0
+        value = shown_share(value, near, tuning.records) if limit.limit == "suppression" else value
+        lines.append(
+            f"No point passes. The binding limit is {limit.limit}: the nearest point, {title(near)}, has "
+            f"{number(value, 2)}, {limit.sense} {limit.bound:g} is demanded."
+        )
+    else:
+        lines.append(
+            "No point passes: none has a recoding. The binding limits are anonymize.suppression_limit and "
+            "those on sensitive columns."
+        )
+    for none in tuning.impossible:
+        lines.append(f"Impossible: {none.recoder}, k = {none.k}: no recoding within the policy's limits.")
+    if any(any(point.expected.standard_error) for point in tuning.points):
+        worst = [max(p.expected.standard_error[i] for p in tuning.points) for i in (0, 1)]
+        lines.append(
+            "Several perturb columns: linking and suppression are simulated; largest standard errors "
+            f"{number(worst[0], 2)} and {number(worst[1], 2)}. Suppression has no proven bound then: it is "
+            "judged three standard errors above its mean."
+        )
+    if any((p.expected.suppression_at_most or 0.0) > p.expected.suppression for p in tuning.points):
+        lines.append(
+            "Suppression is the least to expect: classes may yet break t or l; suppression_at_most is judged."
+        )
+    if tuning.unjudged:
+        lines.append(f"Judged by the gate alone, on a release: {', '.join(tuning.unjudged)}.")
+    return lines
+
+
+def as_csv(tuning: Tuning) -> str:
+    """Return the points as CSV with a header; – for what is not defined is an empty field there."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows(tuning):
+        writer.writerow({name: "" if value == "–" else value for name, value in row.items()})
+    return text.getvalue()

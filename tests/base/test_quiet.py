@@ -1,0 +1,108 @@
+"""Libraries may say that there is something, and where; never what."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import warnings
+
+import pytest
+
+from anon_pipeline.base.errors import InputError, StageCrashed, private_stage
+from anon_pipeline.base.quiet import WITHHELD, quiet
+
+CANARY = "CANARY-7f3a"
+
+
+def test_a_warning_keeps_its_kind_and_place_and_loses_its_text() -> None:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        with quiet():
+            warnings.warn(CANARY, RuntimeWarning, stacklevel=1)
+    assert [(w.category, str(w.message), w.filename) for w in heard] == [(RuntimeWarning, WITHHELD, __file__)]
+
+
+def test_a_filter_that_makes_errors_of_warnings_still_does() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(StageCrashed, match="RuntimeWarning"), private_stage("raw"):
+            warnings.warn(CANARY, RuntimeWarning, stacklevel=1)
+
+
+def test_a_log_record_keeps_its_kind_and_loses_text_arguments_and_exception(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with quiet():
+        try:
+            raise ValueError(CANARY)
+        except ValueError:
+            logging.getLogger("library").exception("got %s", CANARY, stack_info=True)
+    logging.getLogger("library").error("outside %s", "again")
+    inside, outside = caplog.records
+    assert (inside.name, inside.levelname, inside.getMessage()) == ("library", "ERROR", WITHHELD)
+    assert inside.exc_info is None
+    assert CANARY not in caplog.text
+    assert outside.getMessage() == "outside again"
+
+
+def test_nested_and_crashing_stages_leave_logging_as_it_was() -> None:
+    before = logging.getLogRecordFactory()
+    with pytest.raises(ValueError, match="x"), quiet(), quiet():
+        raise ValueError("x")
+    assert logging.getLogRecordFactory() is before
+
+
+def test_threads_may_leave_in_any_order_and_others_are_not_silenced(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    entered, left = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with quiet():
+            entered.set()
+            left.wait(10)
+            logging.getLogger("other").error(CANARY)
+
+    thread = threading.Thread(target=other)
+    with quiet():
+        thread.start()
+        entered.wait(10)
+    logging.getLogger("mine").error("mine")
+    left.set()
+    thread.join()
+    logging.getLogger("mine").error("later")
+    assert [record.getMessage() for record in caplog.records] == ["mine", WITHHELD, "later"]
+
+
+class PanicException(BaseException):
+    """As pyo3 raises it."""
+
+
+@pytest.mark.parametrize("error", [PanicException(CANARY), SystemExit(CANARY), KeyboardInterrupt(CANARY)])
+def test_what_is_no_exception_but_has_a_text_is_reduced(error: BaseException) -> None:
+    with pytest.raises(StageCrashed) as raised, private_stage("raw"):
+        raise error
+    assert CANARY not in str(raised.value)
+    assert raised.value.__context__ is None
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(2), SystemExit(), GeneratorExit()])
+def test_an_interrupt_passes_without_what_led_to_it(error: BaseException) -> None:
+    def interrupted() -> None:
+        try:
+            raise ValueError(CANARY)
+        except ValueError:
+            raise error  # noqa: B904 - its context is wanted
+
+    with pytest.raises(type(error)) as raised, private_stage("raw"):
+        interrupted()
+    assert raised.value.__context__ is None
+
+
+def test_a_named_failure_passes_without_its_notes() -> None:
+    error = InputError("height: must be otherwise")
+    error.add_note(CANARY)
+    with pytest.raises(InputError) as raised, private_stage("raw"):
+        raise error from ValueError(CANARY)
+    assert not getattr(raised.value, "__notes__", None)
+    assert raised.value.__cause__ is None

@@ -1,0 +1,441 @@
+"""Every command, its exit codes, and every bad input of the table in the issue."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from anon_pipeline import cli
+from anon_pipeline.policy import TYPE, Policy
+
+People = Callable[..., pd.DataFrame]
+CANARY = "CANARY-7f3a"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A project folder with a policy and its data."""
+
+    path: Path
+    capture: pytest.CaptureFixture[str]
+    patch: pytest.MonkeyPatch
+
+    def call(self, *arguments: str) -> Done:
+        """Run a command in the folder."""
+        self.patch.chdir(self.path)
+        self.patch.setattr(sys, "argv", ["anon-pipeline", *arguments])
+        self.patch.setenv("COLUMNS", "120")
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+            sys.exit(0)
+        shown = self.capture.readouterr()
+        return Done(int(exit_.value.code or 0), shown.out, shown.err)
+
+    @property
+    def released(self) -> list[Path]:
+        """Files at the destination."""
+        return sorted(path for path in (self.path / "out").rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def folder(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    small_policy: Callable[..., Policy],
+    small_people: People,
+) -> Callable[..., Folder]:
+    """Write a project; changes go to the policy's sections."""
+
+    def make(people: pd.DataFrame | str | None = None, **changes: object) -> Folder:
+        write_policy(tmp_path / "policy.yaml", small_policy(**changes))
+        if isinstance(people, str):
+            (tmp_path / "people.csv").write_text(people)
+        else:
+            (small_people() if people is None else people).to_csv(tmp_path / "people.csv", index=False)
+        return Folder(tmp_path, capsys, monkeypatch)
+
+    return make
+
+
+def write_policy(path: Path, policy: Policy) -> None:
+    attributes = policy.model_dump(mode="json", exclude_unset=True)
+    path.write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+
+
+def test_run_publishes_and_prints_one_table(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 1.0})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 0, done.err
+    assert done.out.count("┏") == 1
+    assert "linking_risk" in done.out
+    assert "at most 1" in done.out
+    names = [path.name for path in made.released]
+    manifest = json.loads((made.path / "out/manifest.json").read_text())
+    assert names == ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
+    assert all(str(made.path / "out" / name) in done.out for name in names)
+    for stage in ("source", "raw", "k_anonymized", "suppressed", "gate"):
+        assert f"… {stage}" in done.err  # progress
+
+
+def test_run_from_elsewhere_finds_the_project_of_the_policy(
+    folder: Callable[..., Folder], tmp_path: Path
+) -> None:
+    made = folder()
+    (made.path / "pyproject.toml").touch()
+    (made.path / "deep" / "er").mkdir(parents=True)
+    (made.path / "policy.yaml").rename(made.path / "deep" / "er" / "policy.yaml")
+    assert made.call("run", "deep/er/policy.yaml").code == 0
+    assert made.released
+
+
+def test_run_refused_exits_1_with_the_verdicts_and_writes_nothing(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 0.0})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 1
+    assert "refused" in done.out
+    assert "linking_risk" in done.err
+    assert made.released == []
+
+
+def test_run_refused_keeps_the_release_before(folder: Callable[..., Folder]) -> None:
+    assert folder().call("run", "policy.yaml").code == 0
+    made = folder(gate={"linking_risk": 0.0})
+    before = {path: path.read_bytes() for path in made.released}
+    assert made.call("run", "policy.yaml").code == 1
+    assert {path: path.read_bytes() for path in made.released} == before
+
+
+def with_cell(column: str, value: object, rows: int = 1) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def change(people: pd.DataFrame) -> pd.DataFrame:
+        people[column] = people[column].astype(object)
+        people.loc[: rows - 1, column] = value
+        return people
+
+    return change
+
+
+BAD_DATA = {
+    "unknown column": (lambda p: p.drop(columns="note"), 2, "not there: note"),
+    "undeclared columns": (
+        lambda p: p.assign(zz=1, aa=2),
+        2,
+        "does not declare 2 columns of the data: columns 8, 9. ",
+    ),
+    "value outside its hierarchy": (
+        with_cell("city", CANARY, 3),
+        2,
+        "city: every value must be a leaf of its",
+    ),
+    "text where a number belongs": (
+        with_cell("height", CANARY, 2),
+        2,
+        "height: must be a number, got 2 records",
+    ),
+    "text in an interval column": (with_cell("age", CANARY, 4), 2, "age: must be a number, got 4 records"),
+    "missing value": (
+        with_cell("height", None, 5),
+        2,
+        "height: must have a value in every record, got 5 missing",
+    ),
+    "missing sensitive value": (
+        with_cell("illness", None, 5),
+        2,
+        "illness: must have a value in every record",
+    ),
+    "infinite numbers": (with_cell("height", np.inf, 2), 2, "height: must be finite, got 2 records"),
+    "one record": (lambda p: p.iloc[:1], 3, "k must be at most the number of records"),
+    "k > n": (lambda p: p.iloc[:2], 3, "Reached: k = 2"),
+    "header only": (lambda p: p.iloc[:0], 2, "at least one record, got none"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_has_its_exit_code_and_message_and_nothing_is_written(
+    folder: Callable[..., Folder], small_people: People, case: str
+) -> None:
+    change, code, says = BAD_DATA[case]
+    made = folder(
+        change(small_people()), columns={"city": {"hierarchy": {"suppress": None, "table": "city.csv"}}}
+    )
+    (made.path / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
+    done = made.call("run", "policy.yaml")
+    assert done.code == code, done.err
+    assert says in done.err
+    assert CANARY not in done.out + done.err
+    assert "Traceback" not in done.err
+    assert made.released == []
+
+
+BAD_FILES = {
+    "empty file": ("", "must have a header line, got an empty file"),
+    "duplicate column names": ("person,age,age\n1,2,3\n", "columns must be named once"),
+    "short lines": (f"person,age\n1,2\n{CANARY}\n", "every line must have 2 fields, got 1 lines"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files(folder: Callable[..., Folder], case: str) -> None:
+    text, says = BAD_FILES[case]
+    done = folder(text).call("run", "policy.yaml")
+    assert done.code == 2
+    assert says in done.err
+    assert CANARY not in done.err
+
+
+BAD_POLICIES = {
+    "k < 2": (("anonymize", "k"), 1, "anonymize.k"),
+    "negative epsilon": (("perturb", "epsilon"), -1, "perturb.epsilon"),
+    "zero epsilon": (("perturb", "epsilon"), 0, "perturb.epsilon"),
+    "confidence of 1": (("suppress", "confidence"), 1, "suppress.confidence"),
+    "confidence of 0": (("suppress", "confidence"), 0, "suppress.confidence"),
+    "unknown key": (("gate", "k_anonimity"), 5, "gate.k_anonimity"),
+    "hierarchy that is not nested": (("columns", "age", "hierarchy", "intervals"), [2, 3], "multiple"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_POLICIES)
+def test_bad_policies(folder: Callable[..., Folder], case: str) -> None:
+    path, value, says = BAD_POLICIES[case]
+    made = folder()
+    document = yaml.safe_load((made.path / "policy.yaml").read_text())
+    place = document["attributes"]
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    (made.path / "policy.yaml").write_text(yaml.safe_dump(document))
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert says in done.err
+    assert made.released == []
+
+
+def test_a_hierarchy_table_that_is_not_nested(folder: Callable[..., Folder]) -> None:
+    made = folder(columns={"city": {"hierarchy": {"suppress": None, "table": "city.csv"}}})
+    (made.path / "city.csv").write_text(
+        "Cork;south;Munster;*\nDublin;east;Leinster;*\nGalway;south;Connacht;*\n"
+    )
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "not nested" in done.err
+
+
+def test_a_suppression_limit_that_cannot_be_met_says_what_could_be_reached(
+    folder: Callable[..., Folder], small_people: People
+) -> None:
+    people = small_people()
+    people.loc[:99, "height"] = np.nan
+    made = folder(people, columns={"height": {"missing": "suppress"}})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 3
+    assert "100 of 240 records lack a value" in done.err
+    assert "Reached:" in done.err
+    assert made.released == []
+
+
+def test_a_constant_perturb_column_works(folder: Callable[..., Folder], small_people: People) -> None:
+    assert folder(small_people().assign(height=170)).call("run", "policy.yaml").code == 0
+
+
+def test_a_destination_that_nobody_may_write(folder: Callable[..., Folder]) -> None:
+    made = folder(publish={"to": "/proc/anon-pipeline"})  # not even root
+    done = made.call("run", "policy.yaml", "--allow-outside")
+    assert done.code == 2
+    assert "must be a folder that can be written" in done.err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"publish": {"to": "../elsewhere"}},
+        {"source": {"path": "../people.csv"}},
+        {"columns": {"city": {"hierarchy": {"suppress": None, "table": "../city.csv"}}}},
+        {"deidentify": {"key_file": "/etc/hostname"}},
+    ],
+    ids=str,
+)
+def test_a_policy_that_leaves_the_project(
+    folder: Callable[..., Folder], change: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = folder(**change)
+    (made.path.parent / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
+    (made.path / "people.csv").rename(made.path.parent / "people.csv")
+    (made.path / "people.csv").write_bytes((made.path.parent / "people.csv").read_bytes())
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "must stay within the folder of" in done.err
+    assert "… source" not in done.err  # before any work
+    assert made.call("run", "policy.yaml", "--allow-outside").code == 0
+    monkeypatch.setenv("ANON_PIPELINE_ALLOW_OUTSIDE", "yes")
+    assert made.call("run", "policy.yaml").code == 0
+
+
+def test_check_stays_in_the_project_too(folder: Callable[..., Folder]) -> None:
+    made = folder(columns={"city": {"hierarchy": {"suppress": None, "table": "../city.csv"}}})
+    (made.path / "x.csv").write_text("a\n")
+    assert "must stay within" in made.call("check", "x.csv", "--policy", "policy.yaml").err
+    allowed = made.call("check", "x.csv", "--policy", "policy.yaml", "--allow-outside")
+    assert "must stay within" not in allowed.err
+
+
+def test_a_destination_that_is_no_folder(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    (made.path / "out").write_text("in the way")
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "must be a folder that can be written" in done.err
+    assert (made.path / "out").read_text() == "in the way"
+
+
+def test_a_hash_without_a_key(folder: Callable[..., Folder], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    made = folder(columns={"person": {"action": "hash"}}, deidentify={"key_env": "SECRET_KEY"})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "SECRET_KEY must hold a key" in done.err
+    key = "correct horse battery staple"
+    monkeypatch.setenv("SECRET_KEY", key)
+    done = made.call("run", "policy.yaml")
+    assert done.code == 0, done.err
+    everything = b"".join(path.read_bytes() for path in made.path.rglob("*") if path.is_file())
+    assert key.encode() not in everything
+    assert key not in done.out + done.err
+
+
+def test_a_policy_that_is_not_there(folder: Callable[..., Folder]) -> None:
+    assert folder().call("run", "nowhere.yaml").code == 2
+
+
+def test_partitions_are_validated(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    assert made.call("run", "policy.yaml", "--partition", "2026-01-05").code == 2
+    made = folder(schedule={"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"})
+    for wrong in (
+        (),
+        ("--partition", "2026-01-06"),
+        ("--partition", "nonsense"),
+        ("--partition", "../2026-01-05"),
+    ):
+        done = made.call("run", "policy.yaml", *wrong)
+        assert done.code == 2
+        assert "must be one of the schedule's partitions" in done.err
+    assert made.released == []
+    assert made.call("run", "policy.yaml", "--partition", "2026-01-05").code == 0
+    assert {path.parent.name for path in made.released} == {"2026-01-05"}
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_check_judges_a_file(folder: Callable[..., Folder], form: str) -> None:
+    made = folder(gate={"k": 3, "linking_risk": 1.0, "suppression": None}, publish={"format": form})
+    assert made.call("run", "policy.yaml").code == 0
+    file = next(str(path) for path in made.released if path.suffix == f".{form}")
+    done = made.call("check", file, "--policy", "policy.yaml")
+    assert done.code == 1
+    assert "Not measured on the file alone: origin, linking_risk" in done.out
+    assert made.call("check", file, "--policy", "policy.yaml", "--allow-unmeasured").code == 0
+
+
+def test_check_refuses_a_file_that_breaks_a_limit(
+    folder: Callable[..., Folder], small_people: People
+) -> None:
+    made = folder()
+    raw = small_people().drop(columns="person").astype({"age": str})
+    raw.to_parquet(made.path / "raw.parquet")
+    done = made.call("check", "raw.parquet", "--policy", "policy.yaml", "--allow-unmeasured")
+    assert done.code == 1
+    assert "k " in done.out
+
+
+@pytest.mark.parametrize("name", ["nothing.parquet", "broken.parquet", "notes.txt"])
+def test_check_of_what_is_no_release(folder: Callable[..., Folder], name: str) -> None:
+    made = folder()
+    for broken in ("broken.parquet", "notes.txt"):
+        (made.path / broken).write_text(CANARY)
+    done = made.call("check", name, "--policy", "policy.yaml")
+    assert done.code == 2
+    assert CANARY not in done.err
+
+
+def test_schema_is_json_schema(folder: Callable[..., Folder]) -> None:
+    done = folder().call("schema")
+    assert done.code == 0
+    document = json.loads(done.out)
+    assert document["properties"]["type"] == {"const": TYPE}
+    assert set(document["properties"]["attributes"]["required"]) == {"name", "source", "columns", "anonymize"}
+
+
+def test_usage_mistakes_exit_2(folder: Callable[..., Folder]) -> None:
+    assert folder().call("run").code == 2
+    assert folder().call("nonsense").code == 2
+
+
+def test_a_bug_exits_with_its_own_code_and_without_its_data(
+    folder: Callable[..., Folder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise KeyError(CANARY)
+
+    monkeypatch.setattr("anon_pipeline.release.read_source", crash)
+    done = folder().call("run", "policy.yaml")
+    assert done.code == 70
+    assert "crashed with KeyError at" in done.err
+    assert CANARY not in done.err
+
+
+def test_demo_through_dagster(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    done = made.call("demo", "--to", "somewhere")
+    assert done.code == 0, done.err
+    assert "… patients/k_anonymized" in done.err
+    manifest = made.path / "somewhere/releases/patients/manifest.json"
+    assert f"manifest  {manifest}" in done.out
+    document = json.loads(manifest.read_text())
+    assert document["gate"]["passed"] is True
+    assert document["facts"]["raw"]["records"] == 20_000
+    for verdict in document["gate"]["verdicts"]:
+        assert verdict["limit"] in done.out
+
+
+def test_the_installed_command(tmp_path: Path) -> None:
+    program = Path(sys.executable).parent / "anon-pipeline"
+    done = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True, cwd=tmp_path)
+    for command in ("run", "check", "schema", "demo"):
+        assert f"  {command} " in done.stdout
+    assert "3 infeasible" in done.stdout
+
+
+def test_a_crash_of_check_does_not_tell_its_data(
+    folder: Callable[..., Folder], monkeypatch: pytest.MonkeyPatch, small_people: People
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise KeyError(CANARY)
+
+    monkeypatch.setattr("anon_pipeline.publish.file_formats.read_parquet", crash)
+    made = folder()
+    done = made.call("check", "any.parquet", "--policy", "policy.yaml")
+    assert done.code == 70
+    assert CANARY not in done.err
+
+
+def test_a_refused_run_leaves_no_folder(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 0.0})
+    assert made.call("run", "policy.yaml").code == 1
+    assert not (made.path / "out").exists()

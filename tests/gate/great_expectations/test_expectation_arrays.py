@@ -1,0 +1,154 @@
+"""A batch's columns become arrays, and everything that does not fit is named without a value."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.gate.great_expectations.arrays import (
+    NoisyColumns,
+    batch_columns,
+    noisy_values,
+    released_classes,
+    released_rows,
+    sensitive_codes,
+)
+from anon_pipeline.policy.columns import Sensitive
+
+NAMES = NoisyColumns(released=("height",), originals=("was",), resolutions=(0.1,), class_id="class")
+
+
+def _sensitive(**how: Any) -> Sensitive:
+    return Sensitive(role="sensitive", **how)
+
+
+def test_columns_come_with_a_fresh_index(by_hand: pd.DataFrame) -> None:
+    assert batch_columns(by_hand, ["pay"]).index.tolist() == list(range(7))
+
+
+def test_columns_that_are_not_there_or_twice_are_all_listed(by_hand: pd.DataFrame) -> None:
+    by_hand.insert(0, "pay", 0, allow_duplicates=True)
+    with pytest.raises(InputError) as caught:
+        batch_columns(by_hand, ["zip", "b", "a", "pay"])
+    assert caught.value.problems == (
+        "columns must be in the batch, not there: a, b",
+        "columns must be in the batch once, got twice: pay",
+    )
+
+
+def test_all_rows_are_released_where_no_column_says_otherwise(by_hand: pd.DataFrame) -> None:
+    assert released_rows(by_hand, None).tolist() == [True] * 7
+    assert released_rows(by_hand, "out").tolist() == [True] * 5 + [False] * 2
+
+
+def test_nullable_booleans_mark_released_rows(by_hand: pd.DataFrame) -> None:
+    by_hand["out"] = by_hand["out"].astype("boolean")
+    assert released_rows(by_hand, "out").sum() == 5
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [[1] * 7, ["yes"] * 7, pd.array([True] * 6 + [None], dtype="boolean"), [True] * 6 + [None]],
+    ids=["numbers", "texts", "gap", "objects"],
+)
+def test_marks_that_are_not_boolean_are_refused(by_hand: pd.DataFrame, marks: Any) -> None:
+    by_hand["out"] = marks
+    with pytest.raises(InputError, match="out: must be true or false in every record"):
+        released_rows(by_hand, "out")
+
+
+def test_a_batch_with_nothing_released_is_refused(by_hand: pd.DataFrame) -> None:
+    with pytest.raises(InputError, match="at least one released record"):
+        released_rows(by_hand.assign(out=False), "out")
+    with pytest.raises(InputError, match="at least one released record"):
+        released_rows(by_hand.iloc[:0], None)
+
+
+def test_classes_are_those_of_released_records_and_missing_equals_missing(by_hand: pd.DataFrame) -> None:
+    assert sorted(released_classes(by_hand, ["zip"], released_rows(by_hand, "out")).sizes) == [2, 3]
+    twice = pd.concat([by_hand, by_hand])
+    assert sorted(released_classes(twice, ["zip"], released_rows(twice, None)).sizes) == [2, 6, 6]
+
+
+def test_numbers_written_as_texts_are_ordered_as_numbers(by_hand: pd.DataFrame) -> None:
+    by_hand["pay"] = ["10", "9", "9", "2", "2", "2", "100"]
+    codes, _ = sensitive_codes(
+        by_hand, "pay", _sensitive(distance="ordered"), released_rows(by_hand, None), folder=Path()
+    )
+    assert codes.tolist() == [2, 1, 1, 0, 0, 0, 3]
+
+
+def test_a_categorical_is_coded_by_its_values(by_hand: pd.DataFrame) -> None:
+    by_hand["pay"] = pd.Categorical([3, 2, 2, 1, 1, 1, 4], categories=[4, 3, 2, 1], ordered=True)
+    codes, _ = sensitive_codes(
+        by_hand, "pay", _sensitive(distance="ordered"), released_rows(by_hand, None), folder=Path()
+    )
+    assert codes.tolist() == [2, 1, 1, 0, 0, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("values", "how", "problem"),
+    [
+        (["1"] * 6 + ["CANARY"], {"distance": "ordered"}, "pay: must be a number, got 1 records"),
+        (
+            ["low"] * 5 + ["CANARY"] * 2,
+            {"distance": "ordered", "order": ("low", "high")},
+            "pay: every value must be in the declared order, got 2 others",
+        ),
+        ([None] * 2 + ["x"] * 5, {}, "pay: must have a value in every released record, got 2 missing"),
+        (
+            ["CANARY"] + ["x"] * 6,
+            {"distance": "hierarchical", "hierarchy": {"tree": {"top": ["x", "y"]}}},
+            "pay: every value must be a leaf of its hierarchy, got 1 records with others",
+        ),
+    ],
+    ids=["number", "order", "missing", "hierarchy"],
+)
+def test_sensitive_values_that_do_not_fit_are_counted(
+    by_hand: pd.DataFrame, values: list[Any], how: dict[str, Any], problem: str
+) -> None:
+    by_hand["pay"] = values
+    with pytest.raises(InputError, match=re.escape(problem)) as caught:
+        sensitive_codes(by_hand, "pay", _sensitive(**how), released_rows(by_hand, "out"), folder=Path())
+    assert "CANARY" not in str(caught.value)
+
+
+def test_a_suppressed_record_may_lack_a_sensitive_value(by_hand: pd.DataFrame) -> None:
+    by_hand["ill"] = ["x"] * 6 + [None]
+    codes, _ = sensitive_codes(by_hand, "ill", _sensitive(), released_rows(by_hand, "out"), folder=Path())
+    assert codes.tolist() == [0] * 6 + [-1]
+
+
+def test_perturb_columns_are_on_their_grid_and_classes_numbered_without_gaps(by_hand: pd.DataFrame) -> None:
+    found = noisy_values(by_hand, NAMES, released_rows(by_hand, "out"))
+    assert found.labels.tolist() == [1, 1, 1, 0, 0, 0, -1]
+    assert found.own.tolist() == [0, 1, 2, 3, 4]
+    assert found.released[:, 0].tolist() == [1600, 1700, 1800, 1500, 1504]
+    assert found.originals[:, 0].tolist() == [1600, 1700, 1900, 1500, 1502, 1504, 0]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        ({"height": [np.nan] + [160.0] * 6}, "height: must have a value where it is measured, got 1 missing"),
+        ({"height": [np.inf] + [160.0] * 6}, "height: must be finite, got 1 records with infinite numbers"),
+        ({"height": ["CANARY"] + ["160"] * 6}, "height: must be a number, got 1 records"),
+        ({"was": [160.0] * 5 + [np.nan] * 2}, "was: must have a value where it is measured, got 1 missing"),
+        ({"class": [-1] + [4] * 6}, "class: released records must be in a class, got 1 that are not"),
+        ({"class": ["CANARY"] * 7}, "class: must be a whole number in every record"),
+        ({"class": [1.0] * 6 + [np.nan]}, "class: must be a whole number in every record"),
+    ],
+    ids=["missing", "infinite", "text", "original", "classless", "class text", "class gap"],
+)
+def test_perturb_columns_that_cannot_be_measured_are_refused(
+    by_hand: pd.DataFrame, spoil: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(problem)) as caught:
+        noisy_values(by_hand.assign(**spoil), NAMES, released_rows(by_hand, "out"))
+    assert "CANARY" not in str(caught.value)

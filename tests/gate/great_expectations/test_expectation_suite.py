@@ -1,0 +1,350 @@
+"""The suite of a policy says what the gate says, on releases that keep and break every kind of limit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.gate.great_expectations import Outcome, SuiteResult, gate_batch, suite, suite_for, validate
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.policy.load import policy_from
+from anon_pipeline.stages.pipeline import run
+from anon_pipeline.stages.private import Means
+
+ALL = {
+    "k": 2,
+    "t_closeness": {"pay": 0.3, "grade": 0.3, "illness": 0.3, "place": 0.3, "town": 0.3},
+    "l_diversity": {
+        "pay": {"kind": "entropy", "l": 2.5},
+        "illness": {"kind": "distinct", "l": 2},
+        "place": {"kind": "recursive", "l": 2, "c": 2.0},
+    },
+    "suppression": 0.3,
+}
+NOISE = {"linking_risk": 0.4, "confidence_k": 3}
+Release = Callable[..., Any]
+
+
+def _judge(made: Any, folder: Path) -> tuple[SuiteResult, GateReport]:
+    """Ask both doors about the same release."""
+    batch = gate_batch(made.released, made.originals, made.policy, hierarchies=folder)
+    report = evaluate(made.released, made.policy, originals=made.originals, hierarchies=folder)
+    return validate(batch, made.policy, hierarchies=folder), report
+
+
+def _same(result: SuiteResult, report: GateReport) -> None:
+    verdicts = [verdict for verdict in report.verdicts if verdict.limit not in ("contract", "origin")]
+    assert [line.limit for line in result.lines] == [verdict.limit for verdict in verdicts]
+    for line, verdict in zip(result.lines, verdicts, strict=True):
+        assert (line.success, line.observed) == (verdict.status is Status.PASSED, verdict.value), line
+        assert line.error is None
+    assert result.success == all(verdict.status is Status.PASSED for verdict in verdicts)
+
+
+LIMITS = st.fixed_dictionaries({"k": st.integers(2, 12), "share": st.floats(0, 1)})
+MADE = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 10**6),
+        "noisy": st.integers(0, 2),
+        "kept": st.sampled_from([0.3, 0.8, 1.0]),
+        "noise": st.sampled_from([0, 3, 40]),
+    }
+)
+
+
+@settings(
+    max_examples=20, deadline=None, derandomize=True, phases=[Phase.generate]
+)  # shrinking takes minutes
+@given(made=MADE, at=LIMITS)
+def test_verdicts_agree_with_the_gate(
+    release: Release, folder: Path, made: dict[str, Any], at: dict[str, Any]
+) -> None:
+    k, share = at["k"], at["share"]
+    limits: dict[str, Any] = {
+        "k": k,
+        "t_closeness": dict.fromkeys(ALL["t_closeness"], share),
+        "l_diversity": {
+            "pay": {"kind": "entropy", "l": 1 + 5 * share},
+            "illness": {"kind": "distinct", "l": 1 + k % 3},
+            "place": {"kind": "recursive", "l": 1 + k % 4, "c": 0.1 + 3 * share},
+        },
+        "suppression": share,
+    }
+    if made["noisy"]:
+        limits |= {"linking_risk": share, "confidence_k": k}
+    _same(*_judge(release(gate=limits, **made), folder))
+
+
+def _at(report: GateReport) -> dict[str, Any]:
+    """Return limits that are exactly what was measured."""
+    found = {verdict.limit: verdict.value for verdict in report.verdicts}
+    return {
+        "k": int(found["k"]),
+        "t_closeness": {name: found[f"t_closeness.{name}"] for name in ALL["t_closeness"]},
+        "l_diversity": {
+            "pay": {"kind": "entropy", "l": found["l_diversity.pay"]},
+            "illness": {"kind": "distinct", "l": found["l_diversity.illness"]},
+            "place": {"kind": "recursive", "l": 2, "c": found["l_diversity.place"]},
+        },
+        "suppression": found["suppression"],
+        "linking_risk": found["linking_risk"],
+        "confidence_k": int(found["confidence_k"]),
+    }
+
+
+def _beyond(limits: dict[str, Any]) -> dict[str, Any]:
+    """Return limits that are just not kept."""
+    diversity = limits["l_diversity"]
+    return limits | {
+        "k": limits["k"] + 1,
+        "t_closeness": {name: t - 1e-9 for name, t in limits["t_closeness"].items()},
+        "l_diversity": {
+            "pay": {"kind": "entropy", "l": diversity["pay"]["l"] + 1e-6},
+            "illness": {"kind": "distinct", "l": diversity["illness"]["l"] + 1},
+            "place": diversity["place"],
+        },
+        "suppression": float(np.nextafter(limits["suppression"], 0)),
+        "linking_risk": float(np.nextafter(limits["linking_risk"], 0)),
+    }
+
+
+@pytest.mark.parametrize("noisy", [1, 2])
+def test_limits_are_kept_exactly_at_the_measured_value_and_broken_just_beyond(
+    release: Release, folder: Path, noisy: int
+) -> None:
+    made = release(5, ALL | NOISE, noisy=noisy, n=90)
+    limits = _at(_judge(made, folder)[1])
+    result, report = _judge(made.under(limits), folder)
+    _same(result, report)
+    broken = {line.limit for line in result.lines if not line.success}
+    assert broken == {"l_diversity.place"}  # recursive diversity must be below c
+    result, report = _judge(made.under(_beyond(limits)), folder)
+    _same(result, report)
+    assert {line.limit for line in result.lines if line.success} == {"confidence_k"}
+
+
+@pytest.mark.parametrize(("noise", "kept"), [(0, True), (60, False)])
+def test_confidence_is_kept_and_broken_as_the_gate_says(
+    release: Release, folder: Path, noise: int, kept: bool
+) -> None:
+    result, report = _judge(release(9, {"confidence_k": 4}, noise=noise, n=80), folder)
+    _same(result, report)
+    assert result.lines[-1].success is kept
+
+
+def test_numbers_of_a_known_release_are_what_the_gate_measures(release: Release, folder: Path) -> None:
+    result, report = _judge(release(1, ALL | NOISE, noisy=1), folder)
+    _same(result, report)
+    assert {line.limit: line.success for line in result.lines}["k"]
+    result, report = _judge(release(1, ALL | NOISE | {"linking": "realized"}, noisy=1), folder)
+    _same(result, report)
+    assert result.failures() == [line.as_text() for line in result.lines if not line.success] != []
+
+
+def test_an_infinite_ratio_is_broken_and_not_shown(release: Release, folder: Path) -> None:
+    limits = {"l_diversity": {"town": {"kind": "recursive", "l": 4, "c": 100.0}}}
+    made = release(3, limits)
+    made.originals["town"] = made.released["town"] = "Bath"
+    result, report = _judge(made, folder)
+    _same(result, report)
+    assert result.lines[1] == Outcome("l_diversity.town", False, None)
+
+
+def _people(n: int) -> pd.DataFrame:
+    rng = np.random.default_rng(11)
+    return pd.DataFrame(
+        {
+            "ssn": [f"{i:09d}" for i in range(n)],
+            "region": rng.choice(["north", "south"], n),
+            "age": rng.integers(20, 60, n),
+            "height": np.round(rng.integers(1500, 1900, n) * 0.1, 1),
+            "weight": rng.integers(90, 200, n) * 0.5,
+            "pay": rng.integers(1, 9, n) * 1000,
+            "grade": rng.choice(["low", "middle", "high"], n),
+            "illness": rng.choice(["flu", "cold", "gout"], n),
+            "place": rng.choice(["Bath", "York", "Lyon", "Nice"], n),
+            "town": rng.choice(["Bath", "York", "Lyon", "Nice"], n),
+        }
+    )
+
+
+CHAIN = {
+    "t_closeness": {"pay": 0.35, "place": 0.45, "town": 0.45},
+    "l_diversity": {"illness": {"kind": "entropy", "l": 1.5}},
+    "confidence_k": 5,
+}
+
+
+@pytest.mark.parametrize("recoder", ["ola", "mondrian"])
+def test_the_whole_chain_is_judged_as_the_gate_judges_it(
+    release: Release, folder: Path, recoder: str
+) -> None:
+    attributes = release(0, CHAIN, noisy=2).policy.model_dump(mode="json", exclude_none=True)
+    policy = policy_from(attributes | {"anonymize": {"k": 5, "recoder": recoder}})
+    chain = run(policy, _people(400), Means(folder, None, seeded_entropy(7)))
+    made = release(0, {})._replace(
+        policy=policy, released=chain.suppressed.frame, originals=chain.k_anonymized.frame
+    )
+    result, report = _judge(made, folder)
+    _same(result, report)
+    assert result.success  # `suppressed` has taken out what would break these limits
+    found = {line.limit: line.observed for line in _judge(made.under(CHAIN | NOISE | ALL), folder)[0].lines}
+    tighter = CHAIN | {
+        "k": int(found["k"]) + 1,
+        "confidence_k": 200,
+        "linking_risk": found["linking_risk"] / 2,
+        "suppression": found["suppression"] / 2,
+    }
+    result, report = _judge(made.under(tighter), folder)
+    _same(result, report)
+    assert {line.limit for line in result.lines if not line.success} == {
+        *("k", "confidence_k", "linking_risk", "suppression")
+    }
+
+
+def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Release) -> None:
+    assert [e.meta for e in suite_for(release(0, {}, noisy=0).policy).expectations] == [{"limit": "k"}]
+    policy = release(0, ALL | NOISE).policy
+    assert [e.meta["limit"] for e in suite_for(policy).expectations] == [
+        "k",
+        *(f"t_closeness.{name}" for name in ALL["t_closeness"]),
+        *(f"l_diversity.{name}" for name in ALL["l_diversity"]),
+        "linking_risk",
+        "suppression",
+        "confidence_k",
+    ]
+
+
+def test_the_suite_carries_the_policy_exactly(release: Release) -> None:
+    policy = release(0, ALL | NOISE, noisy=2).policy
+    expectations = {
+        e.meta["limit"]: e for e in suite_for(policy, hierarchies=Path("some/where")).expectations
+    }
+    confident = expectations["confidence_k"]
+    assert confident.epsilons == [0.5, 1.5]
+    assert (confident.k, confident.confidence) == (3, 0.9)
+    assert confident.released_columns == ["height", "weight"]
+    assert confident.original_columns == ["_original_height", "_original_weight"]
+    assert confident.resolutions == [0.1, 0.5]
+    place = expectations["t_closeness.place"]
+    assert place.hierarchy == {"table": "place.csv", "separator": ";"}
+    assert place.hierarchies == str(Path("some/where"))
+    assert expectations["t_closeness.grade"].order == ["low", "middle", "high"]
+
+
+def test_a_batch_has_a_row_per_original_and_says_which_are_released(release: Release, folder: Path) -> None:
+    made = release(2, {}, noisy=1)
+    batch = gate_batch(made.released, made.originals, made.policy, hierarchies=folder)
+    assert list(batch.columns) == [
+        *("region", "age", "pay", "grade", "illness", "place", "town"),
+        *(CLASS, "_released", "height", "_original_height"),
+    ]
+    assert len(batch) == len(made.originals)
+    assert int(batch["_released"].sum()) == len(made.released)
+    own = made.originals.set_index(RECORD).index.get_indexer(made.released[RECORD])
+    assert np.array_equal(batch["height"].to_numpy()[own], made.released["height"].to_numpy())
+    assert batch.loc[~batch["_released"], "height"].isna().all()
+    assert batch["_original_height"].equals(made.originals["height"].rename("_original_height"))
+
+
+def test_row_order_and_index_do_not_matter(release: Release, folder: Path) -> None:
+    made = release(4, ALL | NOISE, noisy=2)
+    batch = gate_batch(made.released, made.originals, made.policy, hierarchies=folder)
+    moved = batch.sample(frac=1, random_state=1).set_index(pd.Index(np.zeros(len(batch), int)))
+    expected = validate(batch, made.policy, hierarchies=folder)
+    for line, same in zip(
+        expected.lines, validate(moved, made.policy, hierarchies=folder).lines, strict=True
+    ):
+        assert line.success == same.success
+        assert line.observed == pytest.approx(same.observed, rel=1e-12)
+
+
+@pytest.mark.parametrize("spoil", ["stranger", "cell", "class", "empty"])
+def test_a_release_that_the_gate_refuses_whole_makes_no_batch(
+    release: Release, folder: Path, spoil: str
+) -> None:
+    made = release(6, ALL)
+    released, originals = made.released.copy(), made.originals.copy()
+    if spoil == "stranger":
+        released.loc[0, RECORD] = -77
+    elif spoil == "cell":
+        released.loc[0, "illness"] = "CANARY-7f3a"
+    elif spoil == "class":
+        originals[CLASS] = originals[CLASS].where(originals[CLASS] < 0, 0)
+    else:
+        released = released.iloc[:0]
+    report = evaluate(released, made.policy, originals=originals, hierarchies=folder)
+    assert {verdict.status for verdict in report.verdicts} == {Status.REFUSED}
+    with pytest.raises(InputError) as caught:
+        gate_batch(released, originals, made.policy, hierarchies=folder)
+    assert "CANARY" not in str(caught.value)
+
+
+def test_what_could_not_be_measured_is_an_error_and_not_a_broken_limit(
+    release: Release, folder: Path
+) -> None:
+    made = release(7, {"k": 200, "t_closeness": {"pay": 1.0}, "linking_risk": 1.0, "suppression": 1.0})
+    batch = gate_batch(made.released, made.originals, made.policy, hierarchies=folder)
+    spoilt = batch.drop(columns="height").assign(pay=[["CANARY-7f3a"]] * len(batch))
+    result = validate(spoilt, made.policy, hierarchies=folder)
+    assert not result.success
+    by_name = {line.limit: line for line in result.lines}
+    assert by_name["k"].error is None
+    assert by_name["k"].as_text().endswith(" not kept")
+    assert by_name["suppression"].success
+    assert by_name["t_closeness.pay"].error == "InputError"
+    assert by_name["linking_risk"] == Outcome(
+        "linking_risk", False, None, "InputError", "columns must be in the batch, not there: height"
+    )
+    assert "CANARY" not in repr(result)
+    assert by_name["linking_risk"].as_text() == (
+        "linking_risk not measured: InputError: columns must be in the batch, not there: height"
+    )
+
+
+def test_an_error_that_is_not_of_our_metrics_is_told_without_its_text() -> None:
+    info = {"id": {"raised_exception": True, "exception_message": "Error: CANARY-7f3a"}}
+    result = SimpleNamespace(success=False, result={}, exception_info=info)
+    assert suite._outcome("k", result) == Outcome("k", False, error="GreatExpectationsError")
+    assert suite._outcome("k", None) == Outcome("k", False, error="NotMeasured")
+
+
+def test_an_outcome_says_itself_in_one_line() -> None:
+    assert Outcome("k", True, 5).as_text() == "k: 5 kept"
+    assert Outcome("t_closeness.pay", False, 0.25).as_text() == "t_closeness.pay: 0.25 not kept"
+    assert Outcome("l_diversity.pay", False).as_text() == "l_diversity.pay not kept"
+    assert Outcome("k", False, error="KeyError").as_text() == "k not measured: KeyError"
+    assert Outcome("k", False, None, "InputError", "a\nb").as_text() == "k not measured: InputError: a; b"
+
+
+def test_nothing_at_all_is_no_success() -> None:
+    assert not SuiteResult(()).success
+    assert SuiteResult((Outcome("k", True, 5),)).success
+    assert not SuiteResult((Outcome("k", True, 5), Outcome("l", False))).success
+
+
+def test_validating_logs_nothing_and_prints_nothing(
+    release: Release,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    made = release(8, ALL | NOISE)
+    batch = gate_batch(made.released, made.originals, made.policy, hierarchies=folder)
+    with caplog.at_level(logging.INFO):
+        validate(batch.assign(pay="CANARY-7f3a"), made.policy, hierarchies=folder)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    assert "CANARY" not in caplog.text
+    assert capfd.readouterr() == ("", "")

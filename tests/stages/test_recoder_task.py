@@ -1,0 +1,32 @@
+"""From the policy to the recoder's question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.encode.codes import accept, code_quasi_identifiers
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.recoder_task import recoding_task
+
+
+def test_weights_target_and_limits_reach_the_recoder(
+    small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    policy = small_policy(anonymize={"loss": "classification", "target": "illness", "most_nodes": 99})
+    frame = accept(small_people(30), policy)
+    coded = code_quasi_identifiers(frame, policy)
+    gone = np.zeros(30, np.bool_)
+    gone[:2] = True
+    task = recoding_task(policy, frame, coded, gone=gone)
+    assert (task.loss, task.most_nodes, task.gone, task.weights) == ("classification", 99, 2, ())
+    labels = frame["illness"].tolist()
+    assert task.target is not None
+    assert [sorted(set(labels))[code] for code in task.target] == labels[2:]
+    first = next(iter(policy.generalized))
+    weighed = small_policy(anonymize={"weights": {first: 2.5}})
+    task = recoding_task(weighed, frame, coded, gone=gone)
+    assert task.weights == (2.5, *[1.0] * (len(policy.generalized) - 1))
+    assert task.target is None
