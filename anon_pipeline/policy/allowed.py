@@ -7,13 +7,14 @@ Belongs here: the field of a column, and all such statements of a policy. Does n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from anon_pipeline.detectors import NAMES
 from anon_pipeline.policy.fields import Reason, Strict
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.marks import SHOWN
 
 __all__ = ["Allowing", "allowed_identifiers"]
 
@@ -21,7 +22,7 @@ __all__ = ["Allowing", "allowed_identifiers"]
 class Allowing(Strict):
     """A column that may be released with what looks like an identifier."""
 
-    allow: Keyed[Reason] = Field(
+    allow: Annotated[Keyed[Reason], SHOWN] = Field(
         default_factory=FrozenMapping,
         description="Detectors of identifiers that do not refuse this column, each with the reason, which is "
         "published: {telephone: hotline numbers, public}.",

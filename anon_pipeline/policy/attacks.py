@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.marks import AFTER, SHOWN, Below
 
 __all__ = ["Attacks", "Averaging", "Linkage", "PopulationLimits"]
 
@@ -19,25 +20,35 @@ __all__ = ["Attacks", "Averaging", "Linkage", "PopulationLimits"]
 class Averaging(Strict):
     """What an attacker may link who averages several releases of the same records."""
 
-    releases: Whole = Field(ge=2, le=1_000, description="Releases, each with noise of its own.")
-    risk: Share = Field(description="Largest expected share of the records that are linked by the mean.")
+    releases: Annotated[Whole, SHOWN, AFTER] = Field(
+        ge=2, le=1_000, description="Releases, each with noise of its own."
+    )
+    risk: Annotated[Share, SHOWN, AFTER] = Field(
+        description="Largest expected share of the records that are linked by the mean."
+    )
 
 
 class Linkage(Strict):
     """What attackers may link who compare what they know with every released record."""
 
-    exact: Share | None = Field(None, description="Largest share linked by equal quasi-identifiers.")
-    threshold: Share | None = Field(None, description="Largest share linked by similarity.")
-    similarity: Real = Field(
+    exact: Annotated[Share | None, SHOWN, AFTER] = Field(
+        None, description="Largest share linked by equal quasi-identifiers."
+    )
+    threshold: Annotated[Share | None, SHOWN, AFTER] = Field(
+        None, description="Largest share linked by similarity."
+    )
+    similarity: Annotated[Real, SHOWN, AFTER] = Field(
         0.9, gt=0, le=1, description="For threshold: mean similarity from which two records match."
     )
-    rules: Share | None = Field(None, description="Largest share linked by the rules of match.")
-    match: tuple[Keyed[Share], ...] = Field(
+    rules: Annotated[Share | None, SHOWN, AFTER] = Field(
+        None, description="Largest share linked by the rules of match."
+    )
+    match: Annotated[tuple[Keyed[Share], ...], SHOWN, AFTER] = Field(
         (),
         description="For rules: each says from which similarity of which columns on two records match; one "
         "that holds is enough.",
     )
-    probabilistic: Share | None = Field(
+    probabilistic: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share linked by the agreement ratio, its probabilities known."
     )
 
@@ -53,17 +64,17 @@ class Linkage(Strict):
 class PopulationLimits(Strict):
     """What attackers may get right who know the population that the released records are a sample of."""
 
-    path: LocalPath = Field(
+    path: Annotated[LocalPath, Below("sources"), AFTER] = Field(
         description="File with a record for each person, relative to the folder of sources; of its columns "
         "those with the role generalize are read."
     )
-    format: Literal["csv", "parquet"] = Field("csv", description="Of the file.")
-    options: SourceOptions = Field(SourceOptions(), description="For CSV.")
-    limits: Limits = Field(Limits(), description="How large the file may be.")
-    journalist_risk: Share | None = Field(
+    format: Annotated[Literal["csv", "parquet"], AFTER] = Field("csv", description="Of the file.")
+    options: Annotated[SourceOptions, AFTER] = Field(SourceOptions(), description="For CSV.")
+    limits: Annotated[Limits, AFTER] = Field(Limits(), description="How large the file may be.")
+    journalist_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest chance of naming the person behind a released record."
     )
-    marketer_risk: Share | None = Field(
+    marketer_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the released records that are named rightly on average."
     )
 
@@ -77,42 +88,46 @@ class PopulationLimits(Strict):
 class Attacks(Strict):
     """The limits on attacks; each is judged where it is set."""
 
-    attacker_success: Share | None = Field(
+    attacker_success: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="As linking_risk, a tie worth its share: largest share of right guesses."
     )
-    assignment_risk: Share | None = Field(
+    assignment_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None,
         description="Largest share linked by the nearest original, by the cheapest one-to-one assignment, or "
         "by the most probable original, whichever links most.",
     )
-    expected_linking_risk: Share | None = Field(
+    expected_linking_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest linking risk that the noise has on average, whatever was drawn."
     )
     averaging: Averaging | None = Field(
         None, description="Limit on the mean of several releases. Needs exactly one perturb column."
     )
     linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
-    homogeneity: Keyed[Share] = Field(
+    homogeneity: Annotated[Keyed[Share], SHOWN, AFTER] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest share of the records in classes with a single value of it.",
     )
-    skewness: Keyed[Annotated[Real, Field(ge=1)]] = Field(
+    skewness: Annotated[Keyed[Annotated[Real, Field(ge=1)]], SHOWN, AFTER] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → how many times as frequent as in the whole input a value may be in a "
         "class.",
     )
-    similarity: Keyed[Share] = Field(
+    similarity: Annotated[Keyed[Share], SHOWN, AFTER] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → least distance of the two most different values of each class.",
     )
-    prosecutor_risk: Share | None = Field(None, description="Largest chance of picking a person's record.")
-    marketer_risk: Share | None = Field(None, description="Largest share picked rightly over all classes.")
+    prosecutor_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
+        None, description="Largest chance of picking a person's record."
+    )
+    marketer_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
+        None, description="Largest share picked rightly over all classes."
+    )
     population: PopulationLimits | None = Field(
         None, description="Limits that need a table of the whole population."
     )
-    sample_uniques: Share | None = Field(
+    sample_uniques: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the records that no other equals in all quasi-identifiers."
     )
-    minimal_uniques: Share | None = Field(
+    minimal_uniques: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the records that up to three quasi-identifiers single out."
     )

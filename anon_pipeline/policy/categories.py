@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from anon_pipeline.policy.allowed import Allowing
 from anon_pipeline.policy.fields import CategoryMechanism, Mechanism, Plain, Real
 from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
+from anon_pipeline.policy.marks import COUNTED, SHOWN
 
 __all__ = ["MOST_VALUES", "PerturbCategories", "has_categories"]
 
@@ -26,16 +27,18 @@ _FITTING = "randomized_response, exponential (with a hierarchy)"
 class PerturbCategories(Allowing):
     """A quasi-identifier of categories that is released as a random value of its public domain."""
 
-    role: Literal["perturb"]
-    mechanism: CategoryMechanism = Field(description="How the released value is chosen.")
-    values: Annotated[tuple[Plain, ...], BeforeValidator(as_texts)] | None = Field(
+    role: Annotated[Literal["perturb"], SHOWN]
+    mechanism: Annotated[CategoryMechanism, SHOWN] = Field(description="How the released value is chosen.")
+    values: Annotated[Annotated[tuple[Plain, ...], BeforeValidator(as_texts)] | None, COUNTED] = Field(
         None, description="All values that the column may have, also those not in the data."
     )
     hierarchy: HierarchySpec | None = Field(
         None, description="Instead of values: a tree, whose leaves they are. Needed for exponential."
     )
-    weight: Real = Field(1, gt=0, description="Share of ε, relative to the other perturb columns.")
-    missing: Literal["error", "suppress"] = "error"
+    weight: Annotated[Real, SHOWN] = Field(
+        1, gt=0, description="Share of ε, relative to the other perturb columns."
+    )
+    missing: Annotated[Literal["error", "suppress"], SHOWN] = "error"
 
     @model_validator(mode="before")
     @classmethod

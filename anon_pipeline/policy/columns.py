@@ -16,8 +16,18 @@ from anon_pipeline.policy.allowed import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
 from anon_pipeline.policy.fields import Mechanism, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
+from anon_pipeline.policy.marks import COUNTED, SHOWN
 
-__all__ = ["Column", "Generalize", "Identifier", "Insensitive", "Perturb", "PerturbCategories", "Sensitive"]
+__all__ = [
+    "COLUMN_TAGS",
+    "Column",
+    "Generalize",
+    "Identifier",
+    "Insensitive",
+    "Perturb",
+    "PerturbCategories",
+    "Sensitive",
+]
 
 Missing = Literal["error", "suppress"]
 
@@ -25,8 +35,8 @@ Missing = Literal["error", "suppress"]
 class Identifier(Strict):
     """Names a person directly; never reaches the release as it is."""
 
-    role: Literal["identifier"]
-    action: Literal["drop", "mask", "hash"] = Field(
+    role: Annotated[Literal["identifier"], SHOWN]
+    action: Annotated[Literal["drop", "mask", "hash"], SHOWN] = Field(
         "drop", description="Remove it, replace it by ***, or by its HMAC-SHA256 under the policy's key."
     )
 
@@ -34,7 +44,7 @@ class Identifier(Strict):
 class Generalize(Allowing):
     """A quasi-identifier that is generalized until classes have k records."""
 
-    role: Literal["generalize"]
+    role: Annotated[Literal["generalize"], SHOWN]
     hierarchy: HierarchySpec | None = Field(
         None, description="None: all values are equally far apart, for recoders that need no levels."
     )
@@ -43,23 +53,29 @@ class Generalize(Allowing):
 class Perturb(Allowing):
     """A numeric quasi-identifier that receives noise, scaled to its equivalence class or to public bounds."""
 
-    role: Literal["perturb"]
-    resolution: Real = Field(gt=0, description="Grid of the released values, in the column's unit.")
-    unit: Plain | None = Field(None, description="For people: cm, kg, USD.")
-    weight: Real = Field(1, gt=0, description="Share of ε, relative to the other perturb columns.")
-    output_bounds: tuple[Real, Real] | None = Field(
+    role: Annotated[Literal["perturb"], SHOWN]
+    resolution: Annotated[Real, SHOWN] = Field(
+        gt=0, description="Grid of the released values, in the column's unit."
+    )
+    unit: Annotated[Plain | None, SHOWN] = Field(None, description="For people: cm, kg, USD.")
+    weight: Annotated[Real, SHOWN] = Field(
+        1, gt=0, description="Share of ε, relative to the other perturb columns."
+    )
+    output_bounds: Annotated[tuple[Real, Real] | None, SHOWN] = Field(
         None, description="Public bounds, in the column's unit; released values are clamped to them."
     )
-    mechanism: Mechanism | None = Field(None, description="Kind of noise. Default: perturb.mechanism.")
-    sensitivity: Literal["class", "declared"] = Field(
+    mechanism: Annotated[Mechanism | None, SHOWN] = Field(
+        None, description="Kind of noise. Default: perturb.mechanism."
+    )
+    sensitivity: Annotated[Literal["class", "declared"], SHOWN] = Field(
         "class", description="What the noise must hide: differences in the class, or within input_bounds."
     )
-    input_bounds: tuple[Real, Real] | None = Field(
+    input_bounds: Annotated[tuple[Real, Real] | None, SHOWN] = Field(
         None,
         description="For sensitivity: declared. Public bounds, in the column's unit; values are clamped to "
         "them before the noise.",
     )
-    missing: Missing = "error"
+    missing: Annotated[Missing, SHOWN] = "error"
 
     @model_validator(mode="after")
     def _declared(self) -> Perturb:
@@ -85,11 +101,13 @@ class Perturb(Allowing):
 class Sensitive(Allowing):
     """What an attacker wants to learn; released unchanged, measured by t-closeness and l-diversity."""
 
-    role: Literal["sensitive"]
-    distance: Literal["ordered", "equal", "hierarchical"] = "equal"
-    order: tuple[str, ...] | None = Field(None, description="For ordered text: every value, lowest first.")
+    role: Annotated[Literal["sensitive"], SHOWN]
+    distance: Annotated[Literal["ordered", "equal", "hierarchical"], SHOWN] = "equal"
+    order: Annotated[tuple[str, ...] | None, COUNTED] = Field(
+        None, description="For ordered text: every value, lowest first."
+    )
     hierarchy: HierarchySpec | None = Field(None, description="For distance: hierarchical.")
-    missing: Missing = "error"
+    missing: Annotated[Missing, SHOWN] = "error"
 
     @model_validator(mode="after")
     def _fits(self) -> Sensitive:
@@ -105,7 +123,7 @@ class Sensitive(Allowing):
 class Insensitive(Allowing):
     """Public and of no use to an attacker, as the policy's author states; released unchanged."""
 
-    role: Literal["insensitive"]
+    role: Annotated[Literal["insensitive"], SHOWN]
 
 
 _ROLES = ("identifier", "generalize", "perturb", "sensitive", "insensitive")
@@ -125,6 +143,9 @@ def _mapping(value: Any) -> Any:
         return value
     raise ValueError("must be a mapping with a role")
 
+
+COLUMN_TAGS = (*_ROLES, "categories")
+"""Tags of the union `Column`, which pydantic writes into the place of a mistake."""
 
 Column = Annotated[
     Annotated[

@@ -6,11 +6,12 @@ Belongs here: the options of a CSV file and the limits of any. Does not belong h
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from anon_pipeline.policy.fields import Separator, Strict, Whole
+from anon_pipeline.policy.marks import TEXT
 
 __all__ = ["Limits", "SourceOptions"]
 
@@ -18,10 +19,10 @@ __all__ = ["Limits", "SourceOptions"]
 class SourceOptions(Strict):
     """How a CSV file is written."""
 
-    sep: Separator = Field(",", description="Between two fields.")
-    encoding: str = Field("utf-8", description="Of the file, by its name in Python.")
+    sep: Annotated[Separator, TEXT] = Field(",", description="Between two fields.")
+    encoding: Annotated[str, TEXT] = Field("utf-8", description="Of the file, by its name in Python.")
     decimal: Literal[".", ","] = Field(".", description="Mark in numbers.")
-    missing: tuple[str, ...] = Field(
+    missing: Annotated[tuple[str, ...], TEXT] = Field(
         (), description="Texts that stand for a missing value, beside the empty one."
     )
 

@@ -14,8 +14,10 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from anon_pipeline.policy.fields import LocalPath, Plain, Real, Separator, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenTree
+from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
 
 __all__ = [
+    "HIERARCHY_TAGS",
     "Dates",
     "HierarchySpec",
     "Intervals",
@@ -35,19 +37,25 @@ _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer c
 class Table(Strict):
     """A table file without header: leaf, level 1, …, top; a line per leaf, also those not in the data."""
 
-    table: LocalPath = Field(description="Path of the CSV file, relative to the folder of hierarchies.")
-    separator: Separator = Field(";", description="Between two fields.")
+    table: Annotated[LocalPath, Below("hierarchies"), COUNTED] = Field(
+        description="Path of the CSV file, relative to the folder of hierarchies."
+    )
+    separator: Annotated[Separator, SHOWN] = Field(";", description="Between two fields.")
 
 
 class Intervals(Strict):
     """Numbers in half-open intervals whose widths are each a multiple of the one before; then ``*``."""
 
-    intervals: tuple[Annotated[Real, Field(gt=0)], ...] = Field(
+    intervals: Annotated[tuple[Annotated[Real, Field(gt=0)], ...], SHOWN] = Field(
         min_length=1, description="Interval widths, level by level."
     )
-    anchor: Real = Field(0, description="A point where an interval of every width begins.")
-    bottom: Real | None = Field(None, description="All smaller values fall into one open-ended interval.")
-    top: Real | None = Field(None, description="All values from here on fall into one open-ended interval.")
+    anchor: Annotated[Real, SHOWN] = Field(0, description="A point where an interval of every width begins.")
+    bottom: Annotated[Real | None, SHOWN] = Field(
+        None, description="All smaller values fall into one open-ended interval."
+    )
+    top: Annotated[Real | None, SHOWN] = Field(
+        None, description="All values from here on fall into one open-ended interval."
+    )
 
     @model_validator(mode="after")
     def _nested(self) -> Intervals:
@@ -66,7 +74,7 @@ class Intervals(Strict):
 class Mask(Strict):
     """Text masked by ``*`` from the right, step by step: ``mask: [1, 3]`` hides one, then three, then all."""
 
-    mask: tuple[Annotated[Whole, Field(ge=1)], ...] = Field(
+    mask: Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], SHOWN] = Field(
         min_length=1, description="Characters hidden, level by level."
     )
 
@@ -80,7 +88,7 @@ class Mask(Strict):
 class Dates(Strict):
     """Dates by calendar unit, each coarser than the one before; then ``*``."""
 
-    dates: tuple[Literal["month", "quarter", "year", "decade"], ...] = Field(min_length=1)
+    dates: Annotated[tuple[Literal["month", "quarter", "year", "decade"], ...], SHOWN] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _coarser(self) -> Dates:
@@ -111,7 +119,7 @@ def _leaf(name: Any) -> str:
 class Numbers(Strict):
     """The number itself, or ``*``; recoders that need no levels release ranges of numbers."""
 
-    numbers: Literal[True]
+    numbers: Annotated[Literal[True], SHOWN]
 
 
 def as_texts(value: Any) -> Any:
@@ -122,7 +130,7 @@ def as_texts(value: Any) -> Any:
 class Order(Strict):
     """The value itself, or ``*``; recoders that need no levels release ranges in this order."""
 
-    order: Annotated[tuple[Plain, ...], BeforeValidator(as_texts)] = Field(
+    order: Annotated[Annotated[tuple[Plain, ...], BeforeValidator(as_texts)], COUNTED] = Field(
         min_length=1, description="Every value, lowest first, also those not in the data."
     )
 
@@ -136,13 +144,13 @@ class Order(Strict):
 class Tree(Strict):
     """A taxonomy: nested mappings of names, with lists of leaves, all at the same depth; then ``*``."""
 
-    tree: Annotated[FrozenTree, BeforeValidator(_taxonomy)]
+    tree: Annotated[Annotated[FrozenTree, BeforeValidator(_taxonomy)], COUNTED]
 
 
 class Suppress(Strict):
     """The value itself, or ``*``."""
 
-    suppress: Literal[True]
+    suppress: Annotated[Literal[True], SHOWN]
 
 
 _KINDS = {
@@ -162,6 +170,9 @@ def _kind(value: Any) -> str | None:
     found = [kind for kind in _KINDS if kind in keys]
     return found[0] if len(found) == 1 else None
 
+
+HIERARCHY_TAGS = tuple(_KINDS)
+"""Tags of the union `HierarchySpec`, which pydantic writes into the place of a mistake."""
 
 HierarchySpec = Annotated[
     Annotated[Table, Tag("table")]

@@ -16,7 +16,8 @@ from pydantic_core import ErrorDetails
 from anon_pipeline.base.errors import PolicyError, in_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.reading import POLICY_BYTES, read_small
-from anon_pipeline.policy.columns import Column
+from anon_pipeline.policy.columns import COLUMN_TAGS, Column
+from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
 from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules
@@ -219,20 +220,7 @@ def _got(item: ErrorDetails) -> str:
     return f", got {value!r}" if shown and isinstance(value, (str, int, float)) else ""
 
 
-_TAGS = {
-    "identifier",
-    "generalize",
-    "perturb",
-    "categories",
-    "sensitive",
-    "insensitive",
-    "table",
-    "intervals",
-    "mask",
-    "dates",
-    "tree",
-    "suppress",
-}
+_TAGS = {*COLUMN_TAGS, *HIERARCHY_TAGS}
 
 
 def _without_tags(loc: tuple[int | str, ...]) -> list[int | str]:

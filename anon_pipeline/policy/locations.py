@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.places import LOCAL, is_local, is_url, names_a_secret, tells_credentials
-from anon_pipeline.policy.columns import Generalize, Sensitive
-from anon_pipeline.policy.hierarchies import Table
+from anon_pipeline.policy.marks import paths
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault", "project_root"]
@@ -107,39 +106,22 @@ class Locations:
         """Refuse a policy whose files lie outside of the folders, symbolic links followed.
 
         Args:
-            policy: its ``source.path``, ``deidentify.key_file``, ``publish.sign.key_file``,
-                ``gate.attacks.population.path`` and ``hierarchy.table``.
+            policy: all paths that it names, see `policy.marks.paths`; ``publish.to`` is refused by `release`.
             partition: takes the place of ``{partition}``.
         Raises:
             InputError: every path that leaves its folder.
         """
         if self.outside:
             return
-        problems = [
-            f"{what}: must stay within the folder of {kind}. {_ALLOW}"
-            for what, kind, folder, named in self._files(policy, partition)
-            if not _within(folder, folder / named)
-        ]
+        problems = []
+        for named in paths(policy):
+            folder, path = getattr(self, named.folder), named.path
+            if partition is not None:
+                path = path.replace("{partition}", plain_partition(partition))
+            if named.folder != "releases" and not _within(folder, folder / path):
+                problems.append(f"{named.where}: must stay within the folder of {named.folder}. {_ALLOW}")
         if problems:
             raise InputError(problems)
-
-    def _files(self, policy: Policy, partition: str | None) -> Iterator[tuple[str, str, Path, str]]:
-        """Yield each file that a policy names: where, what it is relative to, and its path."""
-        if policy.source.path is not None:
-            named = policy.source.path
-            if partition is not None:
-                named = named.replace("{partition}", plain_partition(partition))
-            yield "source.path", "sources", self.sources, named
-        if policy.deidentify is not None and policy.deidentify.key_file is not None:
-            yield "deidentify.key_file", "sources", self.sources, policy.deidentify.key_file
-        if policy.publish.sign is not None and policy.publish.sign.key_file is not None:
-            yield "publish.sign.key_file", "sources", self.sources, policy.publish.sign.key_file
-        if policy.gate.attacks.population is not None:
-            yield "gate.attacks.population.path", "sources", self.sources, policy.gate.attacks.population.path
-        for name, column in policy.columns.items():
-            if isinstance(column, (Generalize, Sensitive)) and isinstance(column.hierarchy, Table):
-                where = f"columns.{name}.hierarchy.table"
-                yield where, "hierarchies", self.hierarchies, column.hierarchy.table
 
     def release(self, policy: Policy, partition: str | None = None) -> Path:
         """Return the folder of a release: ``publish.to`` (default ``releases/<name>``), then its partition.

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -26,6 +26,7 @@ from anon_pipeline.policy.columns import (
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import Intervals, Numbers
+from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding
 from anon_pipeline.policy.mechanisms import without_public_scale
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.retired import RETIRED, broken_since
@@ -51,11 +52,13 @@ TYPE = "anon_pipeline.AnonymizedRelease"
 class Policy(Strict):
     """One release, as its policy describes it."""
 
-    name: str = Field(description="Letters, digits and underscores; names assets, jobs and folders.")
+    name: Annotated[str, SHOWN] = Field(
+        description="Letters, digits and underscores; names assets, jobs and folders."
+    )
     source: Source
     columns: Keyed[Column] = Field(min_length=1, description="Every column of the input, by name.")
     deidentify: Deidentify | None = None
-    record_key: str | None = Field(
+    record_key: Annotated[str | None, SHOWN] = Field(
         None,
         description="Identifier column that tells whose record it is, over releases. Only its keyed hash is "
         "kept, in the vault.",
@@ -67,7 +70,7 @@ class Policy(Strict):
     publish: Publish = Publish()
     vault: VaultSection = VaultSection()
     schedule: Schedule | None = None
-    dataset: str | None = Field(
+    dataset: Annotated[str | None, TEXT, AFTER] = Field(
         None,
         pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
         description="The population that the data is about, which releases share. Default: the name.",
@@ -105,13 +108,12 @@ class Policy(Strict):
 
     @property
     def making(self) -> str:
-        """SHA-256 of the sections that decide what the private tables are: all but gate, publish, vault,
-        schedule; of the gate, the limits that the recoder keeps.
+        """SHA-256 of the fields that decide what the private tables are: all that are not marked `AFTER`, and
+        of the limits that the recoder keeps.
 
         Every stage records it, and the gate refuses tables that were made by another policy.
         """
-        sections = {"name", "source", "columns", "deidentify", "anonymize", "perturb", "suppress"}
-        document = self.model_dump(mode="json", include=sections | {"record_key"})
+        document = binding(self)
         limits = {name: limit.model_dump(mode="json") for name, limit in self.recoding_l_diversity.items()}
         document["anonymize"] |= {"t_closeness": dict(self.recoding_t_closeness), "l_diversity": limits}
         return _digest(document)

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.marks import SHOWN
 
 __all__ = ["Anonymize", "LDiversity"]
 
@@ -18,11 +19,11 @@ __all__ = ["Anonymize", "LDiversity"]
 class LDiversity(Strict):
     """One of three kinds of l-diversity; recursive is (c, l)."""
 
-    kind: Literal["distinct", "entropy", "recursive"] = Field(
+    kind: Annotated[Literal["distinct", "entropy", "recursive"], SHOWN] = Field(
         "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
     )
-    l: Real = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
-    c: Real | None = Field(None, gt=0, description="For recursive.")
+    l: Annotated[Real, SHOWN] = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
+    c: Annotated[Real | None, SHOWN] = Field(None, gt=0, description="For recursive.")
 
     @model_validator(mode="after")
     def _fits(self) -> LDiversity:
@@ -36,22 +37,25 @@ class LDiversity(Strict):
 class Anonymize(Strict):
     """How quasi-identifiers are generalized."""
 
-    k: Whole = Field(ge=2, description="Records in the smallest class.")
-    recoder: Literal[
-        "ola",
-        "optimal",
-        "incognito",
-        "samarati",
-        "datafly",
-        "mingen",
-        "mondrian",
-        "mondrian_relaxed",
-        "mdav",
-        "vmdav",
-        "univariate",
-        "merge",
-        "kanon_first",
-        "tclose_first",
+    k: Annotated[Whole, SHOWN] = Field(ge=2, description="Records in the smallest class.")
+    recoder: Annotated[
+        Literal[
+            "ola",
+            "optimal",
+            "incognito",
+            "samarati",
+            "datafly",
+            "mingen",
+            "mondrian",
+            "mondrian_relaxed",
+            "mdav",
+            "vmdav",
+            "univariate",
+            "merge",
+            "kanon_first",
+            "tclose_first",
+        ],
+        SHOWN,
     ] = Field(
         "ola",
         description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
@@ -59,47 +63,53 @@ class Anonymize(Strict):
         "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "
         "kanon_first, tclose_first: the same, t-close.",
     )
-    prefer: Literal[
-        "loss",
-        "least_absolute_distance",
-        "least_relative_distance",
-        "most_distinct_tuples",
-        "least_suppression",
+    prefer: Annotated[
+        Literal[
+            "loss",
+            "least_absolute_distance",
+            "least_relative_distance",
+            "most_distinct_tuples",
+            "least_suppression",
+        ],
+        SHOWN,
     ] = Field("loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss.")
-    suppress: Literal["records", "cells"] = Field(
+    suppress: Annotated[Literal["records", "cells"], SHOWN] = Field(
         "records",
         description="cells: of records that would be suppressed, single cells are, where that is enough. For "
         "full-domain recoders.",
     )
-    gamma: Real | None = Field(
+    gamma: Annotated[Real | None, SHOWN] = Field(
         None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."
     )
-    loss: Literal[
-        "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
+    loss: Annotated[
+        Literal[
+            "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
+        ],
+        SHOWN,
     ] = Field(
         "precision",
         description="Information loss to minimize: by levels; by how many leaves a value covers; Σ m² of the "
         "classes; their average size; bits; labels (target) outside their class's majority.",
     )
-    weights: Keyed[Annotated[Real, Field(gt=0)]] = Field(
+    weights: Annotated[Keyed[Annotated[Real, Field(gt=0)]], SHOWN] = Field(
         default_factory=FrozenMapping,
         description="Generalize column → weight in precision, granularity and entropy. Default: 1 each.",
     )
-    target: str | None = Field(
+    target: Annotated[str | None, SHOWN] = Field(
         None, description="Released column that holds the class label, for loss: classification."
     )
-    most_nodes: Whole = Field(
+    most_nodes: Annotated[Whole, SHOWN] = Field(
         10_000_000, ge=1, description="A lattice with more nodes is refused instead of searched."
     )
-    suppression_limit: Real = Field(
+    suppression_limit: Annotated[Real, SHOWN] = Field(
         0.05, ge=0, lt=1, description="Share of the records that may be suppressed to keep the limits."
     )
-    t_closeness: Keyed[Share] | None = Field(
+    t_closeness: Annotated[Keyed[Share] | None, SHOWN] = Field(
         None,
         description="Sensitive column → largest distance that the recoder leaves between a class and the "
         "whole input. Default: the gate's.",
     )
-    l_diversity: Keyed[LDiversity] | None = Field(
+    l_diversity: Annotated[Keyed[LDiversity] | None, SHOWN] = Field(
         None, description="Sensitive column → how diverse the recoder makes each class. Default: the gate's."
     )
 

@@ -15,6 +15,7 @@ from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.fields import LocalPath, Mechanism, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, Below
 from anon_pipeline.policy.recoding import LDiversity
 
 __all__ = [
@@ -36,7 +37,7 @@ __all__ = [
 class Source(Strict):
     """Where the personal data comes from: a file, or the generator."""
 
-    path: LocalPath | None = Field(
+    path: Annotated[LocalPath | None, Below("sources")] = Field(
         None, description="File, relative to the folder of sources; may hold {partition}."
     )
     format: Literal["csv", "parquet"] = Field("csv", description="Of the file.")
@@ -56,10 +57,10 @@ class Source(Strict):
 class Deidentify(Strict):
     """Where the key for ``action: hash`` is. It never reaches an artefact."""
 
-    key_env: str | None = Field(
+    key_env: Annotated[str | None, TEXT] = Field(
         None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="Name of an environment variable."
     )
-    key_file: LocalPath | None = Field(
+    key_file: Annotated[LocalPath | None, Below("sources")] = Field(
         None, description="Path of a file; its bytes, without trailing newlines."
     )
 
@@ -73,20 +74,22 @@ class Deidentify(Strict):
 class PerturbSection(Strict):
     """The budget of one record for all of its perturb columns together."""
 
-    epsilon: Real = Field(gt=0, description="ε of one record, for all of its perturb columns together.")
-    mechanism: Mechanism = Field(
+    epsilon: Annotated[Real, SHOWN] = Field(
+        gt=0, description="ε of one record, for all of its perturb columns together."
+    )
+    mechanism: Annotated[Mechanism, SHOWN] = Field(
         "discrete_laplace", description="Kind of noise, of columns that name none themselves."
     )
-    delta: Real | None = Field(
+    delta: Annotated[Real | None, SHOWN] = Field(
         None,
         ge=1e-12,
         lt=1,
         description="δ of one record, for all of its columns with discrete_gaussian together.",
     )
-    without_guarantee: bool = Field(
+    without_guarantee: Annotated[bool, SHOWN] = Field(
         False, strict=True, description="Whether columns may have noise that guarantees nothing (uniform)."
     )
-    republish: Literal["fresh", "sticky"] = Field(
+    republish: Annotated[Literal["fresh", "sticky"], SHOWN] = Field(
         "fresh",
         description="fresh: new noise in each release; sticky: a published noisy value stays while its "
         "original value does, whatever its class. Needs record_key, and noise of a public scale: "
@@ -97,13 +100,13 @@ class PerturbSection(Strict):
 class Budget(Strict):
     """What all releases of a dataset may spend together."""
 
-    epsilon: Real = Field(gt=0, description="Largest sum of ε of the dataset's releases.")
-    per: Literal["dataset", "record"] = Field(
+    epsilon: Annotated[Real, AFTER] = Field(gt=0, description="Largest sum of ε of the dataset's releases.")
+    per: Annotated[Literal["dataset", "record"], AFTER] = Field(
         "dataset",
         description="record: partitions hold different people, each partition has the budget for itself; "
         "needs {partition} in source.path, and one kind of partition for the dataset.",
     )
-    window: Whole | None = Field(
+    window: Annotated[Whole | None, AFTER] = Field(
         None, ge=1, le=36_500, description="Days after which ε counts no more. None: it counts forever."
     )
 
@@ -111,7 +114,7 @@ class Budget(Strict):
 class SuppressSection(Strict):
     """Confidence-based suppression."""
 
-    confidence: Real | None = Field(
+    confidence: Annotated[Real | None, SHOWN] = Field(
         None,
         gt=0,
         lt=1,
@@ -122,31 +125,31 @@ class SuppressSection(Strict):
 class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
-    k: Whole | None = Field(None, ge=2, description="Default: anonymize.k.")
-    t_closeness: Keyed[Share] = Field(
+    k: Annotated[Whole | None, SHOWN, AFTER] = Field(None, ge=2, description="Default: anonymize.k.")
+    t_closeness: Annotated[Keyed[Share], SHOWN, AFTER] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest distance of a class to the whole input.",
     )
-    l_diversity: Keyed[LDiversity] = Field(
+    l_diversity: Annotated[Keyed[LDiversity], SHOWN, AFTER] = Field(
         default_factory=FrozenMapping, description="Sensitive column → how diverse each class must be."
     )
-    linking_risk: Share | None = Field(
+    linking_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the records that are nearest to their own original."
     )
-    suppression: Share | None = Field(
+    suppression: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the input missing from the release."
     )
-    confidence_k: Whole | None = Field(
+    confidence_k: Annotated[Whole | None, SHOWN, AFTER] = Field(
         None, ge=2, description="Fewest originals within suppress.confidence's interval."
     )
-    cross_release_k: Whole | None = Field(
+    cross_release_k: Annotated[Whole | None, SHOWN, AFTER] = Field(
         None,
         ge=2,
         description="Fewest persons who fit all classes that a person was published in, over all releases. "
         "Needs record_key.",
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
-    linking: Literal["expected", "realized"] = Field(
+    linking: Annotated[Literal["expected", "realized"], SHOWN, AFTER] = Field(
         "expected",
         description="What limits on linking are judged on. expected: the mean over all noise that could be "
         "drawn; realized: the noise that was drawn; that a release is accepted then tells more than its ε.",
@@ -156,12 +159,12 @@ class Gate(Strict):
 class Sign(Strict):
     """Where the private key that signs manifests is. It never reaches an artefact."""
 
-    key_env: str | None = Field(
+    key_env: Annotated[str | None, TEXT, AFTER] = Field(
         None,
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Name of an environment variable that holds an Ed25519 private key in PEM.",
     )
-    key_file: LocalPath | None = Field(
+    key_file: Annotated[LocalPath | None, Below("sources"), AFTER] = Field(
         None, description="Path of a PEM file; anon-pipeline keygen writes one."
     )
 
@@ -175,15 +178,15 @@ class Sign(Strict):
 class Publish(Strict):
     """Where the release goes."""
 
-    to: LocalPath | None = Field(
+    to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
-    format: Literal["parquet", "csv"] = Field("parquet", description="Of the data file.")
-    wait: Real = Field(
+    format: Annotated[Literal["csv", "parquet"], AFTER] = Field("parquet", description="Of the data file.")
+    wait: Annotated[Real, AFTER] = Field(
         60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
     )
     sign: Sign | None = Field(None, description="Key that signs the manifest; none: it is not signed.")
-    formulas: Literal["neutralize", "keep"] = Field(
+    formulas: Annotated[Literal["neutralize", "keep"], AFTER] = Field(
         "neutralize", description="Of CSV: texts that a spreadsheet would run get a ' in front."
     )
 
@@ -191,7 +194,7 @@ class Publish(Strict):
 class VaultSection(Strict):
     """How long the private tables stay after publishing."""
 
-    retain: Literal["none", "last"] | Annotated[int, Field(ge=1)] = Field(
+    retain: Annotated[Literal["none", "last"] | Annotated[int, Field(ge=1)], AFTER] = Field(
         "last",
         description="none: deleted after publishing; last: until the next release replaces them; a number: "
         "those of all partitions are deleted after publishing when they are older than so many days.",
@@ -209,12 +212,12 @@ class VaultSection(Strict):
 class Schedule(Strict):
     """When the release is made, and over which partitions of time."""
 
-    cron: str
-    timezone: str = Field("UTC", description="IANA name.")
-    partitions: Literal["daily", "weekly", "monthly"] | None = Field(
+    cron: Annotated[str, TEXT, AFTER]
+    timezone: Annotated[str, TEXT, AFTER] = Field("UTC", description="IANA name.")
+    partitions: Annotated[Literal["daily", "weekly", "monthly"] | None, AFTER] = Field(
         None, description="One release per period; weeks begin on Monday."
     )
-    start: datetime.date = Field(
+    start: Annotated[datetime.date, AFTER] = Field(
         datetime.date(2026, 1, 1), description="First partition begins here or after."
     )
 

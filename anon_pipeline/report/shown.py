@@ -13,14 +13,11 @@ import yaml
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.words import meaning
+from anon_pipeline.policy.marks import public
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["noise_rows", "policy_text", "suppressed_rows", "verdict_rows"]
 
-_PRIVATE = {"source", "deidentify", "publish", "vault", "schedule", "dataset", "budget"}
-_LISTS = ("tree", "order", "values", "table")
-_POPULATION = ("journalist_risk", "marketer_risk")
-"""What may be said of `gate.attacks.population`: its limits, not where its file is nor how it is read."""
 _NOISE = {
     "mechanism": "mechanism",
     "epsilon": "ε",
@@ -85,34 +82,11 @@ def policy_text(policy: Policy, *, internal: bool) -> str:
 
     Args:
         policy: of the release.
-        internal: whether to show all of it. Else what says where data, keys and releases are is left out, and
-            lists of values are replaced by how many they are: they may name what nobody released has.
+        internal: whether to show all of it. Else only what is marked as public, see `policy.marks`; lists of
+            values are replaced by how many they are: they may name what nobody released has.
     """
-    document = policy.model_dump(mode="json", exclude_defaults=True)
-    if not internal:
-        document = {name: section for name, section in document.items() if name not in _PRIVATE}
-        document["columns"] = {name: _public(column) for name, column in document["columns"].items()}
-        document["gate"] = _public_gate(document.get("gate", {}))
+    document = policy.model_dump(mode="json", exclude_defaults=True) if internal else public(policy)
     text: str = yaml.safe_dump(
         document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
     return text
-
-
-def _public_gate(gate: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of the gate's limits where the population's file is and how it is read."""
-    attacks = dict(gate.get("attacks", {}))
-    if attacks.get("population"):
-        attacks["population"] = {
-            name: attacks["population"][name] for name in _POPULATION if name in attacks["population"]
-        }
-    return {**gate, "attacks": attacks} if attacks else dict(gate)
-
-
-def _public(column: Any, key: str = "") -> Any:
-    """Replace lists of values and paths of tables in a column's declaration."""
-    if key in _LISTS:
-        return f"({len(column)} values)" if isinstance(column, list) else "(not shown here)"
-    if isinstance(column, dict):
-        return {name: _public(value, name) for name, value in column.items()}
-    return column

@@ -351,3 +351,24 @@ def test_a_policy_is_accepted_as_its_own_attributes() -> None:
     policy = policy_from(ATTRIBUTES)
     assert isinstance(policy, Policy)
     assert policy_from(policy).digest == policy.digest
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "said"),
+    [
+        ({"order": []}, "columns.age.hierarchy.order: "),
+        ({"numbers": False}, "columns.age.hierarchy.numbers: "),
+        ({"mask": []}, "columns.age.hierarchy.mask: "),
+        ({"tree": {}}, "columns.age.hierarchy.tree: "),
+    ],
+)
+def test_the_place_of_a_mistake_names_each_key_once(hierarchy: dict[str, Any], said: str) -> None:
+    attributes = {
+        "name": "x",
+        "source": {"generate": "patients"},
+        "columns": {"age": {"role": "generalize", "hierarchy": hierarchy}},
+        "anonymize": {"k": 2},
+    }
+    with pytest.raises(PolicyError) as caught:
+        policy_from(attributes)
+    assert any(problem.startswith(said) for problem in caught.value.problems), caught.value.problems

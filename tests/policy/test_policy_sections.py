@@ -88,7 +88,7 @@ NAN, INF = float("nan"), float("inf")
         (Deidentify, {"key_env": "A", "key_file": "b"}, "exactly one of key_env and key_file"),
         (Deidentify, {"key_env": "NOT A NAME"}, "should match pattern"),
         (Publish, {"to": ""}, "at least 1 character"),
-        (Publish, {"format": "xlsx"}, "'parquet' or 'csv'"),
+        (Publish, {"format": "xlsx"}, "'csv' or 'parquet'"),
         (Schedule, {}, "Field required"),
         (Schedule, {"cron": "@daily"}, "cron must have five fields, got '@daily'"),
         (Schedule, {"cron": "0 3 * * 1", "timezone": "Mars/Base"}, "timezone must be an IANA name"),

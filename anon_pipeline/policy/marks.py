@@ -1,0 +1,214 @@
+"""What a field of a policy is beside its type: a path, public, or of no influence on the private tables.
+
+A mark stands where the field is declared, within ``Annotated``. A field without marks is treated as the
+strictest: it is not shown in the public report, it binds the private tables, and a text in it that could be a
+path must stay within the folder of sources. So a key that somebody adds and forgets is never public, never
+ignored and never leads out of the project.
+Belongs here: the marks, and walking a policy by them. Does not belong here: which field has which mark (the
+models), folders (`locations`).
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+__all__ = [
+    "AFTER",
+    "COUNTED",
+    "SHOWN",
+    "TEXT",
+    "Below",
+    "Marks",
+    "Named",
+    "binding",
+    "marks_of",
+    "paths",
+    "public",
+]
+
+Folder = Literal["sources", "hierarchies", "releases"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The field may be public: as it is, or as the number of its values."""
+
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """The field decides nothing of the private tables: it is used after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The text is never used as a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The field is a path, which must stay below a folder of the deployment.
+
+    folder: one of `Locations`.
+    """
+
+    folder: Folder
+
+
+SHOWN, COUNTED, AFTER, TEXT = _Shown(counted=False), _Shown(counted=True), _After(), _Text()
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is marked of one field.
+
+    shown: what the public report has of it.
+    binds: whether it decides what the private tables are.
+    folder: that a text of it must stay below, as a path; None: it is no path.
+    marked: whether anything is marked at all.
+    """
+
+    shown: Literal["not", "counted", "whole"] = "not"
+    binds: bool = True
+    folder: Folder | None = "sources"
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A path that a policy names.
+
+    where: key of the policy, such as ``columns.age.hierarchy.table``.
+    folder: that it is relative to.
+    path: as the policy has it.
+    """
+
+    where: str
+    folder: Folder
+    path: str
+
+
+def marks_of(field: FieldInfo) -> Marks:
+    """Return the marks of a field; the strictest where it has none."""
+    found = [mark for mark in field.metadata if isinstance(mark, (_Shown, _After, _Text, Below))]
+    shown = next((mark for mark in found if isinstance(mark, _Shown)), None)
+    below = next((mark for mark in found if isinstance(mark, Below)), None)
+    no_path = below is None and (shown is not None or TEXT in found)
+    folder: Folder | None = "sources" if below is None else below.folder
+    return Marks(
+        "not" if shown is None else "counted" if shown.counted else "whole",
+        AFTER not in found,
+        None if no_path else folder,
+        bool(found),
+    )
+
+
+def public(policy: BaseModel) -> dict[str, Any]:
+    """Return what may be public of a policy, without defaults.
+
+    A list that is marked as counted is replaced by how many values it has, a mapping by a remark.
+    """
+
+    def shown(marks: Marks, value: Any) -> Any:
+        if marks.shown != "counted":
+            return value if marks.shown == "whole" else _NOTHING
+        return f"({len(value)} values)" if isinstance(value, list) else "(not shown here)"
+
+    found: dict[str, Any] = _walked(policy, policy.model_dump(mode="json", exclude_defaults=True), shown)
+    return found
+
+
+def binding(policy: BaseModel) -> dict[str, Any]:
+    """Return what decides the private tables that are made by a policy."""
+    found: dict[str, Any] = _walked(
+        policy, policy.model_dump(mode="json"), lambda marks, value: value if marks.binds else _NOTHING
+    )
+    return found
+
+
+def paths(policy: BaseModel) -> Iterator[Named]:
+    """Yield every path that a policy names, and every unmarked text, which could be one."""
+    yield from _paths(policy, ())
+
+
+class _Nothing:
+    """Stands for a value that is left out."""
+
+
+_NOTHING = _Nothing()
+_Keeps = Callable[[Marks, Any], Any]
+
+
+def _walked(model: BaseModel, document: Mapping[str, Any], keeps: _Keeps) -> Any:
+    """Return the part of a document that marks let through; a section of which nothing is left is dropped."""
+    found = {}
+    for name, value in document.items():
+        field = type(model).model_fields[name]
+        kept = _kept(field, getattr(model, name), value, keeps)
+        if not isinstance(kept, _Nothing):
+            found[name] = kept
+    return found if found or not document else _NOTHING
+
+
+def _kept(field: FieldInfo, held: Any, value: Any, keeps: _Keeps) -> Any:
+    marks = marks_of(field)
+    if isinstance(held, BaseModel) and not marks.marked:
+        return _walked(held, value, keeps)
+    if _holds_models(held) and not marks.marked:
+        walked = {key: _walked(held[key], below, keeps) for key, below in value.items()}
+        return {key: {} if isinstance(below, _Nothing) else below for key, below in walked.items()}
+    below = _models_in(field.annotation)
+    if held is None and below and not marks.marked:  # kept if any field of what is not there would be
+        return value if any(_lets(model, keeps) for model in below) else _NOTHING
+    return keeps(marks, value)
+
+
+def _lets(model: type[BaseModel], keeps: _Keeps) -> bool:
+    """Tell whether a section would have anything that is let through."""
+    return any(
+        not isinstance(keeps(marks_of(field), None), _Nothing) for field in model.model_fields.values()
+    )
+
+
+def _holds_models(held: Any) -> bool:
+    return (
+        isinstance(held, Mapping) and bool(held) and all(isinstance(one, BaseModel) for one in held.values())
+    )
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models that an annotation is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in typing.get_args(annotation) for model in _models_in(part)]
+
+
+def _paths(model: BaseModel, where: tuple[str, ...]) -> Iterator[Named]:
+    for name, field in type(model).model_fields.items():
+        held, here, marks = getattr(model, name), (*where, name), marks_of(field)
+        if isinstance(held, BaseModel):
+            yield from _paths(held, here)
+        elif _holds_models(held):
+            for key, below in held.items():
+                yield from _paths(below, (*here, key))
+        elif marks.folder is not None:
+            for text in _texts_in(held):
+                yield Named(".".join(here), marks.folder, text)
+
+
+def _texts_in(held: Any) -> Iterator[str]:
+    if isinstance(held, str):
+        yield held
+    elif isinstance(held, Mapping):
+        for value in held.values():
+            yield from _texts_in(value)
+    elif isinstance(held, (list, tuple)):
+        for value in held:
+            yield from _texts_in(value)
