@@ -13,9 +13,9 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
+from anon_pipeline.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
-from anon_pipeline.gate.contracts import broken_contract, deidentified_contract
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy

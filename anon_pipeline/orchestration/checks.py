@@ -14,15 +14,15 @@ import dagster as dg
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, private_stage
-from anon_pipeline.encode.codes import code_quasi_identifiers
-from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.gate.contracts import (
+from anon_pipeline.contracts.stages import (
     broken_contract,
     deidentified_contract,
     k_anonymized_contract,
     raw_contract,
 )
-from anon_pipeline.limits.words import meaning
+from anon_pipeline.encode.codes import code_quasi_identifiers
+from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
+from anon_pipeline.limits.table import meaning
 from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.memory import published_before

@@ -7,7 +7,7 @@ import re
 
 import dagster as dg
 
-from anon_pipeline.gate import limits_of
+from anon_pipeline.limits.table import limits_of
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["GX_CHECK", "check_names", "gate_check_keys", "gate_job", "release_job"]

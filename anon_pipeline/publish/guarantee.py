@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import noises
-from anon_pipeline.limits.on_attacks import limits_on_attacks
+from anon_pipeline.limits.table import demands
 from anon_pipeline.perturb.category_law import CATEGORY_MECHANISMS, CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
@@ -119,8 +119,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
 
 def _accepted(policy: Policy) -> Iterator[str]:
     """Say that the gate's answer tells something of the noise, where the policy lets it."""
-    looks = [*([] if policy.gate.linking_risk is None else ["linking_risk"])]
-    looks += [limit.name for limit in limits_on_attacks(policy) if limit.over_noise is not None]
+    looks = [demand.name for demand in demands(policy) if demand.limit.over_noise is not None]
     if policy.perturbed and policy.gate.linking == "realized" and looks:
         yield (
             f"The gate looked at the drawn noise: {', '.join(looks)} held of the noise of this release, and "

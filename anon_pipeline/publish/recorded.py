@@ -19,6 +19,7 @@ import pandas as pd
 from anon_pipeline.base.errors import AnonPipelineError, InputError
 from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
+from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, seen_in
@@ -69,7 +70,7 @@ def broken_gate(
     return list(dict.fromkeys(problems))
 
 
-_OVER_NOISE = ("linking_risk", "attacker_success", "assignment_risk", "linkage")
+_OVER_NOISE = {limit.name for limit in LIMITS if limit.over_noise is not None}
 """Limits whose value is not published where it is an expectation, see `Verdict.to_json`."""
 
 

@@ -12,7 +12,7 @@ import yaml
 
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
-from anon_pipeline.limits.words import meaning
+from anon_pipeline.limits.table import meaning
 from anon_pipeline.policy.marks import public
 from anon_pipeline.policy.model import Policy
 

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anon_pipeline.evidence.expected import STANDARD_ERRORS
-from anon_pipeline.gate.judge import limits_of
-from anon_pipeline.limits.comparing import bounded
+from anon_pipeline.limits.limit import Demand, bounded
+from anon_pipeline.limits.noise import SUPPRESSION
+from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.tuned import Expected
 
 __all__ = ["JUDGED", "limits_linking", "unjudged", "verdicts"]
 
-_CERTAIN = ("contract", "origin", "t_closeness.", "l_diversity.")
-JUDGED = ("k", "confidence_k", "suppression", "linking_risk", "expected_linking_risk", "prosecutor_risk")
+JUDGED = tuple(limit.name for limit in LIMITS if limit.foreseen is not None)
 
 
 def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
@@ -38,34 +37,29 @@ def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
 
 
 def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
-    gate = policy.gate
-    yield bounded("k", expected.smallest_class, policy.gate_k, "at least")
-    if (risk := gate.linking_risk) is not None:
-        linked = expected.linking_released
-        if gate.linking == "expected":
-            linked = min(linked + STANDARD_ERRORS * expected.standard_error[0], 1.0)  # as the gate does
-        yield bounded("linking_risk", linked, risk, "at most")
-    if (share := gate.suppression) is not None:
-        yield bounded("suppression", expected.suppression_judged, share, "at most")
-    elif expected.suppression > 1 - 1e-9:
-        yield Verdict("suppression", Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
-    if (k := gate.confidence_k) is not None:
-        yield bounded("confidence_k", policy.anonymize.k, k, "at least")
-    if (risk := gate.attacks.expected_linking_risk) is not None:
-        linking = min(
-            expected.linking + STANDARD_ERRORS * expected.standard_error[0], 1.0
-        )  # as the gate does
-        yield bounded("expected_linking_risk", linking, risk, "at most")
-    if (risk := gate.attacks.prosecutor_risk) is not None:
-        yield bounded("prosecutor_risk", 1 / expected.smallest_class, risk, "at most")
+    for limit in LIMITS:
+        demanded = list(limit.demands(policy))
+        yield from (_foreseen(demand, policy, expected) for demand in demanded if limit.foreseen is not None)
+        if limit is SUPPRESSION and not demanded and expected.suppression > 1 - 1e-9:
+            yield Verdict(limit.name, Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
+
+
+def _foreseen(demand: Demand, policy: Policy, expected: Expected) -> Verdict:
+    foreseen, bound = demand.limit.foreseen, demand.bound
+    if foreseen is None or bound is None:
+        raise ValueError(f"{demand.name} must have a bound and be foreseen.")
+    return bounded(demand.name, foreseen(expected, policy), bound, demand.limit.sense)
 
 
 def unjudged(policy: Policy) -> tuple[str, ...]:
     """Name the limits of the gate that only a release can be judged by."""
-    return tuple(name for name in limits_of(policy) if name not in JUDGED and not name.startswith(_CERTAIN))
+    return tuple(
+        demand.name
+        for demand in demands(policy)
+        if demand.limit.foreseen is None and not demand.limit.certain
+    )
 
 
 def limits_linking(policy: Policy) -> bool:
     """Tell whether the policy says how much linking is too much."""
-    gate = policy.gate
-    return gate.linking_risk is not None or gate.attacks.expected_linking_risk is not None
+    return any(demand.limit.linking for demand in demands(policy))

@@ -28,7 +28,10 @@ from anon_pipeline.gate.great_expectations.arrays import (
 )
 from anon_pipeline.gate.great_expectations.batch import ORIGINAL
 from anon_pipeline.gate.great_expectations.measures import Wanted
-from anon_pipeline.limits.on_attacks import POPULATION_RISKS, AttackLimit, limits_on_attacks, linking_limit
+from anon_pipeline.limits.limit import Case, Demand
+from anon_pipeline.limits.noise import LINKING_RISK
+from anon_pipeline.limits.sizes import POPULATION_RISKS
+from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 
@@ -83,7 +86,7 @@ def _policy(wanted: Wanted) -> Policy:
     )
 
 
-def attack_limit(wanted: Wanted) -> AttackLimit:
+def attack_limit(wanted: Wanted) -> Demand:
     """Return the limit that an expectation names.
 
     Args:
@@ -95,10 +98,9 @@ def attack_limit(wanted: Wanted) -> AttackLimit:
     return _limit(_policy(wanted), wanted["attack"])
 
 
-def _limit(policy: Policy, attack: str) -> AttackLimit:
-    linked = linking_limit(policy)
-    every = [*([] if linked is None else [linked]), *limits_on_attacks(policy)]
-    limits = {limit.name: limit for limit in every}
+def _limit(policy: Policy, attack: str) -> Demand:
+    every = demands(policy)
+    limits = {one.name: one for one in every if one.limit.attack or one.limit is LINKING_RISK}
     if attack not in limits:
         raise InputError(f"attack must be a limit in attacks ({', '.join(limits) or 'none'}), got {attack}")
     return limits[attack]
@@ -112,7 +114,8 @@ def attacked(frame: pd.DataFrame, wanted: Wanted) -> float:
         wanted: arguments of the expectation.
     """
     policy = _policy(wanted)
-    return _limit(policy, wanted["attack"]).value(_evidence(frame, policy, wanted), policy)
+    evidence = _evidence(frame, policy, wanted)
+    return _limit(policy, wanted["attack"]).value(Case(policy, evidence.released, evidence))
 
 
 def _evidence(frame: pd.DataFrame, policy: Policy, wanted: Wanted) -> Evidence:

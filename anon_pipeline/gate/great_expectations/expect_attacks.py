@@ -67,7 +67,7 @@ class ExpectReleaseToWithstandAttack(ReleaseExpectation):
 
     def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
         limit = attack_limit({name: getattr(self, name) for name in _KNOWN})
-        judged = limit.judged(metrics["release.attack"])
+        judged = limit.compared(metrics["release.attack"])
         value = metrics["release.attack"] if judged.value is None else judged.value
         return verdict(value, judged.status is Status.PASSED)
 

@@ -48,7 +48,9 @@ from anon_pipeline.gate.great_expectations.expect_values import (
     ExpectReleaseToBeConfidentlyKAnonymous,
 )
 from anon_pipeline.gate.great_expectations.measures import without_values
-from anon_pipeline.limits.on_attacks import limits_on_attacks, limits_on_population, on_expectation
+from anon_pipeline.limits import sizes
+from anon_pipeline.limits.limit import on_expectation
+from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["Outcome", "SuiteResult", "suite_for", "validate"]
@@ -140,15 +142,16 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
 def _attacks(policy: Policy, known: dict[str, Any]) -> dict[str, ReleaseExpectation]:
     """Return the limits on attacks, in the gate's order."""
     limits: dict[str, ReleaseExpectation] = {
-        limit.name: ExpectReleaseToWithstandAttack(attack=limit.name, **known)
-        for limit in limits_on_attacks(policy)
+        demand.name: ExpectReleaseToWithstandAttack(attack=demand.name, **known)
+        for demand in demands(policy)
+        if demand.limit.attack
     }
-    for name, bound in limits_on_population(policy).items():
-        limits[f"population.{name}"] = ExpectReleaseToHideInPopulation(
+    for demand in sizes.POPULATION.demands(policy):
+        limits[demand.name] = ExpectReleaseToHideInPopulation(
             quasi_identifiers=list(policy.generalized),
             population_column=POPULATION,
-            risk=name,
-            limit=bound,
+            risk=demand.of,
+            limit=demand.bound,
             released=RELEASED,
         )
     return limits

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.contracts.stages import broken_contract, k_anonymized_contract
 from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.measures import class_closeness, class_diversity, close, diverse
-from anon_pipeline.gate.contracts import broken_contract, k_anonymized_contract
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages import pipeline

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from anon_pipeline.contracts.stages import broken_contract, deidentified_contract, release_contract
 from anon_pipeline.encode.codes import PERSON, RECORD
-from anon_pipeline.gate.contracts import broken_contract, deidentified_contract, release_contract
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.gate.shape import TABLE, Contract, Rule, Shape, broken_rules
+from anon_pipeline.contracts.shape import TABLE, Contract, Rule, Shape, broken_rules
 
 if TYPE_CHECKING:
     import pandera.pandas as pa

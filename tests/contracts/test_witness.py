@@ -13,20 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.detectors.patterns import matches
-from anon_pipeline.encode.codes import PERSON, code_quasi_identifiers
-from anon_pipeline.gate import Status, evaluate, witness
-from anon_pipeline.gate import contracts as contracts_module
-from anon_pipeline.gate.contracts import (
+from anon_pipeline.contracts import stages as contracts_module
+from anon_pipeline.contracts import witness
+from anon_pipeline.contracts.shape import Contract, Rule, broken_rules
+from anon_pipeline.contracts.stages import (
     broken_contract,
     deidentified_contract,
     k_anonymized_contract,
     raw_contract,
     release_contract,
 )
-from anon_pipeline.gate.shape import Contract, Rule, broken_rules
-from anon_pipeline.gate.witness import NOT_RUNNING, broken_by_pandera, unproven
+from anon_pipeline.contracts.witness import NOT_RUNNING, broken_by_pandera, unproven
+from anon_pipeline.detectors import DETECTORS
+from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.encode.codes import PERSON, code_quasi_identifiers
+from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages import pipeline

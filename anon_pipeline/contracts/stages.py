@@ -13,10 +13,10 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
+from anon_pipeline.contracts.shape import Contract, Rule, Shape, broken_rules
+from anon_pipeline.contracts.witness import broken_by_pandera, unproven
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
-from anon_pipeline.gate.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
-from anon_pipeline.gate.shape import Contract, Rule, Shape, broken_rules
-from anon_pipeline.gate.witness import broken_by_pandera, unproven
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCategories, Sensitive

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from anon_pipeline.encode.codes import code_quasi_identifiers
-from anon_pipeline.gate.contracts import (
+from anon_pipeline.contracts.stages import (
     broken_contract,
     deidentified_contract,
     k_anonymized_contract,
     raw_contract,
     release_contract,
 )
+from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages import pipeline

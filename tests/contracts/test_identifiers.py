@@ -11,9 +11,9 @@ import pytest
 
 from anon_pipeline import anonymize
 from anon_pipeline.base.errors import GateRefused
+from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, said_in_detail
+from anon_pipeline.contracts.stages import broken_contract, deidentified_contract, release_contract
 from anon_pipeline.detectors import DETECTORS, NAMES
-from anon_pipeline.gate.contracts import broken_contract, deidentified_contract, release_contract
-from anon_pipeline.gate.identifiers import RULE, NoIdentifiers, said_in_detail
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee

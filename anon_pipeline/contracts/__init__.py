@@ -1,0 +1,1 @@
+"""What shape the table of each stage must have, judged by our own rules and by Pandera."""

@@ -1,0 +1,86 @@
+"""Limits on the sensitive values of each class: how they are distributed, how many there are, how different.
+
+Belongs here: these records. Does not belong here: measuring (`evidence.measures`, `evidence.attackers`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anon_pipeline.evidence import attackers
+from anon_pipeline.evidence.measures import class_closeness, class_diversity, close, diverse
+from anon_pipeline.limits.limit import Case, Demand, Limit
+from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.recoding import LDiversity
+
+__all__ = ["HOMOGENEITY", "L_DIVERSITY", "SIMILARITY", "SKEWNESS", "T_CLOSENESS"]
+
+_ROUNDING = 1e-12  # as in t-closeness
+
+
+def _closeness(case: Case, demand: Demand) -> Verdict:
+    distances = class_closeness(case.evidence, case.policy, demand.of)
+    status = Status.PASSED if bool(close(distances, demand.wanted).all()) else Status.REFUSED
+    return Verdict(demand.name, status, float(distances.max()), demand.wanted, demand.limit.sense)
+
+
+def _diversity(case: Case, demand: Demand) -> Verdict:
+    limit: LDiversity = demand.wanted
+    values = class_diversity(case.evidence, case.policy, demand.of, limit)
+    recursive = limit.kind == "recursive"
+    worst = float(values.max() if recursive else values.min())
+    return Verdict(
+        demand.name,
+        Status.PASSED if bool(diverse(values, limit).all()) else Status.REFUSED,
+        worst if np.isfinite(worst) else None,
+        demand.bound,
+        "below" if recursive else "at least",
+        reason=None if np.isfinite(worst) else f"a class has fewer than {limit.l:g} distinct values",
+    )
+
+
+T_CLOSENESS = Limit(
+    name="t_closeness",
+    meaning="In every class {} is distributed as in the whole input, up to this distance.",
+    demanded=lambda policy: policy.gate.t_closeness,
+    judge=_closeness,
+    needs=("originals",),
+    in_class=True,
+    certain=True,
+)
+L_DIVERSITY = Limit(
+    name="l_diversity",
+    meaning="In every class {} has enough different values.",
+    demanded=lambda policy: policy.gate.l_diversity,
+    judge=_diversity,
+    bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
+    in_class=True,
+    certain=True,
+)
+HOMOGENEITY = Limit(
+    name="homogeneity",
+    meaning="At most this share of the records is in classes with a single value of {}.",
+    demanded=lambda policy: policy.gate.attacks.homogeneity,
+    measure=lambda case, demand: attackers.homogeneous(case.evidence, case.policy, demand.of),
+    tolerance=_ROUNDING,
+    attack=True,
+)
+SKEWNESS = Limit(
+    name="skewness",
+    meaning="In no class is a value of {} more times as frequent as in the whole input.",
+    demanded=lambda policy: policy.gate.attacks.skewness,
+    measure=lambda case, demand: attackers.skewed(case.evidence, case.policy, demand.of),
+    tolerance=_ROUNDING,
+    needs=("originals",),
+    attack=True,
+)
+SIMILARITY = Limit(
+    name="similarity",
+    meaning="In every class two values of {} are at least this different.",
+    demanded=lambda policy: policy.gate.attacks.similarity,
+    measure=lambda case, demand: attackers.spread(case.evidence, case.policy, demand.of),
+    sense="at least",
+    tolerance=_ROUNDING,
+    needs=("originals",),
+    attack=True,
+)

@@ -1,0 +1,236 @@
+"""A kind of limit as one record, what a policy demands by it, and how a release is judged by that.
+
+Belongs here: the records, and what is the same for all limits: comparing, waiting for what is missing.
+Does not belong here: any limit (`structure`, `classes`, `noise`, `attacks`, `sizes`, `releases`), which
+there are (`table`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.evidence.population_risk import sampled_risk
+from anon_pipeline.facts.records import Facts
+from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.population import PopulationRisk
+from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.lineage import Descent
+
+__all__ = ["Case", "Demand", "Demanded", "Foreseen", "Limit", "Need", "bounded", "on_expectation"]
+
+Need = Literal["originals", "memory", "population"]
+Demanded = Mapping[str, Any]
+"""What a policy demands by one kind of limit: by column or part, ``""`` where it has none."""
+
+_MISSING: dict[Need, str] = {
+    "originals": "needs the originals",
+    "memory": "needs the memory of what was published; Memory.empty() says that nothing was",
+    "population": "needs the population table",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A release, and all that it is judged by.
+
+    policy: its limits.
+    release: (r, columns) the table to be published, with the record ids where there are originals.
+    evidence: of it.
+    facts: of the stages; None for a file alone.
+    descent: what the tables were made from; None: of whoever made them just now.
+    memory: what was published before; None: not known.
+    population: whom the records are a sample of; None: not known.
+    """
+
+    policy: Policy
+    release: pd.DataFrame = field(repr=False)
+    evidence: Evidence = field(repr=False)
+    facts: Facts | None = field(default=None, repr=False)
+    descent: Descent | None = field(default=None, repr=False)
+    memory: Memory | None = field(default=None, repr=False)
+    population: Population | None = field(default=None, repr=False)
+
+    @property
+    def has(self) -> dict[Need, bool]:
+        """Whether there is what a limit may need."""
+        return {
+            "originals": self.evidence.originals is not None,
+            "memory": self.memory is not None,
+            "population": self.population is not None,
+        }
+
+    @cached_property
+    def population_risk(self) -> PopulationRisk:
+        """What is learned by who knows the population; computed once for all limits on it.
+
+        Raises:
+            InputError: there is no population.
+        """
+        if self.population is None:
+            raise InputError(_MISSING["population"])
+        return sampled_risk(self.evidence, self.policy, self.population)
+
+    @cached_property
+    def persons(self) -> pd.DataFrame:
+        """The originals of the released records, record by record, with their persons.
+
+        Raises:
+            InputError: the vault's tables do not say who they are.
+        """
+        behind = self.evidence.originals
+        if behind is None or PERSON not in behind.frame:
+            raise InputError("the vault must have the persons of its records: materialize deidentified again")
+        return behind.frame.iloc[behind.own].reset_index(drop=True)
+
+
+def _number(wanted: Any) -> float | None:
+    return None if wanted is None else float(wanted)
+
+
+class Foreseen(Protocol):
+    """What tuning expects of a release before any noise is drawn, see `tuning.tuned.Expected`."""
+
+    @property
+    def smallest_class(self) -> int: ...  # noqa: D102
+    @property
+    def linking(self) -> float: ...  # noqa: D102
+    @property
+    def linking_released(self) -> float: ...  # noqa: D102
+    @property
+    def standard_error(self) -> tuple[float, float]: ...  # noqa: D102
+    @property
+    def suppression_judged(self) -> float: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A kind of limit: all that others need to know of it.
+
+    name: in verdicts, and in the policy.
+    meaning: one sentence for people; ``{}`` stands for the column or part.
+    demanded: what a policy demands by it; empty where the limit is not set.
+    measure: what is compared with the bound.
+    judge: takes the place of ``measure`` where one number and its bound do not say it.
+    bound: from what the policy demands to the number that a verdict shows.
+    sense: of a value and its bound.
+    tolerance: what floats are given, as a share of the bound where that is above 1.
+    needs: what it cannot be measured without; then it stays unmeasured, and the release is not published.
+    over_noise: the mean of ``measure`` over the noise; None where it does not look at the drawn noise.
+    attack: whether it stands under ``gate.attacks``.
+    in_class: whether it holds in every class by itself, so that classes beyond it are left out.
+    linking: whether it says how much linking is too much; tuning then looks for the least loss.
+    certain: whether it holds in every release that the stages make.
+    foreseen: what tuning compares with the bound before there is a release; None: it cannot judge the limit.
+    """
+
+    name: str
+    meaning: str
+    demanded: Callable[[Policy], Demanded]
+    measure: Callable[[Case, Demand], float] | None = None
+    judge: Callable[[Case, Demand], Verdict] | None = None
+    bound: Callable[[Any], float | None] = _number
+    sense: str = "at most"
+    tolerance: float = 0.0
+    needs: tuple[Need, ...] = ()
+    over_noise: Callable[[Case, Demand], Expectation] | None = None
+    attack: bool = False
+    in_class: bool = False
+    linking: bool = False
+    certain: bool = False
+    foreseen: Callable[[Foreseen, Policy], float] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.measure is None) == (self.judge is None):
+            raise ValueError(f"exactly one of measure and judge must be given, not so for {self.name}.")
+
+    def demands(self, policy: Policy) -> Iterator[Demand]:
+        """Yield what a policy demands by this limit."""
+        for of, wanted in self.demanded(policy).items():
+            yield Demand(self, of, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A limit as one policy demands it.
+
+    of: column or part that it is about; empty where it is about the whole release.
+    wanted: as the policy has it.
+    """
+
+    limit: Limit
+    of: str
+    wanted: Any
+
+    @property
+    def name(self) -> str:
+        """Its name in verdicts: ``k``, ``t_closeness.salary``."""
+        return f"{self.limit.name}.{self.of}" if self.of else self.limit.name
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for people."""
+        return self.limit.meaning.format(self.of)
+
+    @property
+    def bound(self) -> float | None:
+        """The number that a verdict shows; None where the limit has none."""
+        return self.limit.bound(self.wanted)
+
+    def verdict(self, case: Case) -> Verdict:
+        """Judge a release; a limit that lacks what it needs stays unmeasured."""
+        for need in self.limit.needs:
+            if not case.has[need]:
+                sense = "holds" if self.bound is None else self.limit.sense
+                return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=_MISSING[need])
+        if self.limit.judge is not None:
+            return self.limit.judge(case, self)
+        return self.compared(self.value(case), self.realized(case))
+
+    def value(self, case: Case) -> float:
+        """Return what is compared with the bound: the mean over the noise, or what was realized."""
+        if self.limit.over_noise is None or not on_expectation(case.policy):
+            return self._measured(case)
+        return self.limit.over_noise(case, self).judged
+
+    def realized(self, case: Case) -> float | None:
+        """Return the same of the noise that was drawn; None where that is what is compared."""
+        if self.limit.over_noise is None or not on_expectation(case.policy):
+            return None
+        return self._measured(case)
+
+    def compared(self, value: float, realized: float | None = None) -> Verdict:
+        """Compare what was measured with the bound."""
+        bound = self.bound
+        if bound is None:
+            raise ValueError(f"{self.name} must have a bound to be compared with.")
+        near = abs(value - bound) <= self.limit.tolerance * max(bound, 1.0)
+        return bounded(self.name, bound if near else value, bound, self.limit.sense, realized)
+
+    def _measured(self, case: Case) -> float:
+        if self.limit.measure is None:
+            raise ValueError(f"{self.name} must have a measure.")
+        return self.limit.measure(case, self)
+
+
+def bounded(name: str, value: float, bound: float, sense: str, realized: float | None = None) -> Verdict:
+    """Judge a value against the bound that it must reach (``at least``) or not exceed (``at most``)."""
+    kept = value >= bound if sense == "at least" else value <= bound
+    return Verdict(
+        name, Status.PASSED if kept else Status.REFUSED, float(value), float(bound), sense, None, realized
+    )
+
+
+def on_expectation(policy: Policy) -> bool:
+    """Tell whether limits on linking are judged on the mean over the noise; without noise there is none."""
+    return policy.gate.linking == "expected" and bool(policy.perturbed)

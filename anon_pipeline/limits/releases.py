@@ -1,0 +1,61 @@
+"""Limits on all releases of the same people together.
+
+Belongs here: these records. Does not belong here: the memory of releases (`stages.history`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.limits.limit import Case, Demand, Demanded, Limit, bounded
+from anon_pipeline.limits.noise import set_to
+from anon_pipeline.limits.verdicts import Verdict
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.history.intersection import fewest_compatible, history
+from anon_pipeline.stages.history.memory import Memory, class_texts
+from anon_pipeline.stages.history.sticky import redrawn
+
+__all__ = ["CROSS_RELEASE_K", "STICKY"]
+
+
+def _known(case: Case) -> Memory:
+    if case.memory is None:
+        raise ValueError("the limit must need the memory.")
+    return case.memory
+
+
+def _fewest_persons(case: Case, demand: Demand) -> int:
+    """Return the fewest persons who fit all classes that one of this release was published in."""
+    classes = class_texts(case.evidence.released, case.policy)
+    fewest = fewest_compatible(history(_known(case), case.persons[PERSON], classes))
+    return case.evidence.classes.k if fewest is None else fewest  # None: nobody of it was published before
+
+
+def _redrawn(case: Case, demand: Demand) -> Verdict:
+    """Judge whether all noise stayed that had to; another run may have published since it was drawn."""
+    anew = redrawn(_known(case), case.policy, case.evidence.released, case.persons)
+    verdict = bounded(demand.name, anew, demand.wanted, demand.limit.sense)
+    return replace(verdict, reason="materialize perturbed again") if anew else verdict
+
+
+def _sticky(policy: Policy) -> Demanded:
+    return {"": 0} if policy.perturb is not None and policy.perturb.republish == "sticky" else {}
+
+
+CROSS_RELEASE_K = Limit(
+    name="cross_release_k",
+    meaning="Over all releases, at least this many persons fit all classes that any one person was published "
+    "in.",
+    demanded=lambda policy: set_to(policy.gate.cross_release_k),
+    measure=_fewest_persons,
+    sense="at least",
+    needs=("originals", "memory"),
+)
+STICKY = Limit(
+    name="sticky",
+    meaning="What was published before and has not changed has the same noise.",
+    demanded=_sticky,
+    judge=_redrawn,
+    needs=("originals", "memory"),
+)

@@ -1,0 +1,74 @@
+"""Limits on whom the size of a class, or the population, gives away.
+
+Belongs here: these records. Does not belong here: measuring (`evidence`, `risk`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anon_pipeline.evidence import attackers
+from anon_pipeline.limits.limit import Demanded, Limit
+from anon_pipeline.limits.noise import set_to
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.population import PopulationRisk
+from anon_pipeline.risk.sizes import size_risk
+
+__all__ = [
+    "MARKETER_RISK",
+    "MINIMAL_UNIQUES",
+    "POPULATION",
+    "POPULATION_RISKS",
+    "PROSECUTOR_RISK",
+    "SAMPLE_UNIQUES",
+]
+
+POPULATION_RISKS: dict[str, Callable[[PopulationRisk], float]] = {
+    "journalist_risk": lambda risk: risk.journalist,
+    "marketer_risk": lambda risk: risk.marketer,
+}
+"""What the limits on who knows the population bound, by their names."""
+
+
+def _on_population(policy: Policy) -> Demanded:
+    limits = policy.gate.attacks.population
+    bounds = {name: getattr(limits, name, None) for name in POPULATION_RISKS}
+    return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
+PROSECUTOR_RISK = Limit(
+    name="prosecutor_risk",
+    meaning="At most this chance of picking a given person's record.",
+    demanded=lambda policy: set_to(policy.gate.attacks.prosecutor_risk),
+    measure=lambda case, demand: size_risk(case.evidence.classes.sizes).prosecutor,
+    attack=True,
+    foreseen=lambda expected, policy: 1 / expected.smallest_class,
+)
+MARKETER_RISK = Limit(
+    name="marketer_risk",
+    meaning="At most this share picked correctly over all classes.",
+    demanded=lambda policy: set_to(policy.gate.attacks.marketer_risk),
+    measure=lambda case, demand: size_risk(case.evidence.classes.sizes).marketer,
+    attack=True,
+)
+SAMPLE_UNIQUES = Limit(
+    name="sample_uniques",
+    meaning="At most this share of the records is alone with its quasi-identifiers.",
+    demanded=lambda policy: set_to(policy.gate.attacks.sample_uniques),
+    measure=lambda case, demand: attackers.unique(case.evidence, case.policy),
+    attack=True,
+)
+MINIMAL_UNIQUES = Limit(
+    name="minimal_uniques",
+    meaning="At most this share of the records is singled out by up to three quasi-identifiers.",
+    demanded=lambda policy: set_to(policy.gate.attacks.minimal_uniques),
+    measure=lambda case, demand: attackers.singled_out(case.evidence, case.policy),
+    attack=True,
+)
+POPULATION = Limit(
+    name="population",
+    meaning="Someone who knows the population can name the persons of at most this share: {}.",
+    demanded=_on_population,
+    measure=lambda case, demand: POPULATION_RISKS[demand.of](case.population_risk),
+    needs=("population",),
+)

@@ -1,0 +1,88 @@
+"""The table of all limits, in the order in which they are judged and shown.
+
+A new limit is one record in one of the modules that are imported here, and its place in `LIMITS`.
+Belongs here: the table, and finding limits in it. Does not belong here: any limit, judging (`gate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
+from anon_pipeline.limits.limit import Demand, Limit
+from anon_pipeline.limits.noise import (
+    ASSIGNMENT_RISK,
+    ATTACKER_SUCCESS,
+    AVERAGING,
+    CONFIDENCE_K,
+    EXPECTED_LINKING_RISK,
+    LINKAGE,
+    LINKING_RISK,
+    SUPPRESSION,
+)
+from anon_pipeline.limits.releases import CROSS_RELEASE_K, STICKY
+from anon_pipeline.limits.sizes import (
+    MARKETER_RISK,
+    MINIMAL_UNIQUES,
+    POPULATION,
+    PROSECUTOR_RISK,
+    SAMPLE_UNIQUES,
+)
+from anon_pipeline.limits.structure import CONTRACT, ORIGIN, K
+from anon_pipeline.policy.model import Policy
+
+__all__ = ["LIMITS", "demands", "limit_of", "limits_of", "meaning"]
+
+LIMITS: tuple[Limit, ...] = (
+    CONTRACT,
+    ORIGIN,
+    K,
+    T_CLOSENESS,
+    L_DIVERSITY,
+    LINKING_RISK,
+    SUPPRESSION,
+    CONFIDENCE_K,
+    ATTACKER_SUCCESS,
+    ASSIGNMENT_RISK,
+    EXPECTED_LINKING_RISK,
+    AVERAGING,
+    LINKAGE,
+    HOMOGENEITY,
+    SKEWNESS,
+    SIMILARITY,
+    PROSECUTOR_RISK,
+    MARKETER_RISK,
+    SAMPLE_UNIQUES,
+    MINIMAL_UNIQUES,
+    POPULATION,
+    CROSS_RELEASE_K,
+    STICKY,
+)
+_BY_NAME = {limit.name: limit for limit in LIMITS}
+
+
+def demands(policy: Policy) -> Iterator[Demand]:
+    """Yield what a policy demands, in the order in which it is judged."""
+    for limit in LIMITS:
+        yield from limit.demands(policy)
+
+
+def limits_of(policy: Policy) -> list[str]:
+    """Name the limits of a policy in the order in which the gate judges them."""
+    return [demand.name for demand in demands(policy)]
+
+
+def limit_of(name: str) -> Limit:
+    """Return the kind of a limit.
+
+    Args:
+        name: as `limits_of` has it: ``k``, ``t_closeness.salary``.
+    Raises:
+        KeyError: there is none of this name.
+    """
+    return _BY_NAME[name.partition(".")[0]]
+
+
+def meaning(name: str) -> str:
+    """Say in one sentence what a limit demands; see `limit_of`."""
+    return limit_of(name).meaning.format(name.partition(".")[2])
