@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
-from anon_pipeline.policy.marks import AFTER, SHOWN, Below
+from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Names
 
 __all__ = ["Attacks", "Averaging", "Linkage", "PopulationLimits"]
 
@@ -88,31 +88,31 @@ class PopulationLimits(Strict):
 class Attacks(Strict):
     """The limits on attacks; each is judged where it is set."""
 
-    attacker_success: Annotated[Share | None, SHOWN, AFTER] = Field(
+    attacker_success: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
         None, description="As linking_risk, a tie worth its share: largest share of right guesses."
     )
-    assignment_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
+    assignment_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
         None,
         description="Largest share linked by the nearest original, by the cheapest one-to-one assignment, or "
         "by the most probable original, whichever links most.",
     )
-    expected_linking_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
+    expected_linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
         None, description="Largest linking risk that the noise has on average, whatever was drawn."
     )
     averaging: Averaging | None = Field(
         None, description="Limit on the mean of several releases. Needs exactly one perturb column."
     )
     linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
-    homogeneity: Annotated[Keyed[Share], SHOWN, AFTER] = Field(
+    homogeneity: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest share of the records in classes with a single value of it.",
     )
-    skewness: Annotated[Keyed[Annotated[Real, Field(ge=1)]], SHOWN, AFTER] = Field(
+    skewness: Annotated[Keyed[Annotated[Real, Field(ge=1)]], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → how many times as frequent as in the whole input a value may be in a "
         "class.",
     )
-    similarity: Annotated[Keyed[Share], SHOWN, AFTER] = Field(
+    similarity: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → least distance of the two most different values of each class.",
     )

@@ -21,13 +21,17 @@ from pydantic.fields import FieldInfo
 __all__ = [
     "AFTER",
     "COUNTED",
+    "NEEDS_NOISE",
     "SHOWN",
     "TEXT",
     "Below",
     "Marks",
     "Named",
+    "Names",
     "binding",
     "marks_of",
+    "named_columns",
+    "needs_noise",
     "paths",
     "public",
 ]
@@ -62,6 +66,22 @@ class Below:
     folder: Folder
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The keys of the field are names of columns.
+
+    role: that these columns must have.
+    """
+
+    role: Literal["sensitive", "generalize"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Noisy:
+    """The field needs a perturb column with numbers."""
+
+
+NEEDS_NOISE = _Noisy()
 SHOWN, COUNTED, AFTER, TEXT = _Shown(counted=False), _Shown(counted=True), _After(), _Text()
 
 
@@ -108,6 +128,20 @@ def marks_of(field: FieldInfo) -> Marks:
         None if no_path else folder,
         bool(found),
     )
+
+
+def named_columns(model: BaseModel) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the fields of a section that name columns: field, the role they must have, the names."""
+    for name, field in type(model).model_fields.items():
+        for mark in field.metadata:
+            if isinstance(mark, Names):
+                yield name, mark.role, list(getattr(model, name) or ())
+
+
+def needs_noise(model: BaseModel) -> list[str]:
+    """Name the fields of a section that are set and need a perturb column with numbers."""
+    marked = [name for name, field in type(model).model_fields.items() if NEEDS_NOISE in field.metadata]
+    return [name for name in marked if getattr(model, name) is not None]
 
 
 def public(policy: BaseModel) -> dict[str, Any]:

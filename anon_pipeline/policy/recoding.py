@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
-from anon_pipeline.policy.marks import SHOWN
+from anon_pipeline.policy.marks import SHOWN, Names
 
 __all__ = ["Anonymize", "LDiversity"]
 
@@ -91,7 +91,7 @@ class Anonymize(Strict):
         description="Information loss to minimize: by levels; by how many leaves a value covers; Σ m² of the "
         "classes; their average size; bits; labels (target) outside their class's majority.",
     )
-    weights: Annotated[Keyed[Annotated[Real, Field(gt=0)]], SHOWN] = Field(
+    weights: Annotated[Keyed[Annotated[Real, Field(gt=0)]], SHOWN, Names("generalize")] = Field(
         default_factory=FrozenMapping,
         description="Generalize column → weight in precision, granularity and entropy. Default: 1 each.",
     )
@@ -104,12 +104,12 @@ class Anonymize(Strict):
     suppression_limit: Annotated[Real, SHOWN] = Field(
         0.05, ge=0, lt=1, description="Share of the records that may be suppressed to keep the limits."
     )
-    t_closeness: Annotated[Keyed[Share] | None, SHOWN] = Field(
+    t_closeness: Annotated[Keyed[Share] | None, SHOWN, Names("sensitive")] = Field(
         None,
         description="Sensitive column → largest distance that the recoder leaves between a class and the "
         "whole input. Default: the gate's.",
     )
-    l_diversity: Annotated[Keyed[LDiversity] | None, SHOWN] = Field(
+    l_diversity: Annotated[Keyed[LDiversity] | None, SHOWN, Names("sensitive")] = Field(
         None, description="Sensitive column → how diverse the recoder makes each class. Default: the gate's."
     )
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anon_pipeline.base.spelling import escaped, look_alikes, plain
-from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories, Sensitive
+from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
+from anon_pipeline.policy.marks import named_columns, needs_noise
 from anon_pipeline.policy.mechanisms import broken_mechanisms
 
 __all__ = ["COVERING", "FULL_DOMAIN", "PREFERRING", "broken_rules"]
@@ -50,6 +51,7 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _hierarchies(columns, sections)
         found += _perturb(columns, sections)
         found += broken_mechanisms(columns, sections)
+        found += _marked(columns, sections)
         found += _gate(columns, sections)
         found += _attacks(columns, sections)
         found += _loss(columns, sections)
@@ -116,20 +118,34 @@ def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         )
 
 
+def _marked(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which limits name columns of another role, or need noise that there is not, by their marks."""
+    gate = sections.get("gate")
+    places = {
+        "gate": gate,
+        "anonymize": sections.get("anonymize"),
+        "gate.attacks": getattr(gate, "attacks", None),
+    }
+    roles = {name: getattr(column, "role", None) for name, column in columns.items()}
+    unsure, noisy = None in columns.values(), bool(_of(columns, Perturb))
+    for where, section in places.items():
+        if section is None:
+            continue
+        for field, role, names in named_columns(section):
+            wrong = sorted(name for name in set(names) if roles.get(name, "") not in (None, role))
+            if wrong:
+                yield f"{where}.{field}: must name columns with the role {role}, got {', '.join(wrong)}"
+        if not noisy and not unsure:
+            yield from (f"{where}.{field}: needs {_linked(columns)}" for field in needs_noise(section))
+
+
 def _gate(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
-    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
-    for section, limit in itertools.product(("gate", "anonymize"), ("t_closeness", "l_diversity")):
-        wrong = sorted(set(getattr(sections.get(section), limit, None) or ()) - fitting)
-        if wrong:
-            yield f"{section}.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
     gate = sections.get("gate")
     if gate is None:
         return
     suppress = sections.get("suppress")
     if gate.confidence_k is not None and suppress is not None and suppress.confidence is None:
         yield "gate.confidence_k: needs suppress.confidence"
-    if gate.linking_risk is not None and None not in columns.values() and not _of(columns, Perturb):
-        yield f"gate.linking_risk: needs {_linked(columns)}"
 
 
 def _linked(columns: Mapping[str, Any]) -> str:
@@ -144,10 +160,6 @@ def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
     attacks = getattr(sections.get("gate"), "attacks", None)
     if attacks is None:
         return
-    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Sensitive)}
-    for limit in ("homogeneity", "skewness", "similarity"):
-        if wrong := sorted(set(getattr(attacks, limit)) - fitting):
-            yield f"gate.attacks.{limit}: must name columns with the role sensitive, got {', '.join(wrong)}"
     among = " and numbers" if _of(columns, PerturbCategories) else ""
     kinds = (Generalize, Perturb, type(None))
     quasi = {name for name, column in columns.items() if isinstance(column, kinds)}
@@ -165,9 +177,6 @@ def _attacks(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
     if None in columns.values():
         return
     noisy = len(_of(columns, Perturb))
-    for limit in ("attacker_success", "assignment_risk", "expected_linking_risk"):
-        if getattr(attacks, limit) is not None and not noisy:
-            yield (f"gate.attacks.{limit}: needs {_linked(columns)}")
     if attacks.averaging is not None and noisy != 1:
         yield f"gate.attacks.averaging: needs exactly one column with the role perturb{among}, got {noisy}"
 
@@ -177,10 +186,6 @@ def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
     wanted = sections.get("anonymize")
     if wanted is None:
         return
-    fitting = {name for name, column in columns.items() if column is None or isinstance(column, Generalize)}
-    wrong = sorted(set(wanted.weights) - fitting)
-    if wrong:
-        yield f"anonymize.weights: must name columns with the role generalize, got {', '.join(wrong)}"
     if wanted.weights and wanted.loss not in ("precision", "granularity", "entropy"):
         yield f"anonymize.weights: must be left out with loss: {wanted.loss}, which weighs no columns"
     if (wanted.target is None) == (wanted.loss == "classification"):

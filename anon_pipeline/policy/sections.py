@@ -15,7 +15,7 @@ from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.fields import LocalPath, Mechanism, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
-from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, Below
+from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Names
 from anon_pipeline.policy.recoding import LDiversity
 
 __all__ = [
@@ -126,14 +126,14 @@ class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
     k: Annotated[Whole | None, SHOWN, AFTER] = Field(None, ge=2, description="Default: anonymize.k.")
-    t_closeness: Annotated[Keyed[Share], SHOWN, AFTER] = Field(
+    t_closeness: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest distance of a class to the whole input.",
     )
-    l_diversity: Annotated[Keyed[LDiversity], SHOWN, AFTER] = Field(
+    l_diversity: Annotated[Keyed[LDiversity], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping, description="Sensitive column → how diverse each class must be."
     )
-    linking_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
+    linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
         None, description="Largest share of the records that are nearest to their own original."
     )
     suppression: Annotated[Share | None, SHOWN, AFTER] = Field(
