@@ -8,9 +8,12 @@ from typing import get_args
 
 import pytest
 
+from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS
 from anon_pipeline.policy.hierarchies import _KINDS
 from anon_pipeline.policy.recoding import Anonymize
-from anon_pipeline.recode import FULL_DOMAIN, LOSSES, PREFERENCES, RECODERS
+from anon_pipeline.recode import LOSSES
+
+FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
 
 ROOT = Path(__file__).resolve().parents[1]
 POLICY = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")

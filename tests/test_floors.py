@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "anon_pipeline"
 
 FLOORS: list[set[str]] = [
-    {"base", "templates"},
+    {"base", "catalog", "templates"},
     {"detectors"},
     {"policy"},
     {"hierarchy", "sources", "vault"},

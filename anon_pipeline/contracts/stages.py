@@ -13,6 +13,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
 from anon_pipeline.contracts.shape import Contract, Rule, Shape, broken_rules
 from anon_pipeline.contracts.witness import broken_by_pandera, unproven
@@ -21,7 +22,6 @@ from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import MICROAGGREGATION
 from anon_pipeline.stages.deidentify import MASKED
 from anon_pipeline.stages.persons import ID
 
@@ -141,7 +141,7 @@ def k_anonymized_contract(
     """
     columns = dict(deidentified_contract(policy).columns)
     for hierarchy in hierarchies:
-        means = policy.anonymize.recoder in MICROAGGREGATION
+        means = recoder_of(policy.anonymize.recoder).family.releases == "means"
         cells = policy.anonymize.suppress == "cells"
         rule = _generalized(hierarchy, levels, means=means, cells=cells)
         columns[hierarchy.column] = _column(None, [rule], nullable=True)

@@ -19,11 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.codes import Coded, code_quasi_identifiers
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import FULL_DOMAIN
 from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.population import PopulationRisk, population_risk
 from anon_pipeline.sources.population import Population
@@ -75,7 +75,8 @@ def class_populations(evidence: Evidence, policy: Policy, population: Population
     for j, name in enumerate(policy.generalized):
         line = _positions(coded.hierarchies[j])
         texts = evidence.released[name].iloc[first]
-        ends = _covered(coded.hierarchies[j], line, texts, levels=policy.anonymize.recoder in FULL_DOMAIN)
+        by_level = recoder_of(policy.anonymize.recoder).family.releases == "levels"
+        ends = _covered(coded.hierarchies[j], line, texts, levels=by_level)
         points.append(line[coded.codes[:, j]])
         low.append(ends[:, 0])
         high.append(ends[:, 1])

@@ -5,15 +5,24 @@ Belongs here: the model of ``anonymize``. Does not belong here: which options fi
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from anon_pipeline.catalog.named import one_of
+from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, recoder_of
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import SHOWN, Names
 
 __all__ = ["Anonymize", "LDiversity"]
+
+
+if TYPE_CHECKING:
+    RecoderName = str
+    Preference = str
+else:
+    RecoderName, Preference = one_of(RECODERS), one_of(dict.fromkeys(PREFERENCES))
 
 
 class LDiversity(Strict):
@@ -38,41 +47,16 @@ class Anonymize(Strict):
     """How quasi-identifiers are generalized."""
 
     k: Annotated[Whole, SHOWN] = Field(ge=2, description="Records in the smallest class.")
-    recoder: Annotated[
-        Literal[
-            "ola",
-            "optimal",
-            "incognito",
-            "samarati",
-            "datafly",
-            "mingen",
-            "mondrian",
-            "mondrian_relaxed",
-            "mdav",
-            "vmdav",
-            "univariate",
-            "merge",
-            "kanon_first",
-            "tclose_first",
-        ],
-        SHOWN,
-    ] = Field(
+    recoder: Annotated[RecoderName, SHOWN] = Field(
         "ola",
         description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
         "samarati: least height; datafly: greedy; mingen: exhaustive; mondrian: cuts, suppressing nothing; "
         "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "
         "kanon_first, tclose_first: the same, t-close.",
     )
-    prefer: Annotated[
-        Literal[
-            "loss",
-            "least_absolute_distance",
-            "least_relative_distance",
-            "most_distinct_tuples",
-            "least_suppression",
-        ],
-        SHOWN,
-    ] = Field("loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss.")
+    prefer: Annotated[Preference, SHOWN] = Field(
+        "loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss."
+    )
     suppress: Annotated[Literal["records", "cells"], SHOWN] = Field(
         "records",
         description="cells: of records that would be suppressed, single cells are, where that is enough. For "
@@ -114,7 +98,10 @@ class Anonymize(Strict):
     )
 
     @model_validator(mode="after")
-    def _grows(self) -> Anonymize:
-        if self.gamma is not None and self.recoder != "vmdav":
-            raise ValueError(f"gamma must be given only with recoder: vmdav, got {self.recoder}")
+    def _fits(self) -> Anonymize:
+        own = recoder_of(self.recoder).options
+        for option in sorted({name for recoder in RECODERS.values() for name in recoder.options} - own):
+            if getattr(self, option) is not None:
+                fitting = ", ".join(name for name, one in RECODERS.items() if option in one.options)
+                raise ValueError(f"{option} must be given only with recoder: {fitting}, got {self.recoder}")
         return self

@@ -11,28 +11,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anon_pipeline.base.spelling import escaped, look_alikes, plain
+from anon_pipeline.catalog.recoders import Fit, names_where, recoder_of
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
 from anon_pipeline.policy.marks import named_columns, needs_noise
 from anon_pipeline.policy.mechanisms import broken_mechanisms
 
-__all__ = ["COVERING", "FULL_DOMAIN", "PREFERRING", "broken_rules"]
+__all__ = ["CELLS", "COVERING", "PREFERRING", "broken_rules"]
 
-FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
-PREFERRING = ("ola", "incognito", "samarati", "mingen")
-COVERING = (*FULL_DOMAIN, "mondrian", "mondrian_relaxed")
+CELLS = names_where(lambda recoder: recoder.family.cells)
+PREFERRING = names_where(lambda recoder: recoder.prefers)
+COVERING = names_where(lambda recoder: recoder.family.releases != "means")
 """Recoders whose released values say which values they stand for; a mean does not."""
 
 _PARTITION = "{partition}"
-_WITHOUT_LEVELS = (
-    "mondrian",
-    "mondrian_relaxed",
-    "mdav",
-    "vmdav",
-    "merge",
-    "kanon_first",
-    "tclose_first",
-)
+_WITHOUT_LEVELS = names_where(lambda recoder: not recoder.needs_levels)
 
 
 def broken_rules(sections: Mapping[str, Any]) -> list[str]:
@@ -207,9 +200,9 @@ def _options(sections: Mapping[str, Any]) -> Iterator[str]:
             f"anonymize.prefer: needs a recoder that chooses between nodes ({', '.join(PREFERRING)}), "
             f"got {anonymize.recoder}"
         )
-    if anonymize.suppress == "cells" and anonymize.recoder not in FULL_DOMAIN:
+    if anonymize.suppress == "cells" and anonymize.recoder not in CELLS:
         yield (
-            f"anonymize.suppress: cells needs a full-domain recoder ({', '.join(FULL_DOMAIN)}), "
+            f"anonymize.suppress: cells needs a full-domain recoder ({', '.join(CELLS)}), "
             f"got {anonymize.recoder}"
         )
 
@@ -227,21 +220,13 @@ def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         return
     quasi = [columns[name].hierarchy for name in _of(columns, Generalize)]
     numeric = sum(isinstance(hierarchy, (Intervals, Numbers, Dates, Order)) for hierarchy in quasi)
-    if wanted.recoder == "univariate" and (len(quasi), numeric) != (1, 1):
-        yield (
-            "anonymize.recoder: univariate needs one generalize column alone, with numbers, intervals, "
-            "dates or order, got "
-            f"{numeric} such and {len(quasi) - numeric} others. These fit: mdav, vmdav, merge, kanon_first."
-        )
     limits = wanted.t_closeness
     if limits is None:
         limits = getattr(sections.get("gate"), "t_closeness", None) or {}
     ordered = [x for x in limits if getattr(columns.get(x), "distance", None) == "ordered"]
-    if wanted.recoder == "tclose_first" and len(ordered) != 1:
-        yield (
-            "anonymize.recoder: tclose_first needs one sensitive column with distance: ordered and a limit "
-            f"in t_closeness, got {len(ordered)}. These fit any limits: merge, kanon_first."
-        )
+    problem = recoder_of(wanted.recoder).misfit(Fit(len(quasi), numeric, len(ordered)))
+    if problem is not None:
+        yield f"anonymize.recoder: {problem}"
 
 
 def _record_key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import FULL_DOMAIN, MICROAGGREGATION
 
 __all__ = ["TOGETHER", "Seen", "broken_balance", "broken_policy_facts", "broken_seen", "seen_in"]
 
@@ -142,10 +142,11 @@ def broken_policy_facts(facts: Facts, policy: Policy) -> list[str]:
     """
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]
-    means = policy.anonymize.recoder in MICROAGGREGATION
+    releases = recoder_of(policy.anonymize.recoder).family.releases
+    means = releases == "means"
     limits = [f"t_closeness.{n}" for n in policy.gate.t_closeness]
     limits += [f"l_diversity.{n}" for n in policy.gate.l_diversity]
-    named = list(policy.generalized) if policy.anonymize.recoder in FULL_DOMAIN else None
+    named = list(policy.generalized) if releases == "levels" else None
     rules = {
         "suppressed records must keep anonymize.suppression_limit": gone
         <= policy.suppressible(facts["raw"]["records"]),

@@ -7,17 +7,12 @@ the first call, because numba takes most of a second.
 from __future__ import annotations
 
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, recoder_of
 from anon_pipeline.recode.task import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
 __all__ = [
-    "BY_ORDER",
-    "FULL_DOMAIN",
     "LOSSES",
-    "MICROAGGREGATION",
-    "MONDRIAN",
-    "PREFERENCES",
-    "PREFERRING",
-    "RECODERS",
     "Constraints",
     "Diversity",
     "Progress",
@@ -27,12 +22,6 @@ __all__ = [
     "recode",
 ]
 
-FULL_DOMAIN = ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
-MONDRIAN = ("mondrian", "mondrian_relaxed")
-MICROAGGREGATION = ("mdav", "vmdav", "univariate", "merge", "kanon_first", "tclose_first")
-RECODERS = (*FULL_DOMAIN, *MONDRIAN, *MICROAGGREGATION)
-BY_ORDER = ("mondrian_relaxed", *MICROAGGREGATION)
-"""Recoders that part records with equal quasi-identifiers, by the order of the table."""
 LOSSES = (
     "precision",
     "granularity",
@@ -40,14 +29,6 @@ LOSSES = (
     "average_class_size",
     "entropy",
     "classification",
-)
-PREFERRING = ("ola", "incognito", "samarati", "mingen")
-PREFERENCES = (
-    "loss",
-    "least_absolute_distance",
-    "least_relative_distance",
-    "most_distinct_tuples",
-    "least_suppression",
 )
 
 
@@ -64,9 +45,10 @@ def _require_fitting(task: Task) -> None:
         )
     if task.loss == "classification" and task.target is None:
         raise ValueError("target must be given for the loss classification, got none.")
-    if task.prefer not in PREFERENCES or (task.prefer != "loss" and task.recoder not in PREFERRING):
+    recoder = recoder_of(task.recoder)
+    if task.prefer not in PREFERENCES or (task.prefer != "loss" and not recoder.prefers):
         raise ValueError(f"prefer must fit the recoder, got {task.prefer} with {task.recoder}.")
-    if task.cells and task.recoder not in FULL_DOMAIN:
+    if task.cells and not recoder.family.cells:
         raise ValueError(f"cells must go with a full-domain recoder, got {task.recoder}.")
 
 
@@ -121,13 +103,9 @@ def recode(task: Task) -> Recoding:
     """
     _require_fitting(task)
     task.told(Progress("loading"))
-    from anon_pipeline.recode.fulldomain.recoding import full_domain  # noqa: PLC0415
-    from anon_pipeline.recode.microaggregation.microaggregation import microaggregation  # noqa: PLC0415
-    from anon_pipeline.recode.mondrian.mondrian import mondrian  # noqa: PLC0415
     from anon_pipeline.recode.tuples import distinct_tuples  # noqa: PLC0415
 
     _require_feasible(task)
     table = distinct_tuples(task.codes, task.hierarchies)
-    if task.recoder in MICROAGGREGATION:
-        return microaggregation(task, table)
-    return full_domain(task, table) if task.recoder in FULL_DOMAIN else mondrian(task, table)
+    found: Recoding = code(recoder_of(task.recoder).family.runs)(task, table)
+    return found

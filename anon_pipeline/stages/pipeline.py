@@ -15,6 +15,7 @@ import pandas as pd
 from anon_pipeline.base.canonical import canonical
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, private_stage
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_facts, category_values, drawn_categories, noisy_units
 from anon_pipeline.encode.codes import (
     CLASS,
@@ -41,7 +42,7 @@ from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import BY_ORDER, Progress, recode
+from anon_pipeline.recode import Progress, recode
 from anon_pipeline.recode.task import untold
 from anon_pipeline.risk.suppression import confident
 from anon_pipeline.stages.deidentify import deidentify
@@ -114,7 +115,7 @@ def k_anonymized(
     """
     wanted, frame = policy.anonymize, before.frame
     places = np.arange(len(frame))
-    if wanted.recoder in BY_ORDER:
+    if recoder_of(wanted.recoder).by_order:
         places = canonical(frame.drop(columns=[RECORD])).places
         frame = frame.take(np.argsort(places)).reset_index(drop=True)
     gone = incomplete(frame, policy)

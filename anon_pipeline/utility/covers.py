@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import dates, finite_numbers
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.policy.hierarchies import Dates, HierarchySpec
-from anon_pipeline.recode import FULL_DOMAIN, MICROAGGREGATION
 from anon_pipeline.recode.ranges import make_axis, release_ranges
 from anon_pipeline.utility.records import Generalized
 
@@ -68,9 +68,10 @@ def covered(column: Recoded, recoder: str) -> Generalized:
         InputError: a released value that neither the hierarchy nor a range of originals makes; with the
             count.
     """
-    if recoder in MICROAGGREGATION:
+    releases = recoder_of(recoder).family.releases
+    if releases == "means":
         found = _of_classes(column)
-    elif recoder in FULL_DOMAIN:
+    elif releases == "levels":
         found = _of_levels(column)
     else:
         found = _of_values(column)

@@ -7,15 +7,17 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.population_risk import class_populations, sampled_risk
 from anon_pipeline.hierarchy import code_column
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.load import policy_from
-from anon_pipeline.recode import FULL_DOMAIN
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Means
+
+FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
 
 
 def counted(hierarchies, recoder, released, people):

@@ -7,13 +7,13 @@ from typing import Any, get_args
 
 import pytest
 
-from anon_pipeline import recode
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import Intervals, Suppress
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
-from anon_pipeline.policy.rules import FULL_DOMAIN, PREFERRING, broken_rules
+from anon_pipeline.policy.rules import CELLS, PREFERRING, broken_rules
 from anon_pipeline.policy.sections import (
     Budget,
     Deidentify,
@@ -293,10 +293,11 @@ def test_cells_need_a_full_domain_recoder() -> None:
 
 def test_the_policy_knows_the_recoders_and_what_fits_them() -> None:
     fields = Anonymize.model_fields
-    assert get_args(fields["recoder"].annotation) == recode.RECODERS
-    assert get_args(fields["prefer"].annotation) == recode.PREFERENCES
-    assert (FULL_DOMAIN, PREFERRING) == (recode.FULL_DOMAIN, recode.PREFERRING)
-    for name in FULL_DOMAIN:
+    assert get_args(fields["recoder"].annotation) == tuple(RECODERS)
+    assert get_args(fields["prefer"].annotation) == PREFERENCES
+    assert CELLS == ("ola", "optimal", "incognito", "samarati", "datafly", "mingen")
+    assert PREFERRING == ("ola", "incognito", "samarati", "mingen")
+    for name in CELLS:
         assert broken_rules({**SOUND, "anonymize": Anonymize(k=2, recoder=name, suppress="cells")}) == []
     for name in PREFERRING:
         wanted = Anonymize(k=2, recoder=name, prefer="most_distinct_tuples")

@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, InputError
-from anon_pipeline.recode import MICROAGGREGATION, RECODERS, Constraints, Recoding, Task, recode
+from anon_pipeline.catalog.recoders import RECODERS
+from anon_pipeline.recode import Constraints, Recoding, Task, recode
+
+MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
 
 
 def asked(

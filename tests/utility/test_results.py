@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.error import realized_error
 from anon_pipeline.policy import Policy
-from anon_pipeline.recode import RECODERS
 from anon_pipeline.stages import pipeline
 from anon_pipeline.utility.results import before_and_after, utility
 

@@ -6,22 +6,17 @@ belong here: choosing the node (`search`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes, group_rows
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.recode.constraints import broken
-from anon_pipeline.recode.fulldomain.candidates import preferred
 from anon_pipeline.recode.fulldomain.cells import Blanked, blank_cells
-from anon_pipeline.recode.fulldomain.datafly import datafly
-from anon_pipeline.recode.fulldomain.incognito import incognito
-from anon_pipeline.recode.fulldomain.mingen import mingen
-from anon_pipeline.recode.fulldomain.optimum import optimal
-from anon_pipeline.recode.fulldomain.samarati import samarati
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, minimal_nodes, ola, prepare_search
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, prepare_search
 from anon_pipeline.recode.loss import (
     CELL_LOSSES,
     ColumnCosts,
@@ -34,14 +29,6 @@ from anon_pipeline.recode.task import Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = ["full_domain", "full_domain_recoding"]
-
-_RECODERS: dict[str, Callable[[Search], NodeScore]] = {
-    "datafly": datafly,
-    "mingen": mingen,
-    "ola": ola,
-    "optimal": optimal,
-    "samarati": samarati,
-}
 
 
 def full_domain(task: Task, table: DistinctTuples) -> Recoding:
@@ -64,12 +51,8 @@ def full_domain(task: Task, table: DistinctTuples) -> Recoding:
 
 def _chosen(search: Search) -> tuple[NodeScore, int]:
     """Ask the task's recoder for a node; and how many nodes it counted outside of the search's own tables."""
-    recoder = search.task.recoder
-    if recoder == "incognito":
-        return incognito(search)
-    if recoder == "ola" and search.task.prefer != "loss":
-        return preferred(search, [search.nodes.index(levels) for levels in minimal_nodes(search)]), 0
-    return _RECODERS[recoder](search), 0
+    chosen: tuple[NodeScore, int] = code(recoder_of(search.task.recoder).algorithm)(search)
+    return chosen
 
 
 def _with_cells(task: Task, table: DistinctTuples, found: Recoding) -> Recoding:

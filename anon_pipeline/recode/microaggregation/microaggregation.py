@@ -1,7 +1,7 @@
 """Microaggregation: clusters of similar records release what they have in common on average.
 
 Belongs here: from a task to clusters to a recoding that keeps every limit. Does not belong here: how one
-algorithm forms its clusters (`mdav`, `univariate`, `narrowing`, `swapping`, `merging`).
+algorithm forms its clusters (`algorithms`).
 """
 
 from __future__ import annotations
@@ -12,103 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes
-from anon_pipeline.recode.constraints import broken, infeasible, rules_of
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.recode.constraints import broken, infeasible
 from anon_pipeline.recode.loss import CELL_LOSSES, measured_loss
 from anon_pipeline.recode.microaggregation.centroids import Centroids, release_centroids
-from anon_pipeline.recode.microaggregation.clusters import assign, make_clusters
-from anon_pipeline.recode.microaggregation.geometry import center, measure
-from anon_pipeline.recode.microaggregation.mdav import Growth, mdav_rounds, vmdav_rounds
-from anon_pipeline.recode.microaggregation.merging import merged
-from anon_pipeline.recode.microaggregation.narrowing import narrowed
-from anon_pipeline.recode.microaggregation.space import Space, make_space, make_work
-from anon_pipeline.recode.microaggregation.swapping import kanon_first
-from anon_pipeline.recode.microaggregation.univariate import univariate
+from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.ranges import column_costs, make_axis
-from anon_pipeline.recode.task import Recoding, SensitiveLimit, Task
+from anon_pipeline.recode.task import Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = ["clusters_of", "microaggregation"]
-
-_MERGING = ("merge", "kanon_first", "tclose_first")
-_STEP = 50_000_000
-"""Cells that one kernel call looks at: a tenth of a second or so."""
-
-
-def _rounds(space: Space, left: int, passes: int) -> int:
-    """Return how many clusters one kernel call may form."""
-    return max(1, _STEP // (max(1, left) * passes * max(1, len(space.numbers) + len(space.categories))))
-
-
-def _mdav(space: Space, k: int) -> NDArray[np.int64]:
-    """Form clusters by MDAV, (n,)."""
-    work, n = make_work(space, k), space.records
-    labels, state = np.empty(n, np.int64), np.array([n, 0], np.int64)
-    while state[0]:
-        mdav_rounds(space.taxonomies, work, labels, state, k, _rounds(space, int(state[0]), 4))
-        space.told(n - int(state[0]))
-    return labels
-
-
-def _vmdav(space: Space, k: int, gamma: float) -> NDArray[np.int64]:
-    """Form clusters by V-MDAV, (n,); records left over join the cluster with the nearest centroid."""
-    tree, work, n = space.taxonomies, make_work(space, k), space.records
-    center(tree, work, n)
-    measure(tree, work, 0, n)
-    queue = np.lexsort((-work.ids, -work.distances))
-    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0], np.int64)
-    growth = Growth(labels, state, queue, np.empty(n), np.arange(n))
-    while state[0] >= k:
-        vmdav_rounds(tree, work, growth, k, gamma, _rounds(space, int(state[0]), 3 * k))
-        space.told(n - int(state[0]))
-    return _assigned(space, labels)
-
-
-def _assigned(space: Space, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Put each record without a cluster into the (first) one whose centroid is nearest, (n,)."""
-    tree, work, left = space.taxonomies, make_work(space, 1), np.flatnonzero(labels < 0)
-    if not len(left):
-        return labels
-    clusters, m = make_clusters(space, labels), int(labels.max()) + 1
-    near = work._replace(
-        numbers=np.ascontiguousarray(space.numbers[:, left]),
-        categories=np.ascontiguousarray(space.categories[:, left]),
-    )
-    least, best, some = (
-        np.full(len(left), np.inf),
-        np.zeros(len(left), np.int64),
-        _rounds(space, len(left), 1),
-    )
-    for begin in range(0, m, some):
-        assign(tree, near, clusters, (begin, min(m, begin + some)), (least, best))
-    found = labels.copy()
-    found[left] = best
-    return found
-
-
-def _ordered_limit(limits: tuple[SensitiveLimit, ...]) -> int:
-    """Return which sensitive column is sliced.
-
-    Raises:
-        ValueError: not exactly one ordered column has a t.
-    """
-    fitting = [j for j, x in enumerate(limits) if x.distance == "ordered" and x.t is not None]
-    if len(fitting) != 1:
-        raise ValueError(f"tclose_first must have one ordered sensitive column with t, got {len(fitting)}.")
-    return fitting[0]
-
-
-def _univariate(space: Space, k: int) -> NDArray[np.int64]:
-    """Divide the one numeric column, (n,).
-
-    Raises:
-        ValueError: other columns than one numeric one.
-    """
-    if len(space.numbers) != 1 or len(space.categories):
-        raise ValueError(
-            f"univariate must have one numeric column alone, got {len(space.numbers)} numeric and "
-            f"{len(space.categories)} others."
-        )
-    return univariate(space.numbers[0], k=k)
 
 
 def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
@@ -118,24 +32,13 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
         task: recoder and limits.
         space: its n ≥ k records.
     Returns:
-        (n,) cluster of each record, 0 … m−1, each of at least k. Those of ``merge``, ``kanon_first`` and
-        ``tclose_first`` keep every limit, or are one cluster.
+        (n,) cluster of each record, 0 … m−1, each of at least k. Those of a recoder that keeps the limits
+        keep every one, or are one cluster.
     Raises:
         ValueError: columns that do not fit the recoder.
     """
-    k, limits = task.constraints.k, task.constraints.sensitive
-    rules = rules_of(task.constraints)
-    if task.recoder == "univariate":
-        return _univariate(space, k)
-    if task.recoder == "vmdav":
-        return _vmdav(space, k, task.gamma)
-    if task.recoder == "kanon_first":
-        return merged(space, rules, kanon_first(space, rules, k=k))
-    if task.recoder == "tclose_first":
-        row = _ordered_limit(limits)
-        return narrowed(space, rules, limit=row, t=limits[row].t or 0.0)
-    labels = _mdav(space, k)
-    return labels if task.recoder == "mdav" else merged(space, rules, labels)
+    labels: NDArray[np.int64] = code(recoder_of(task.recoder).algorithm)(task, space)
+    return labels
 
 
 def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -152,7 +55,7 @@ def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     if gone > task.constraints.max_suppressed or not kept.any():
         advice = (
             "Raise t, lower l, or allow more suppression."
-            if task.recoder in _MERGING
+            if recoder_of(task.recoder).keeps_limits
             else "Raise t, lower l, allow more suppression, or take the recoder merge, which makes clusters "
             "larger until all limits hold."
         )
@@ -191,8 +94,8 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
     same are one class, which keeps what they keep (`merging.merged`).
 
     Args:
-        task: ``mdav``, ``vmdav``, ``univariate``, which suppress the classes that break t or l; ``merge``,
-            ``kanon_first``, ``tclose_first``, which avoid them. The clusters do not depend on its loss.
+        task: with a recoder that suppresses the classes that break t or l, or one that avoids them. The
+            clusters do not depend on its loss.
         table: its n ≥ k records.
     Returns:
         The recoding; its loss is that of the classes' ranges, its ``sse`` that of the released values.

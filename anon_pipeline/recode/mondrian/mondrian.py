@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes, group_rows
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.recode.constraints import broken, infeasible, rules_of
 from anon_pipeline.recode.loss import CELL_LOSSES, measured_loss
 from anon_pipeline.recode.mondrian.kernels import advance
@@ -23,7 +25,7 @@ from anon_pipeline.recode.ranges import (
     make_axis,
     release_ranges,
 )
-from anon_pipeline.recode.task import Constraints, Progress, Recoding, Task
+from anon_pipeline.recode.task import Progress, Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
 
 __all__ = ["CELLS_AT_ONCE", "Partition", "mondrian", "mondrian_classes"]
@@ -66,9 +68,9 @@ class _Entries:
     labels: NDArray[np.int64] = field(repr=False)
 
 
-def _strict_entries(table: DistinctTuples, constraints: Constraints) -> _Entries:
+def strict_entries(task: Task, table: DistinctTuples) -> _Entries:
     """Group records that no cut can tell apart."""
-    sensitive = [limit.codes for limit in constraints.sensitive]
+    sensitive = [limit.codes for limit in task.constraints.sensitive]
     if not sensitive:
         first = np.empty(len(table.counts), np.int64)
         first[table.labels] = np.arange(table.records)
@@ -77,13 +79,13 @@ def _strict_entries(table: DistinctTuples, constraints: Constraints) -> _Entries
     return _Entries(first, weights.astype(np.int64), labels)
 
 
-def _relaxed_entries(task: Task, table: DistinctTuples) -> _Entries:
+def relaxed_entries(task: Task, table: DistinctTuples) -> _Entries:
     """Make every record an entry, by tuple; within one, the sensitive values dealt out evenly.
 
     Any beginning of a tuple's records then has nearly the sensitive values of all of them. Of equal ones, the
     task's target decides.
     """
-    constraints, groups = task.constraints, _strict_entries(table, task.constraints)
+    constraints, groups = task.constraints, strict_entries(task, table)
     order = np.lexsort((*([] if task.target is None else [task.target]), groups.labels))
     ranks = np.empty(table.records, np.int64)
     ranks[order] = np.arange(table.records) - np.repeat(
@@ -134,8 +136,8 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
         far from it: see `tries`), relaxed ones last; then the next axis. Which of several equal records goes
         where follows their order; how many go where, with which sensitive values, does not.
     """
-    relaxed = task.recoder == "mondrian_relaxed"
-    entries = _relaxed_entries(task, table) if relaxed else _strict_entries(table, task.constraints)
+    recoder = recoder_of(task.recoder)
+    relaxed, entries = recoder.by_order, code(recoder.algorithm)(task, table)
     state, rules, lines = _begun(task, table, axes, entries), rules_of(task.constraints), _axes(axes)
     while advance(state, lines, rules, relaxed, CELLS_AT_ONCE):  # between two portions Ctrl-C is heard
         done = int(state.weights[: state.progress[1]].sum())

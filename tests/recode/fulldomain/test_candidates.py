@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.recode import PREFERENCES, Constraints, Task, recode
+from anon_pipeline.catalog.recoders import PREFERENCES
+from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.candidates import lowest_feasible, preferred
 from anon_pipeline.recode.fulldomain.search import (
     Search,

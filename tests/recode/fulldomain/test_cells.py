@@ -15,13 +15,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode import FULL_DOMAIN, Constraints, Recoding, Task, recode
+from anon_pipeline.recode import Constraints, Recoding, Task, recode
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain import cells as module
 from anon_pipeline.recode.fulldomain.cells import blank_cells, cheapest_subsets
 from anon_pipeline.recode.task import Diversity, SensitiveLimit
 from anon_pipeline.recode.tuples import distinct_tuples
+
+FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
 
 
 def with_stars(data: st.DataObject, task: Task) -> Task:

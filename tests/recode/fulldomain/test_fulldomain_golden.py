@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anon_pipeline.recode import PREFERENCES, Constraints, Task, recode
+from anon_pipeline.catalog.recoders import PREFERENCES
+from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
 from anon_pipeline.recode.fulldomain.partition import node_classes
 from anon_pipeline.recode.fulldomain.search import lowest

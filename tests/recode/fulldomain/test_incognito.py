@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError, InputError
-from anon_pipeline.recode import PREFERENCES, Constraints, Task, recode
+from anon_pipeline.catalog.recoders import PREFERENCES
+from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain import incognito as module
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
 from anon_pipeline.recode.fulldomain.search import lowest, minimal_nodes, prepare_search

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.recode import PREFERENCES, Constraints, Task, recode
+from anon_pipeline.catalog.recoders import PREFERENCES
+from anon_pipeline.recode import Constraints, Task, recode
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)

@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.recode import MICROAGGREGATION, Constraints, Diversity, SensitiveLimit, Task, recode
+from anon_pipeline.catalog.recoders import RECODERS
+from anon_pipeline.recode import Constraints, Diversity, SensitiveLimit, Task, recode
 from anon_pipeline.recode.constraints import broken
+
+MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
 
 
 @pytest.mark.parametrize("recoder", MICROAGGREGATION)

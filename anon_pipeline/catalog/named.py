@@ -1,0 +1,29 @@
+"""Names of kinds as the policy accepts them, and the code behind a record.
+
+Belongs here: what all tables of kinds share. Does not belong here: any kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal
+
+__all__ = ["code", "one_of"]
+
+
+def one_of(table: Mapping[str, Any]) -> Any:
+    """Return the type of a policy's field that names a kind: one of the table's names, in its order."""
+    return Literal[tuple(table)]
+
+
+@cache
+def code(place: str) -> Any:
+    """Import what a record names.
+
+    Args:
+        place: ``module:name``.
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

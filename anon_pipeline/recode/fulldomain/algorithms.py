@@ -1,0 +1,49 @@
+"""How each full-domain recoder chooses its node, as the table of recoders names them.
+
+Each function takes a search and returns the node, and how many nodes it counted outside of its tables.
+Belongs here: one function for each recoder. Does not belong here: how they search.
+"""
+
+from __future__ import annotations
+
+from anon_pipeline.recode.fulldomain.candidates import preferred
+from anon_pipeline.recode.fulldomain.datafly import datafly
+from anon_pipeline.recode.fulldomain.incognito import incognito
+from anon_pipeline.recode.fulldomain.mingen import mingen
+from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.samarati import samarati
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, minimal_nodes, ola
+
+__all__ = ["datafly_node", "incognito_node", "mingen_node", "ola_node", "optimal_node", "samarati_node"]
+
+
+def ola_node(search: Search) -> tuple[NodeScore, int]:
+    """Return the minimal node that is preferred: of the least loss, if the task prefers nothing else."""
+    if search.task.prefer == "loss":
+        return ola(search), 0
+    return preferred(search, [search.nodes.index(levels) for levels in minimal_nodes(search)]), 0
+
+
+def optimal_node(search: Search) -> tuple[NodeScore, int]:
+    """Return the node of the least loss of all."""
+    return optimal(search), 0
+
+
+def incognito_node(search: Search) -> tuple[NodeScore, int]:
+    """Return the preferred one of the minimal nodes, found by subsets of the columns."""
+    return incognito(search)
+
+
+def samarati_node(search: Search) -> tuple[NodeScore, int]:
+    """Return the preferred one of the nodes of least height."""
+    return samarati(search), 0
+
+
+def datafly_node(search: Search) -> tuple[NodeScore, int]:
+    """Return the node that a greedy search ends at."""
+    return datafly(search), 0
+
+
+def mingen_node(search: Search) -> tuple[NodeScore, int]:
+    """Return the preferred one of all minimal nodes, found by looking at each."""
+    return mingen(search), 0

@@ -1,0 +1,152 @@
+"""How each recoder of this family forms its clusters, as the table of recoders names them.
+
+Each function takes the task and its n ≥ k records, and returns the cluster of each record, (n,), 0 … m−1.
+Belongs here: one function for each recoder. Does not belong here: the kernels (`mdav`, `univariate`,
+`narrowing`, `swapping`, `merging`), what clusters release (`centroids`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.recode.constraints import rules_of
+from anon_pipeline.recode.microaggregation.clusters import assign, make_clusters
+from anon_pipeline.recode.microaggregation.geometry import center, measure
+from anon_pipeline.recode.microaggregation.mdav import Growth, mdav_rounds, vmdav_rounds
+from anon_pipeline.recode.microaggregation.merging import merged
+from anon_pipeline.recode.microaggregation.narrowing import narrowed
+from anon_pipeline.recode.microaggregation.space import Space, make_work
+from anon_pipeline.recode.microaggregation.swapping import kanon_first
+from anon_pipeline.recode.microaggregation.univariate import univariate
+from anon_pipeline.recode.task import SensitiveLimit, Task
+
+__all__ = [
+    "kanon_first_clusters",
+    "mdav_clusters",
+    "merge_clusters",
+    "tclose_first_clusters",
+    "univariate_clusters",
+    "vmdav_clusters",
+]
+
+_STEP = 50_000_000
+"""Cells that one kernel call looks at: a tenth of a second or so."""
+
+
+def _rounds(space: Space, left: int, passes: int) -> int:
+    """Return how many clusters one kernel call may form."""
+    return max(1, _STEP // (max(1, left) * passes * max(1, len(space.numbers) + len(space.categories))))
+
+
+def _mdav(space: Space, k: int) -> NDArray[np.int64]:
+    """Form clusters by MDAV, (n,)."""
+    work, n = make_work(space, k), space.records
+    labels, state = np.empty(n, np.int64), np.array([n, 0], np.int64)
+    while state[0]:
+        mdav_rounds(space.taxonomies, work, labels, state, k, _rounds(space, int(state[0]), 4))
+        space.told(n - int(state[0]))
+    return labels
+
+
+def _vmdav(space: Space, k: int, gamma: float) -> NDArray[np.int64]:
+    """Form clusters by V-MDAV, (n,); records left over join the cluster with the nearest centroid."""
+    tree, work, n = space.taxonomies, make_work(space, k), space.records
+    center(tree, work, n)
+    measure(tree, work, 0, n)
+    queue = np.lexsort((-work.ids, -work.distances))
+    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0], np.int64)
+    growth = Growth(labels, state, queue, np.empty(n), np.arange(n))
+    while state[0] >= k:
+        vmdav_rounds(tree, work, growth, k, gamma, _rounds(space, int(state[0]), 3 * k))
+        space.told(n - int(state[0]))
+    return _assigned(space, labels)
+
+
+def _assigned(space: Space, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Put each record without a cluster into the (first) one whose centroid is nearest, (n,)."""
+    tree, work, left = space.taxonomies, make_work(space, 1), np.flatnonzero(labels < 0)
+    if not len(left):
+        return labels
+    clusters, m = make_clusters(space, labels), int(labels.max()) + 1
+    near = work._replace(
+        numbers=np.ascontiguousarray(space.numbers[:, left]),
+        categories=np.ascontiguousarray(space.categories[:, left]),
+    )
+    least, best, some = (
+        np.full(len(left), np.inf),
+        np.zeros(len(left), np.int64),
+        _rounds(space, len(left), 1),
+    )
+    for begin in range(0, m, some):
+        assign(tree, near, clusters, (begin, min(m, begin + some)), (least, best))
+    found = labels.copy()
+    found[left] = best
+    return found
+
+
+def _ordered_limit(limits: tuple[SensitiveLimit, ...]) -> int:
+    """Return which sensitive column is sliced.
+
+    Raises:
+        ValueError: not exactly one ordered column has a t.
+    """
+    fitting = [j for j, x in enumerate(limits) if x.distance == "ordered" and x.t is not None]
+    if len(fitting) != 1:
+        raise ValueError(f"tclose_first must have one ordered sensitive column with t, got {len(fitting)}.")
+    return fitting[0]
+
+
+def _univariate(space: Space, k: int) -> NDArray[np.int64]:
+    """Divide the one numeric column, (n,).
+
+    Raises:
+        ValueError: other columns than one numeric one.
+    """
+    if len(space.numbers) != 1 or len(space.categories):
+        raise ValueError(
+            f"univariate must have one numeric column alone, got {len(space.numbers)} numeric and "
+            f"{len(space.categories)} others."
+        )
+    return univariate(space.numbers[0], k=k)
+
+
+def mdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters by MDAV."""
+    return _mdav(space, task.constraints.k)
+
+
+def vmdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters by V-MDAV, which lets them grow by ``gamma``."""
+    return _vmdav(space, task.constraints.k, task.gamma)
+
+
+def univariate_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Divide one numeric column optimally.
+
+    Raises:
+        ValueError: other columns than one numeric one.
+    """
+    return _univariate(space, task.constraints.k)
+
+
+def merge_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters by MDAV, and merge them until each keeps every limit."""
+    return merged(space, rules_of(task.constraints), _mdav(space, task.constraints.k))
+
+
+def kanon_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters of k, exchange records between them for t, and merge what is left."""
+    rules = rules_of(task.constraints)
+    return merged(space, rules, kanon_first(space, rules, k=task.constraints.k))
+
+
+def tclose_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters that are t-close from the start, by slices of the one ordered column with a limit.
+
+    Raises:
+        ValueError: not exactly one ordered column has a t.
+    """
+    limits = task.constraints.sensitive
+    row = _ordered_limit(limits)
+    return narrowed(space, rules_of(task.constraints), limit=row, t=limits[row].t or 0.0)
