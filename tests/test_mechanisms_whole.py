@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import evidence_from
@@ -23,7 +24,7 @@ from anon_pipeline.facts.recorded import checked_facts
 from anon_pipeline.gate import evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, suite_for, validate
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
-from anon_pipeline.perturb.mechanisms import MECHANISMS, cdf, mean_absolute, pmf, radius
+from anon_pipeline.perturb.mechanisms import cdf, mean_absolute, pmf, radius
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
 from anon_pipeline.perturb.grid import quantize, to_grid
 from anon_pipeline.perturb.mechanisms import Noise
@@ -78,7 +79,7 @@ def noises(policy: Policy) -> tuple[Noise, ...]:
     weights = {
         name: exact_fraction(column.weight)
         for name, column in policy.perturbed.items()
-        if kinds[name] == "discrete_gaussian"
+        if MECHANISMS[kinds[name]].needs_delta
     }
     whole, split = sum(weights.values(), start=Fraction(0)), exact_fraction(delta or 0)
     found = []

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS
 from anon_pipeline.hierarchy import Hierarchy
 
 __all__ = [
-    "CATEGORY_MECHANISMS",
     "LARGEST_EPSILON",
     "STEPS",
     "CategoryNoise",
@@ -39,8 +39,6 @@ __all__ = [
     "pmf",
     "semantic_distances",
 ]
-
-CATEGORY_MECHANISMS = ("randomized_response", "exponential")
 
 LARGEST_EPSILON = 1_000
 """Of a column with categories; there the original goes with probability exp(−500) at most."""
@@ -173,7 +171,7 @@ def exponents(noise: CategoryNoise) -> tuple[Fraction, ...]:
     Source:
         [DB 8.4, (9.5)]; McSherry and Talwar (2007).
     """
-    if noise.mechanism == "randomized_response":
+    if not CATEGORY_MECHANISMS[noise.mechanism].by_distance:
         return (Fraction(0), *[noise.epsilon] * (len(noise.domain.lookups) - 1))
     most = noise.epsilon * _part(noise) / STEPS
     return tuple(most * each for each in level_distances(noise.domain).tolist())

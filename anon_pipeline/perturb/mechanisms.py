@@ -1,7 +1,7 @@
 """One face for all noise mechanisms: what a column's noise is drawn under, and its law by that.
 
-Belongs here: which sampler and which law a mechanism has, and its parameter. Does not belong here: the
-samplers and laws themselves, which records get noise (`noise`).
+Belongs here: asking a mechanism of `catalog.mechanisms` for its parameter, sampler and law. Does not belong
+here: any mechanism, which records get noise (`noise`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anon_pipeline.perturb import gaussian_law, laplace_law, quantiles, samplers, staircase_law, uniform_law
-from anon_pipeline.perturb.discrete_laplace import discrete_laplace, refuse_inexact
+from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.catalog.named import code
+from anon_pipeline.perturb import quantiles
 from anon_pipeline.perturb.keys import Source
+from anon_pipeline.perturb.law import Law
 
 __all__ = [
-    "MECHANISMS",
     "Noise",
     "cdf",
     "clamped",
@@ -34,8 +35,6 @@ __all__ = [
     "variance",
 ]
 
-MECHANISMS = ("discrete_laplace", "staircase", "discrete_gaussian", "uniform")
-
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
@@ -44,9 +43,9 @@ Reals = NDArray[np.float64]
 class Noise:
     """What the noise of a column is drawn under.
 
-    mechanism: one of `MECHANISMS`.
-    epsilon: the column's own ε, exact, > 0; for ``uniform`` a scale and no promise.
-    delta: the column's own δ, in (0, 1); for ``discrete_gaussian``, and only for it.
+    mechanism: name of one in the table, `catalog.mechanisms`.
+    epsilon: the column's own ε, exact, > 0; a scale and no promise for a mechanism that promises nothing.
+    delta: the column's own δ, in (0, 1), for a mechanism that needs one, and only for it.
     inputs: public lowest and highest value in grid units, to which values are moved before the noise; its
         scale is then by their difference. None: by the diameter of each class.
     """
@@ -59,8 +58,9 @@ class Noise:
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:
             raise ValueError(f"mechanism must be one of {', '.join(MECHANISMS)}, got another.")
-        if (self.mechanism == "discrete_gaussian") != (self.delta is not None):
-            raise ValueError("delta must be given for discrete_gaussian, and only for it.")
+        if MECHANISMS[self.mechanism].needs_delta != (self.delta is not None):
+            with_delta = ", ".join(name for name, one in MECHANISMS.items() if one.needs_delta)
+            raise ValueError(f"delta must be given for {with_delta}, and only for it.")
         if self.delta is not None and not 0 < self.delta < 1:
             raise ValueError(f"delta must be in (0, 1), got {self.delta}.")
         if self.inputs is not None and self.inputs[0] >= self.inputs[1]:
@@ -91,20 +91,11 @@ def parameters(noise: Noise, sensitivity: Integers) -> Integers:
         noise: of the column.
         sensitivity: (m,) grid units, ≥ 0.
     Returns:
-        (m,) the sensitivity itself for ``discrete_laplace`` and ``staircase``; σ in sixteenths of a grid unit
-        for ``discrete_gaussian``; the half width for ``uniform``.
+        (m,) such as the sensitivity itself, or σ in sixteenths of a grid unit; see each mechanism.
     Raises:
         PolicyError, InputError: noise that could not be drawn exactly.
     """
-    refuse_inexact(sensitivity, noise.epsilon)
-    if noise.mechanism == "uniform":
-        return uniform_law.half_width(sensitivity, noise.epsilon)
-    if noise.delta is None:
-        return sensitivity
-    largest = samplers.LARGEST_SIGMA
-    found = gaussian_law.calibrated(sensitivity, float(noise.epsilon), float(noise.delta), most=largest)
-    samplers.refuse_wide(found)
-    return found
+    return _law(noise).parameters(noise, sensitivity)
 
 
 def draw(noise: Noise, wanted: Integers, *, entropy: Source) -> Integers:
@@ -117,13 +108,7 @@ def draw(noise: Noise, wanted: Integers, *, entropy: Source) -> Integers:
     Returns:
         (n,) grid units, independent.
     """
-    if noise.mechanism == "discrete_laplace":
-        return discrete_laplace(wanted, noise.epsilon, entropy=entropy)
-    if noise.mechanism == "staircase":
-        return samplers.staircase(wanted, noise.epsilon, entropy=entropy)
-    if noise.mechanism == "discrete_gaussian":
-        return samplers.discrete_gaussian(wanted, entropy=entropy)
-    return samplers.uniform(wanted, entropy=entropy)
+    return _law(noise).draw(noise, wanted, entropy)
 
 
 def scales(noise: Noise, sensitivity: ArrayLike) -> Reals:
@@ -133,31 +118,21 @@ def scales(noise: Noise, sensitivity: ArrayLike) -> Reals:
         noise: of the column.
         sensitivity: whole grid units, ≥ 0, any shape.
     Returns:
-        Sensitivity/ε for ``discrete_laplace`` and ``staircase``, σ for ``discrete_gaussian``, the half width
-        for ``uniform``.
+        Sensitivity/ε, σ, or the half width; see each mechanism.
     Raises:
         InputError: noise that could not be drawn exactly.
     """
-    exact = np.asarray(sensitivity, np.int64)
-    if noise.mechanism in ("discrete_laplace", "staircase"):
-        return exact / float(noise.epsilon)
-    found = parameters(noise, exact.reshape(-1)).reshape(exact.shape)
-    return found / (1 if noise.delta is None else gaussian_law.STEPS)
+    return _law(noise).scale(noise, sensitivity)
+
+
+def _law(noise: Noise) -> Law:
+    law: Law = code(MECHANISMS[noise.mechanism].law)
+    return law
 
 
 def _shape(noise: Noise, sensitivity: ArrayLike) -> tuple[ArrayLike, ...]:
     """Return the arguments by which the mechanism's law knows the noise."""
-    if noise.mechanism == "staircase":
-        return sensitivity, float(noise.epsilon)
-    return (scales(noise, sensitivity),)
-
-
-_LAWS = {
-    "discrete_laplace": laplace_law,
-    "staircase": staircase_law,
-    "discrete_gaussian": gaussian_law,
-    "uniform": uniform_law,
-}
+    return _law(noise).shape(noise, sensitivity)
 
 
 def pmf(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
@@ -168,26 +143,26 @@ def pmf(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
         z: whole grid units, broadcasts with ``sensitivity``.
         sensitivity: whole grid units, ≥ 0.
     """
-    found: Reals = _LAWS[noise.mechanism].pmf(z, *_shape(noise, sensitivity))
+    found: Reals = _law(noise).closed.pmf(z, *_shape(noise, sensitivity))
     return found
 
 
 def cdf(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
     """Probability that the noise is at most z; see `pmf`."""
-    found: Reals = _LAWS[noise.mechanism].cdf(z, *_shape(noise, sensitivity))
+    found: Reals = _law(noise).closed.cdf(z, *_shape(noise, sensitivity))
     return found
 
 
 def mean_absolute(noise: Noise, sensitivity: ArrayLike) -> Reals:
     """E|Z| in grid units; see `pmf`."""
-    found: Reals = _LAWS[noise.mechanism].mean_absolute(*_shape(noise, sensitivity))
+    found: Reals = _law(noise).closed.mean_absolute(*_shape(noise, sensitivity))
     return found
 
 
 def excess(noise: Noise, m: ArrayLike, sensitivity: ArrayLike) -> Reals:
     """E max(Z − m, 0) in grid units, for whole m of either sign, or ±∞ (0 and ∞); see `pmf`."""
     wanted = np.asarray(m, np.float64)
-    beyond: Reals = _LAWS[noise.mechanism].excess(np.abs(wanted), *_shape(noise, sensitivity))
+    beyond: Reals = _law(noise).closed.excess(np.abs(wanted), *_shape(noise, sensitivity))
     return beyond + np.maximum(-wanted, 0.0)  # E(Z − m) is −m, and the noise is symmetric
 
 
@@ -227,7 +202,7 @@ def shifts(
 
 def variance(noise: Noise, sensitivity: ArrayLike) -> Reals:
     """E Z² in squared grid units; see `pmf`."""
-    found: Reals = _LAWS[noise.mechanism].variance(*_shape(noise, sensitivity))
+    found: Reals = _law(noise).closed.variance(*_shape(noise, sensitivity))
     return found
 
 
@@ -250,8 +225,8 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
         sensitivity: (m,) whole grid units, ≥ 0.
         confidence: in (0, 1).
     Returns:
-        (m,) grid units: for ``discrete_laplace`` −(sensitivity/ε)·ln(1−c), else the smallest whole r with
-        P(|noise| ≤ r) ≥ c.
+        (m,) grid units: in closed form where the mechanism has one (discrete Laplace:
+        −(sensitivity/ε)·ln(1−c)), else the smallest whole r with P(|noise| ≤ r) ≥ c.
     Raises:
         ValueError: a confidence outside (0, 1).
     Source:
@@ -259,10 +234,11 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, both excluded, got {confidence}.")
-    if noise.mechanism == "discrete_laplace":
-        return scales(noise, sensitivity) * -np.log1p(-confidence)
+    closed_form = _law(noise).radius
+    if closed_form is not None:
+        return closed_form(scales(noise, sensitivity), confidence)
     distinct, places = np.unique(sensitivity, return_inverse=True)
-    law, shape = _LAWS[noise.mechanism], _shape(noise, distinct)
+    law, shape = _law(noise).closed, _shape(noise, distinct)
     found = quantiles.smallest(
         lambda m: law.beyond(m, *shape),
         1 - confidence,

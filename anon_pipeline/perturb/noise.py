@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
@@ -113,7 +114,7 @@ def perturb(
     Source:
         [KE] section IV; METHODS 5.
     """
-    noises = [Noise("discrete_laplace", epsilon) for epsilon in epsilons]
+    noises = [Noise(DEFAULT_MECHANISM, epsilon) for epsilon in epsilons]
     return add_noise(values, classes, noises=noises, entropy=entropy, bounds=bounds, names=names)
 
 

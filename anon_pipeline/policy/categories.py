@@ -7,12 +7,13 @@ columns of numbers (`columns`), rules between columns and sections (`rules`, `me
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allowed import Allowing
-from anon_pipeline.policy.fields import CategoryMechanism, Mechanism, Plain, Real
+from anon_pipeline.policy.fields import CategoryMechanism, Plain, Real
 from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
 from anon_pipeline.policy.marks import COUNTED, SHOWN
 
@@ -21,7 +22,10 @@ __all__ = ["MOST_VALUES", "PerturbCategories", "has_categories"]
 MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""
 
-_FITTING = "randomized_response, exponential (with a hierarchy)"
+_FITTING = ", ".join(
+    f"{name} (with a hierarchy)" if one.by_distance else name for name, one in CATEGORY_MECHANISMS.items()
+)
+_WITHOUT_HIERARCHY = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if not one.by_distance)
 
 
 class PerturbCategories(Allowing):
@@ -46,13 +50,13 @@ class PerturbCategories(Allowing):
         if not isinstance(given, Mapping):
             return given
         wanted = given.get("mechanism")
-        if isinstance(wanted, str) and wanted in get_args(Mechanism):
+        if isinstance(wanted, str) and wanted in MECHANISMS:
             raise ValueError(f"mechanism: {wanted} is for numbers. For categories fit {_FITTING}.")
         strange = sorted(set(map(str, given)) - set(cls.model_fields))
         if strange and not {"values", "hierarchy"} & set(given):
             raise ValueError(
                 f"mechanism: {wanted} is for categories (with values or a hierarchy), not for numbers. For "
-                f"numbers fit {', '.join(get_args(Mechanism))}."
+                f"numbers fit {', '.join(MECHANISMS)}."
             )
         known = sorted(strange_key for strange_key in strange if strange_key in _OF_NUMBERS)
         if known:
@@ -66,10 +70,10 @@ class PerturbCategories(Allowing):
     def _public(self) -> PerturbCategories:
         if (self.values is None) == (self.hierarchy is None):
             raise ValueError("exactly one of values and hierarchy must be given, the column's public domain")
-        if self.hierarchy is None and self.mechanism == "exponential":
+        if self.hierarchy is None and CATEGORY_MECHANISMS[self.mechanism].by_distance:
             raise ValueError(
-                "mechanism: exponential needs a hierarchy, whose distances it keeps. Without one fits "
-                "randomized_response."
+                f"mechanism: {self.mechanism} needs a hierarchy, whose distances it keeps. Without one fits "
+                f"{_WITHOUT_HIERARCHY}."
             )
         if self.hierarchy is not None and not isinstance(self.hierarchy, Tree):
             raise ValueError("hierarchy must be a tree: its leaves are the public domain, whatever the data")
@@ -116,5 +120,5 @@ def has_categories(column: Mapping[str, Any]) -> bool:
     """Tell whether a perturb column, as written, is one of categories: by its domain, or its mechanism."""
     mechanism = column.get("mechanism")
     return bool({"values", "hierarchy"} & set(column)) or (
-        isinstance(mechanism, str) and mechanism in get_args(CategoryMechanism)
+        isinstance(mechanism, str) and mechanism in CATEGORY_MECHANISMS
     )

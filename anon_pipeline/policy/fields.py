@@ -5,12 +5,14 @@ Belongs here: types that several models share. Does not belong here: any section
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.spelling import escaped, plain
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.named import one_of
 
 __all__ = [
     "CategoryMechanism",
@@ -53,8 +55,11 @@ Reason = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
 Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
-Mechanism = Literal["discrete_laplace", "staircase", "discrete_gaussian", "uniform"]
-CategoryMechanism = Literal["randomized_response", "exponential"]
+if TYPE_CHECKING:
+    Mechanism = str
+    CategoryMechanism = str
+else:
+    Mechanism, CategoryMechanism = one_of(MECHANISMS), one_of(CATEGORY_MECHANISMS)
 Share = Annotated[Real, Field(ge=0, le=1)]
 
 

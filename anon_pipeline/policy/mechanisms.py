@@ -5,27 +5,21 @@ Belongs here: rules on mechanisms, ε and δ. Does not belong here: other rules 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from anon_pipeline.catalog.mechanisms import (
+    CATEGORY_MECHANISMS,
+    DEFAULT_MECHANISM,
+    MECHANISMS,
+    Mechanism,
+    fitting,
+)
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
-from anon_pipeline.policy.fields import Mechanism
 
-__all__ = [
-    "CATEGORY_EPSILON",
-    "SMALLEST_DELTA",
-    "STAIRCASE_EPSILON",
-    "broken_mechanisms",
-    "without_public_scale",
-]
-
-STAIRCASE_EPSILON = 10
-"""Largest ε of a column with staircase noise: its sampler tries again about exp(ε/2)/2 times."""
+__all__ = ["SMALLEST_DELTA", "broken_mechanisms", "without_public_scale"]
 
 SMALLEST_DELTA = 1e-12
-
-CATEGORY_EPSILON = 1_000
-"""Largest ε of a column with categories."""
 
 
 def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
@@ -43,41 +37,54 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
         for name in columns
         if isinstance(columns[name], Perturb)
     }
-    by_kind = {kind: [name for name, own in kinds.items() if own == kind] for kind in get_args(Mechanism)}
-    gaussian, uniform = by_kind["discrete_gaussian"], by_kind["uniform"]
-    if gaussian and section.delta is None:
+    chosen = {name: MECHANISMS[kind] for name, kind in kinds.items()}
+    yield from _delta([name for name, one in chosen.items() if one.needs_delta], chosen, section)
+    unpromised = [name for name, one in chosen.items() if one.promises == "nothing"]
+    if unpromised and not section.without_guarantee:
         yield (
-            f"perturb.delta: must be given for mechanism: discrete_gaussian in {', '.join(gaussian)}. "
-            "Without one fit discrete_laplace, staircase."
+            f"perturb.without_guarantee: must be true for mechanism: {_kinds(unpromised, chosen)} in "
+            f"{', '.join(unpromised)}, which guarantees nothing. These guarantee ε: {fitting()}."
         )
-    if not gaussian and section.delta is not None:
-        yield "perturb.delta: must be left out when no column has mechanism: discrete_gaussian"
-    if uniform and not section.without_guarantee:
+    if not unpromised and section.without_guarantee:
+        names = ", ".join(name for name, one in MECHANISMS.items() if one.promises == "nothing")
+        yield f"perturb.without_guarantee: must be left out when no column has mechanism: {names}"
+    yield from _shares(columns, section, chosen)
+    uncounted = [name for name, one in chosen.items() if not one.counted]
+    if sections.get("budget") is not None and uncounted:
+        fits = " or ".join(name for name, one in MECHANISMS.items() if one.counted)
         yield (
-            f"perturb.without_guarantee: must be true for mechanism: uniform in {', '.join(uniform)}, which "
-            "guarantees nothing. These guarantee ε: discrete_laplace, staircase, discrete_gaussian."
+            f"budget: counts ε alone, so that every column must have mechanism: {fits}, got others in "
+            f"{', '.join(uncounted)}"
         )
-    if not uniform and section.without_guarantee:
-        yield "perturb.without_guarantee: must be left out when no column has mechanism: uniform"
-    yield from _shares(columns, section, by_kind)
-    if sections.get("budget") is not None and (gaussian or uniform):
+
+
+def _kinds(names: Sequence[str], chosen: Mapping[str, Mechanism]) -> str:
+    return ", ".join(dict.fromkeys(chosen[name].name for name in names))
+
+
+def _delta(with_delta: list[str], chosen: Mapping[str, Mechanism], section: Any) -> Iterator[str]:
+    """Yield whether δ is given where, and only where, a mechanism needs it."""
+    if with_delta and section.delta is None:
         yield (
-            "budget: counts ε alone, so that every column must have mechanism: discrete_laplace or "
-            f"staircase, got others in {', '.join(name for name in kinds if name in {*gaussian, *uniform})}"
+            f"perturb.delta: must be given for mechanism: {_kinds(with_delta, chosen)} in "
+            f"{', '.join(with_delta)}. Without one fit {fitting(promises=('epsilon',))}."
         )
+    if not with_delta and section.delta is not None:
+        names = ", ".join(name for name, one in MECHANISMS.items() if one.needs_delta)
+        yield f"perturb.delta: must be left out when no column has mechanism: {names}"
 
 
 def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, str]:
     """Return why the noise of a perturb column cannot stay over releases, by the names of such columns.
 
     The scale of noise is public where it comes from the policy alone: numbers with ``sensitivity: declared``,
-    and categories, whose domain is listed. Uniform noise has no ε that could have been paid.
+    and categories, whose domain is listed. Noise that promises nothing has no ε that could have been paid.
 
     Args:
         columns: parsed columns by name; one that did not parse is None.
         section: ``perturb``; None without noise.
     Returns:
-        ``class`` or ``uniform`` by name, in the order of the columns.
+        ``class`` or ``no promise`` by name, in the order of the columns.
     """
     found = {}
     for name, column in columns.items():
@@ -85,35 +92,47 @@ def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, 
             continue
         if column.sensitivity == "class":
             found[name] = "class"
-        elif (column.mechanism or getattr(section, "mechanism", None)) == "uniform":
-            found[name] = "uniform"
+            continue
+        kind: str = column.mechanism or getattr(section, "mechanism", None) or DEFAULT_MECHANISM
+        if MECHANISMS[kind].promises == "nothing":
+            found[name] = "no promise"
     return found
 
 
-def _shares(columns: Mapping[str, Any], section: Any, by_kind: Mapping[str, list[str]]) -> Iterator[str]:
+def _shares(columns: Mapping[str, Any], section: Any, chosen: Mapping[str, Mechanism]) -> Iterator[str]:
     """Yield which columns' shares of ε and δ their mechanism could not draw."""
     categories = [name for name, column in columns.items() if isinstance(column, PerturbCategories)]
-    weights = {name: columns[name].weight for names in (*by_kind.values(), categories) for name in names}
+    weights = {name: columns[name].weight for name in (*chosen, *categories)}
     whole = sum(weights.values())
-    large = [name for name in categories if section.epsilon * weights[name] / whole > CATEGORY_EPSILON]
-    if large:
-        yield (
-            f"perturb.epsilon: must leave at most {CATEGORY_EPSILON:,} for a column with categories, got "
-            f"more for {', '.join(large)}"
-        )
-    sharp = [
-        name for name in by_kind["staircase"] if section.epsilon * weights[name] / whole > STAIRCASE_EPSILON
-    ]
-    if sharp:
-        yield (
-            f"perturb.epsilon: must leave at most {STAIRCASE_EPSILON} for a column with mechanism: "
-            f"staircase, got more for {', '.join(sharp)}. Beyond fit discrete_laplace, discrete_gaussian."
-        )
-    gaussian = sum(weights[name] for name in by_kind["discrete_gaussian"])
+    for kind in CATEGORY_MECHANISMS.values():
+        large = [
+            name
+            for name in categories
+            if columns[name].mechanism == kind.name
+            and section.epsilon * weights[name] / whole > kind.most_epsilon
+        ]
+        if large:
+            yield (
+                f"perturb.epsilon: must leave at most {kind.most_epsilon:,} for a column with categories, "
+                f"got more for {', '.join(large)}"
+            )
+    for limited in (one for one in MECHANISMS.values() if one.most_epsilon is not None):
+        most = limited.most_epsilon or 0
+        sharp = [name for name, one in chosen.items() if one is limited]
+        sharp = [name for name in sharp if section.epsilon * weights[name] / whole > most]
+        if sharp:
+            beyond = [one for one in MECHANISMS.values() if one.most_epsilon is None]
+            fits = ", ".join(one.name for one in beyond if one.promises != "nothing")
+            yield (
+                f"perturb.epsilon: must leave at most {most:g} for a column with mechanism: {limited.name}, "
+                f"got more for {', '.join(sharp)}. Beyond fit {fits}."
+            )
+    with_delta = [name for name, one in chosen.items() if one.needs_delta]
+    together = sum(weights[name] for name in with_delta)
     small = [
         name
-        for name in by_kind["discrete_gaussian"]
-        if section.delta is not None and section.delta * weights[name] / gaussian < SMALLEST_DELTA
+        for name in with_delta
+        if section.delta is not None and section.delta * weights[name] / together < SMALLEST_DELTA
     ]
-    if small and len(by_kind["discrete_gaussian"]) > 1:
+    if small and len(with_delta) > 1:
         yield f"perturb.delta: must leave at least 1e-12 for each column, got less for {', '.join(small)}"

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
 from anon_pipeline.policy.allowed import allowed_identifiers
 from anon_pipeline.policy.columns import (
     Column,
@@ -205,7 +206,7 @@ class Policy(Strict):
     @property
     def mechanisms(self) -> dict[str, str]:
         """Kind of noise of each perturb column with numbers, its own or the section's, in their order."""
-        default = "discrete_laplace" if self.perturb is None else self.perturb.mechanism
+        default = DEFAULT_MECHANISM if self.perturb is None else self.perturb.mechanism
         return {name: column.mechanism or default for name, column in self.perturbed.items()}
 
     @property
@@ -216,9 +217,8 @@ class Policy(Strict):
     @property
     def promised_epsilon(self) -> float | None:
         """ε of one record; None without noise, and where a column's noise guarantees nothing."""
-        if self.perturb is None or "uniform" in self.mechanisms.values():
-            return None
-        return self.perturb.epsilon
+        nothing = any(MECHANISMS[kind].promises == "nothing" for kind in self.mechanisms.values())
+        return None if self.perturb is None or nothing else self.perturb.epsilon
 
     @property
     def gate_k(self) -> int:

@@ -33,7 +33,7 @@ def broken_since(sections: Mapping[str, Any]) -> list[str]:
         return []
     without = without_public_scale(columns, section)
     scaled = [name for name, why in without.items() if why == "class"]
-    uniform = [name for name, why in without.items() if why == "uniform"]
+    uniform = [name for name, why in without.items() if why == "no promise"]
     found = []
     if scaled:
         found.append(

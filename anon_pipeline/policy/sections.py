@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.fields import LocalPath, Mechanism, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
@@ -78,7 +79,7 @@ class PerturbSection(Strict):
         gt=0, description="ε of one record, for all of its perturb columns together."
     )
     mechanism: Annotated[Mechanism, SHOWN] = Field(
-        "discrete_laplace", description="Kind of noise, of columns that name none themselves."
+        DEFAULT_MECHANISM, description="Kind of noise, of columns that name none themselves."
     )
     delta: Annotated[Real | None, SHOWN] = Field(
         None,

@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.limits.table import demands
-from anon_pipeline.perturb.category_law import CATEGORY_MECHANISMS, CategoryNoise
+from anon_pipeline.perturb.category_law import CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
@@ -22,18 +23,9 @@ from anon_pipeline.publish import promises
 
 __all__ = ["guarantee"]
 
-_NAMED = {
-    "discrete_laplace": "discrete Laplace",
-    "staircase": "staircase",
-    "discrete_gaussian": "discrete Gaussian",
-    "uniform": "uniform",
-}
-_CHOSEN = {
-    "randomized_response": "Released as a value of a public list, which is the person's own or any other at "
-    "random (randomized response)",
-    "exponential": "Released as a random value of a public hierarchy, near ones likelier than far ones "
-    "(exponential mechanism)",
-}
+
+def _promises(mechanism: str) -> bool:
+    return MECHANISMS[mechanism].promises != "nothing"
 
 
 def guarantee(policy: Policy) -> list[str]:
@@ -57,11 +49,11 @@ def _noisy(policy: Policy) -> Iterator[str]:
     kinds, chosen = _by_kind(policy), _by_choice(policy)
     for (mechanism, sensitivity), columns in kinds.items():
         yield _row(mechanism, sensitivity, columns)
-    if any(mechanism != "uniform" and sensitivity == "class" for mechanism, sensitivity in kinds):
+    if any(_promises(mechanism) and sensitivity == "class" for mechanism, sensitivity in kinds):
         yield f"{promises.FIXED} {promises.EQUAL}"
     for mechanism, choices in chosen.items():
         yield _chosen(mechanism, choices)
-    if sum(mechanism != "uniform" for mechanism, _ in kinds) + len(chosen) > 1:
+    if sum(_promises(mechanism) for mechanism, _ in kinds) + len(chosen) > 1:
         yield f"Together these columns spend {_said(_spent(_all(policy)))}: in one row the factors multiply."
     yield from _whole(policy)
     declared = all(sensitivity == "declared" for _, sensitivity in kinds)
@@ -90,7 +82,7 @@ def _whole(policy: Policy) -> Iterator[str]:
     epsilon, delta = _spent(_all(policy))
     if not epsilon:
         return
-    unpromised = "uniform" in policy.mechanisms.values()
+    unpromised = not all(map(_promises, policy.mechanisms.values()))
     if not unpromised:
         yield promises.exchanged(epsilon, delta)
     if policy.suppress.confidence is not None:
@@ -131,7 +123,7 @@ def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
     """Return the perturb columns with numbers and their noise, sorted, by mechanism and sensitivity."""
     drawn = dict(zip(policy.perturbed, noises(policy), strict=True))
     found: dict[tuple[str, str], dict[str, Noise]] = {}
-    for kind in itertools.product(_NAMED, ("class", "declared")):
+    for kind in itertools.product(MECHANISMS, ("class", "declared")):
         columns = {
             name: drawn[name]
             for name, column in sorted(policy.perturbed.items(), key=itemgetter(0))
@@ -156,14 +148,15 @@ def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
     """Say what one mechanism for categories promises of its columns."""
     epsilon, _ = _spent(columns.values())
     return (
-        f"{_CHOSEN[mechanism]}: {', '.join(columns)}. {promises.LOCAL.format(promises.times(epsilon))} "
+        f"{CATEGORY_MECHANISMS[mechanism].released}: {', '.join(columns)}. "
+        f"{promises.LOCAL.format(promises.times(epsilon))} "
         f"({_local('ε', columns)}, {_said((epsilon, Fraction(0)))})."
     )
 
 
 def _spent(drawn: Iterable[Noise | CategoryNoise]) -> tuple[Fraction, Fraction]:
     """Return the ε and the δ of columns together; noise without a promise has none."""
-    promised = [noise for noise in drawn if noise.mechanism != "uniform"]
+    promised = [noise for noise in drawn if not isinstance(noise, Noise) or _promises(noise.mechanism)]
     deltas = [noise.delta for noise in promised if isinstance(noise, Noise) and noise.delta is not None]
     return sum((noise.epsilon for noise in promised), Fraction(0)), sum(deltas, Fraction(0))
 
@@ -182,18 +175,19 @@ def _local(kind: str, columns: Collection[str]) -> str:
 def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
     """Say what one kind of noise promises of its columns in one row."""
     names = ", ".join(columns)
-    if mechanism == "uniform":
-        return f"Released with random noise that guarantees nothing (uniform): {names}. {promises.UNPROMISED}"
+    words = MECHANISMS[mechanism].words
+    if not _promises(mechanism):
+        return f"Released with random noise that guarantees nothing ({words}): {names}. {promises.UNPROMISED}"
     epsilon, delta = _spent(columns.values())
     kind, most = "(ε, δ)" if delta else "ε", promises.times(epsilon, delta)
     if sensitivity == "declared":
         return (
-            f"Released with random noise of a public scale ({_NAMED[mechanism]}): {names}. "
+            f"Released with random noise of a public scale ({words}): {names}. "
             f"{promises.LOCAL.format(most)} ({_local(kind, columns)}, {_said((epsilon, delta))})."
         )
     together = " for all of these columns together" if len(columns) > 1 else ""
     return (
-        f"Released with random noise scaled to the class ({_NAMED[mechanism]}): {names}. "
+        f"Released with random noise scaled to the class ({words}): {names}. "
         f"{promises.ROW.format(most)} ({kind}-indistinguishable, {_said((epsilon, delta))}{together})."
     )
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import noises
-from anon_pipeline.perturb.category_law import CATEGORY_MECHANISMS, CategoryNoise
+from anon_pipeline.perturb.category_law import CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
@@ -111,10 +111,7 @@ def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
 def _by_choice(policy: Policy) -> dict[str, dict[str, CategoryNoise]]:
     """Return the perturb columns with categories, sorted, by mechanism."""
     drawn = sorted(category_noises(policy).items(), key=itemgetter(0))
-    found = {
-        kind: {name: noise for name, noise in drawn if noise.mechanism == kind}
-        for kind in CATEGORY_MECHANISMS
-    }
+    found = {kind: {name: noise for name, noise in drawn if noise.mechanism == kind} for kind in _CHOSEN}
     return {kind: columns for kind, columns in found.items() if columns}
 
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy.stats import power_divergence
 
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.written import tree_levels
 from anon_pipeline.perturb.category_law import (
-    CATEGORY_MECHANISMS,
     LARGEST_EPSILON,
     STEPS,
     CategoryNoise,

@@ -35,7 +35,7 @@ from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.perturb.samplers import LARGEST_SIGMA, discrete_gaussian, staircase, uniform
 from anon_pipeline.perturb.staircase_kernel import geometric
 
-NEW = MECHANISMS[1:]
+NEW = tuple(MECHANISMS)[1:]
 SAMPLES = 200_000
 DELTA = Fraction(1, 10**5)
 

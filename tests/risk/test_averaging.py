@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.perturb.mechanisms import MECHANISMS, Noise, pmf
+from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.perturb.mechanisms import Noise, pmf
 from anon_pipeline.risk.averaging import averaging_risk, expected_averaging_risk
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
 

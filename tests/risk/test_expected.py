@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.perturb import mechanisms
-from anon_pipeline.perturb.mechanisms import MECHANISMS, Noise
+from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.expected import ExpectedRisk, NoiseLaw, expected_risk
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import AnonPipelineError, StageCrashed, private_stage
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.evidence.measures import class_intervals
 from anon_pipeline.gate.great_expectations.arrays import (
     NoisyColumns,
@@ -167,7 +168,7 @@ def suppressed_share(frame: pd.DataFrame, wanted: Wanted) -> float:
 def _noises(wanted: Wanted) -> list[Noise]:
     """Return what each perturb column's noise is drawn under."""
     if wanted.get("noises") is None:
-        return [Noise("discrete_laplace", exact_fraction(epsilon)) for epsilon in wanted["epsilons"]]
+        return [Noise(DEFAULT_MECHANISM, exact_fraction(epsilon)) for epsilon in wanted["epsilons"]]
     return [
         Noise(
             noise["mechanism"],

@@ -17,6 +17,7 @@ import pandas as pd
 from great_expectations.data_context import EphemeralDataContext
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
 
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.gate.great_expectations.attack_arguments import attack_arguments
@@ -193,7 +194,7 @@ def _coding(policy: Policy, name: str, hierarchies: Path) -> dict[str, Any]:
 def _noises(policy: Policy) -> list[dict[str, Any]] | None:
     """Return the noise of each perturb column; None where all is discrete Laplace by class."""
     found = noises(policy)
-    if all(noise.mechanism == "discrete_laplace" and noise.inputs is None for noise in found):
+    if all(noise.mechanism == DEFAULT_MECHANISM and noise.inputs is None for noise in found):
         return None
     return [
         {

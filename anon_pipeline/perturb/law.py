@@ -1,0 +1,53 @@
+"""What every mechanism of numbers offers: its parameter, its sampler, its law.
+
+Belongs here: the protocol, and what is the same for most. Does not belong here: any mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anon_pipeline.perturb.keys import Source
+
+__all__ = ["Drawn", "Law"]
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+class Drawn(Protocol):
+    """What noise is drawn under, see `mechanisms.Noise`."""
+
+    @property
+    def epsilon(self) -> Fraction: ...  # noqa: D102
+    @property
+    def delta(self) -> Fraction | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Law:
+    """One mechanism.
+
+    closed: module with its law in closed form: ``pmf(z, *shape)``, ``cdf(z, *shape)``, ``beyond(m, *shape)``,
+        ``excess(m, *shape)``, ``mean_absolute(*shape)``, ``variance(*shape)``.
+    parameters: from what is drawn under and sensitivities, (m,), to the whole numbers that ``draw`` takes.
+    draw: from what is drawn under and the parameter of each element, (n,), to its noise, (n,) grid units.
+    scale: from what is drawn under and sensitivities of any shape to the noise's scale in grid units.
+    shape: the arguments by which the closed form knows the noise; default: its scale.
+    radius: how far an original may lie from its released value with a confidence, where that has a closed
+        form; else it is found by ``closed.beyond``.
+    """
+
+    closed: ModuleType
+    parameters: Callable[[Drawn, Integers], Integers]
+    draw: Callable[[Drawn, Integers, Source], Integers]
+    scale: Callable[[Drawn, ArrayLike], Reals]
+    shape: Callable[[Drawn, ArrayLike], tuple[ArrayLike, ...]]
+    radius: Callable[[Reals, float], Reals] | None = None
