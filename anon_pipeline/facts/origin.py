@@ -20,7 +20,7 @@ from anon_pipeline.facts.records import (
     SuppressedFacts,
 )
 from anon_pipeline.policy.columns import Generalize, Sensitive
-from anon_pipeline.policy.hierarchies import Table
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["broken_origin", "hierarchy_digests"]
@@ -38,7 +38,8 @@ def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
         InputError: one that cannot be read.
     """
     columns = {n: c for n, c in policy.columns.items() if isinstance(c, (Generalize, Sensitive))}
-    paths = {name: c.hierarchy.table for name, c in columns.items() if isinstance(c.hierarchy, Table)}
+    files = {name: hierarchy_kind(column.hierarchy).file for name, column in columns.items()}
+    paths = {name: getattr(columns[name].hierarchy, file) for name, file in files.items() if file is not None}
     try:
         return {name: digest_file(folder / path) for name, path in sorted(paths.items())}
     except OSError as error:

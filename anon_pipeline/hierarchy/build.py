@@ -1,11 +1,12 @@
 """The hierarchy that a policy describes, for the values that a column has.
 
-Belongs here: choosing the kind, casting the column to it, coding each record. Does not belong here: files
-other than hierarchy tables, the rules of one kind.
+Belongs here: one function for each kind, as the policy's table of hierarchies names them: it casts the column
+and codes each record. Does not belong here: files other than hierarchy tables, how levels are computed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import dates, finite_numbers, texts
+from anon_pipeline.catalog.named import code
 from anon_pipeline.hierarchy.computed import (
     date_levels,
     interval_levels,
@@ -30,13 +32,16 @@ from anon_pipeline.policy.hierarchies import (
     HierarchySpec,
     Intervals,
     Mask,
-    Numbers,
     Order,
     Table,
     Tree,
+    hierarchy_kind,
 )
 
 __all__ = ["code_column"]
+
+_Columns = list[NDArray[np.object_]]
+_Levels = Callable[[NDArray[np.object_]], _Columns]
 
 
 def code_column(
@@ -74,28 +79,8 @@ def _coded_values(
     column: pd.Series, spec: HierarchySpec | None, folder: Path
 ) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code values one by one; `code_column` asks for the distinct ones where that is all they depend on."""
-    name = str(column.name)
-    if isinstance(spec, Intervals):
-        return _intervals(name, column, spec)
-    if isinstance(spec, Numbers):
-        return _numbers(name, column)
-    if isinstance(spec, Dates):
-        return _dates(name, column, spec)
-    values = texts(column)
-    if isinstance(spec, Order):
-        codes, hierarchy = _written(name, values, suppress_levels(np.array(spec.order, dtype=object)))
-        return codes, replace(hierarchy, ordered=True)
-    if isinstance(spec, (Table, Tree)):
-        levels = (
-            read_table(folder / spec.table, separator=spec.separator)
-            if isinstance(spec, Table)
-            else tree_levels(name, spec.tree)
-        )
-        return _written(name, values, levels)
-    codes, leaves = _distinct(values)
-    present = np.asarray(leaves, dtype=object)
-    levels = mask_levels(present, spec.mask) if isinstance(spec, Mask) else suppress_levels(present)
-    return _coded(codes, from_columns(name, levels, missing=bool((codes < 0).any())), present)
+    found: tuple[NDArray[np.int64], Hierarchy] = code(hierarchy_kind(spec).builds)(column, spec, folder)
+    return found
 
 
 def _distinct(values: pd.Series) -> tuple[NDArray[np.int64], pd.Index]:
@@ -130,33 +115,86 @@ def _written(
     return codes, hierarchy
 
 
-def _numbers(name: str, column: pd.Series) -> tuple[NDArray[np.int64], Hierarchy]:
-    codes, leaves = _distinct(finite_numbers(column))
-    numbers = leaves.to_numpy(np.float64)
-    levels = suppress_levels(np.array([number_text(number) for number in numbers], dtype=object))
-    hierarchy = from_columns(name, levels, missing=bool((codes < 0).any()), coordinates=numbers)
-    return _coded(codes, hierarchy, levels[0])
+def _of_leaves(column: pd.Series, levels: _Levels) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code texts by levels that are computed from the values that there are."""
+    codes, leaves = _distinct(texts(column))
+    present = np.asarray(leaves, dtype=object)
+    hierarchy = from_columns(str(column.name), levels(present), missing=bool((codes < 0).any()))
+    return _coded(codes, hierarchy, present)
 
 
-def _intervals(name: str, column: pd.Series, spec: Intervals) -> tuple[NDArray[np.int64], Hierarchy]:
-    codes, leaves = _distinct(finite_numbers(column))
-    numbers = leaves.to_numpy(np.float64)
+def _on_line(
+    column: pd.Series, values: pd.Series, levels: Callable[[pd.Index], tuple[_Columns, NDArray[np.float64]]]
+) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code values that have a place on a line by levels that are computed from those that there are."""
+    codes, leaves = _distinct(values)
+    found, places = levels(leaves)
+    missing = bool((codes < 0).any())
+    return _coded(codes, from_columns(str(column.name), found, missing=missing, coordinates=places), found[0])
+
+
+def suppress_column(column: pd.Series, spec: object, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column whose values are released as they are, or not at all."""
+    return _of_leaves(column, suppress_levels)
+
+
+def mask_column(column: pd.Series, spec: Mask, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column of texts that are masked from the right."""
+    return _of_leaves(column, lambda present: mask_levels(present, spec.mask))
+
+
+def table_column(column: pd.Series, spec: Table, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column by a hierarchy table."""
+    levels = read_table(folder / spec.table, separator=spec.separator)
+    return _written(str(column.name), texts(column), levels)
+
+
+def tree_column(column: pd.Series, spec: Tree, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column by a taxonomy of the policy."""
+    return _written(str(column.name), texts(column), tree_levels(str(column.name), spec.tree))
+
+
+def order_column(column: pd.Series, spec: Order, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column by the order that the policy lists."""
+    levels = suppress_levels(np.array(spec.order, dtype=object))
+    codes, hierarchy = _written(str(column.name), texts(column), levels)
+    return codes, replace(hierarchy, ordered=True)
+
+
+def numbers_column(column: pd.Series, spec: object, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column of numbers, of which recoders release ranges."""
+
+    def levels(leaves: pd.Index) -> tuple[_Columns, NDArray[np.float64]]:
+        numbers = leaves.to_numpy(np.float64)
+        return suppress_levels(np.array([number_text(number) for number in numbers], dtype=object)), numbers
+
+    return _on_line(column, finite_numbers(column), levels)
+
+
+def intervals_column(column: pd.Series, spec: Intervals, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column of numbers by intervals of given widths."""
+    numbers = finite_numbers(column)
     with np.errstate(over="ignore"):
-        far = int((np.abs(numbers - spec.anchor) >= spec.intervals[0] * 2.0**53)[codes[codes >= 0]].sum())
+        far = int((np.abs(numbers - spec.anchor) >= spec.intervals[0] * 2.0**53).sum())
     if far:
         raise InputError(
-            f"{name}: intervals must be wide enough to be counted, got {far} records too far out"
+            f"{column.name}: intervals must be wide enough to be counted, got {far} records too far out"
         )
-    levels = interval_levels(numbers, spec.intervals, anchor=spec.anchor, bottom=spec.bottom, top=spec.top)
-    levels[0] = np.array([number_text(number) for number in numbers], dtype=object)
-    hierarchy = from_columns(name, levels, missing=bool((codes < 0).any()), coordinates=numbers)
-    return _coded(codes, hierarchy, levels[0])
+
+    def levels(leaves: pd.Index) -> tuple[_Columns, NDArray[np.float64]]:
+        places = leaves.to_numpy(np.float64)
+        found = interval_levels(places, spec.intervals, anchor=spec.anchor, bottom=spec.bottom, top=spec.top)
+        return [np.array([number_text(number) for number in places], dtype=object), *found[1:]], places
+
+    return _on_line(column, numbers, levels)
 
 
-def _dates(name: str, column: pd.Series, spec: Dates) -> tuple[NDArray[np.int64], Hierarchy]:
-    codes, leaves = _distinct(dates(column))
-    days = pd.DatetimeIndex(leaves)
-    levels = date_levels(days, spec.dates)
-    numbers = days.to_numpy().astype("datetime64[D]").astype(np.int64).astype(np.float64)
-    hierarchy = from_columns(name, levels, missing=bool((codes < 0).any()), coordinates=numbers)
-    return _coded(codes, hierarchy, levels[0])
+def dates_column(column: pd.Series, spec: Dates, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
+    """Code a column of dates by calendar units."""
+
+    def levels(leaves: pd.Index) -> tuple[_Columns, NDArray[np.float64]]:
+        days = pd.DatetimeIndex(leaves)
+        places = days.to_numpy().astype("datetime64[D]").astype(np.int64).astype(np.float64)
+        return date_levels(days, spec.dates), places
+
+    return _on_line(column, dates(column), levels)

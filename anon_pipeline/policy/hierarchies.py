@@ -7,8 +7,10 @@ Belongs here: the pydantic models of the kinds. Does not belong here: reading fi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -17,8 +19,10 @@ from anon_pipeline.policy.frozen import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
 
 __all__ = [
+    "HIERARCHIES",
     "HIERARCHY_TAGS",
     "Dates",
+    "HierarchyKind",
     "HierarchySpec",
     "Intervals",
     "Mask",
@@ -28,6 +32,7 @@ __all__ = [
     "Table",
     "Tree",
     "as_texts",
+    "hierarchy_kind",
 ]
 
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
@@ -153,39 +158,75 @@ class Suppress(Strict):
     suppress: Annotated[Literal[True], SHOWN]
 
 
-_KINDS = {
-    "table": Table,
-    "intervals": Intervals,
-    "mask": Mask,
-    "dates": Dates,
-    "tree": Tree,
-    "numbers": Numbers,
-    "order": Order,
-    "suppress": Suppress,
-}
+@dataclass(frozen=True, slots=True)
+class HierarchyKind:
+    """A kind of hierarchy: all that others need to know of it. A new one is its model and its record here.
+
+    name: its key in the policy, which is the first field of its model.
+    model: how a policy describes it.
+    builds: place of the function that codes a column by it, see `hierarchy.build`.
+    recognizes: place of the function that tells the level of a released text, see `hierarchy.levels_seen`.
+    numbers: whether the column must hold numbers.
+    ordered: whether its leaves lie on a line, so that ranges and means of them exist.
+    listed: whether all leaves are in the policy itself, so that they can be a public domain.
+    file: its field that names a file; None: it needs none.
+    """
+
+    name: str
+    model: type[Strict]
+    builds: str
+    recognizes: str
+    numbers: bool = False
+    ordered: bool = False
+    listed: bool = False
+    file: str | None = None
+
+
+def _of(name: str, model: type[Strict], **traits: Any) -> HierarchyKind:
+    builds = f"anon_pipeline.hierarchy.build:{name}_column"
+    return HierarchyKind(name, model, builds, f"anon_pipeline.hierarchy.levels_seen:{name}_texts", **traits)
+
+
+HIERARCHIES: Mapping[str, HierarchyKind] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            _of("table", Table, file="table"),
+            _of("intervals", Intervals, numbers=True, ordered=True),
+            _of("mask", Mask),
+            _of("dates", Dates, ordered=True),
+            _of("tree", Tree, listed=True),
+            _of("numbers", Numbers, numbers=True, ordered=True),
+            _of("order", Order, ordered=True),
+            _of("suppress", Suppress),
+        )
+    }
+)
+_BY_MODEL = {kind.model: kind for kind in HIERARCHIES.values()}
+
+
+def hierarchy_kind(spec: Strict | None) -> HierarchyKind:
+    """Return the kind of a hierarchy; without one all values are equally far apart."""
+    return HIERARCHIES["suppress"] if spec is None else _BY_MODEL[type(spec)]
 
 
 def _kind(value: Any) -> str | None:
     keys = set(value) if isinstance(value, dict) else set(getattr(type(value), "model_fields", ()))
-    found = [kind for kind in _KINDS if kind in keys]
+    found = [kind for kind in HIERARCHIES if kind in keys]
     return found[0] if len(found) == 1 else None
 
 
-HIERARCHY_TAGS = tuple(_KINDS)
+HIERARCHY_TAGS = tuple(HIERARCHIES)
 """Tags of the union `HierarchySpec`, which pydantic writes into the place of a mistake."""
 
-HierarchySpec = Annotated[
-    Annotated[Table, Tag("table")]
-    | Annotated[Intervals, Tag("intervals")]
-    | Annotated[Mask, Tag("mask")]
-    | Annotated[Dates, Tag("dates")]
-    | Annotated[Tree, Tag("tree")]
-    | Annotated[Numbers, Tag("numbers")]
-    | Annotated[Order, Tag("order")]
-    | Annotated[Suppress, Tag("suppress")],
-    Discriminator(
-        _kind,
-        custom_error_type="hierarchy",
-        custom_error_message="must name exactly one of " + ", ".join(_KINDS),
-    ),
-]
+if TYPE_CHECKING:
+    HierarchySpec = Table | Intervals | Mask | Dates | Tree | Numbers | Order | Suppress
+else:
+    HierarchySpec = Annotated[
+        Union[tuple(Annotated[kind.model, Tag(kind.name)] for kind in HIERARCHIES.values())],  # noqa: UP007
+        Discriminator(
+            _kind,
+            custom_error_type="hierarchy",
+            custom_error_message="must name exactly one of " + ", ".join(HIERARCHIES),
+        ),
+    ]

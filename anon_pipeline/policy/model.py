@@ -26,7 +26,7 @@ from anon_pipeline.policy.columns import (
 )
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
-from anon_pipeline.policy.hierarchies import Intervals, Numbers
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding
 from anon_pipeline.policy.mechanisms import without_public_scale
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
@@ -199,7 +199,7 @@ class Policy(Strict):
             name
             for name, column in self.columns.items()
             if isinstance(column, Perturb)
-            or (isinstance(column, Generalize) and isinstance(column.hierarchy, (Intervals, Numbers)))
+            or (isinstance(column, Generalize) and hierarchy_kind(column.hierarchy).numbers)
             or (isinstance(column, Sensitive) and column.distance == "ordered" and column.order is None)
         ]
 

@@ -13,7 +13,7 @@ from typing import Any
 from anon_pipeline.base.spelling import escaped, look_alikes, plain
 from anon_pipeline.catalog.recoders import Fit, names_where, recoder_of
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
-from anon_pipeline.policy.hierarchies import Dates, Intervals, Numbers, Order
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import named_columns, needs_noise
 from anon_pipeline.policy.mechanisms import broken_mechanisms
 
@@ -219,7 +219,7 @@ def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
     if wanted is None or None in columns.values():
         return
     quasi = [columns[name].hierarchy for name in _of(columns, Generalize)]
-    numeric = sum(isinstance(hierarchy, (Intervals, Numbers, Dates, Order)) for hierarchy in quasi)
+    numeric = sum(hierarchy_kind(hierarchy).ordered for hierarchy in quasi)
     limits = wanted.t_closeness
     if limits is None:
         limits = getattr(sections.get("gate"), "t_closeness", None) or {}

@@ -19,11 +19,11 @@ import pandas as pd
 from anon_pipeline.base.errors import AnonPipelineError, InputError
 from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
+from anon_pipeline.hierarchy.levels_seen import broken_levels
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, seen_in
-from anon_pipeline.publish.levels_seen import broken_levels
 from anon_pipeline.publish.versions import Rules
 
 __all__ = [

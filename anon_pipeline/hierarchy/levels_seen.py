@@ -9,28 +9,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from anon_pipeline.catalog.named import code
 from anon_pipeline.hierarchy.computed import date_levels, interval_levels, number_text
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.hierarchy.written import read_table, tree_levels
 from anon_pipeline.policy.hierarchies import (
     Dates,
-    HierarchySpec,
     Intervals,
     Mask,
-    Numbers,
     Order,
     Table,
     Tree,
+    hierarchy_kind,
 )
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["broken_levels"]
 
-_Fits = Callable[[str, int], bool]
+
+class Seen(NamedTuple):
+    """How the texts of a hierarchy tell their level.
+
+    height: levels of the hierarchy.
+    fits: whether a text may be on a level.
+    top: text of the highest level.
+    """
+
+    height: int
+    fits: Callable[[str, int], bool]
+    top: str = TOP
 
 
 def broken_levels(
@@ -54,7 +67,8 @@ def broken_levels(
     """
     wrong, blank = [], 0
     for name, level in levels.items():
-        height, fits, top = _hierarchy(name, policy.generalized[name].hierarchy, hierarchies)
+        spec = policy.generalized[name].hierarchy
+        height, fits, top = code(hierarchy_kind(spec).recognizes)(name, spec, hierarchies)
         texts = frame[name].dropna().astype(str)
         blanks = int((texts == top).sum()) if level < height - 1 else 0
         distinct = set(texts.unique()) - ({top} if cells or level >= height - 1 else set())
@@ -67,29 +81,49 @@ def broken_levels(
     return wrong
 
 
-def _hierarchy(  # noqa: PLR0911 - one for each kind
-    name: str, spec: HierarchySpec | None, folder: Path
-) -> tuple[int, _Fits, str]:
-    """Return a hierarchy's height, whether a text may be on one of its levels, and its top's text."""
-    if isinstance(spec, Intervals):
-        return len(spec.intervals) + 2, lambda text, level: _interval(text, level, spec), TOP
-    if isinstance(spec, Dates):
-        return len(spec.dates) + 2, lambda text, level: _date(text, level, spec), TOP
-    if isinstance(spec, Mask):
-        return len(spec.mask) + 2, lambda text, level: _masked(text, level, spec.mask), TOP
-    if isinstance(spec, (Table, Tree)):
-        named = (
-            read_table(folder / spec.table, separator=spec.separator)
-            if isinstance(spec, Table)
-            else tree_levels(name, spec.tree)
-        )
-        values = [set(level) for level in named]
-        return len(values), lambda text, level: text in values[level], str(named[-1][0])
-    if isinstance(spec, Order):
-        return 2, lambda text, level: text in spec.order if level == 0 else text == TOP, TOP
-    if isinstance(spec, Numbers):
-        return 2, lambda text, level: _number(text) is not None if level == 0 else text == TOP, TOP
-    return 2, lambda text, level: (text == TOP) == (level == 1), TOP
+def intervals_texts(name: str, spec: Intervals, folder: Path) -> Seen:
+    """Recognize numbers and intervals."""
+    return Seen(len(spec.intervals) + 2, lambda text, level: _interval(text, level, spec))
+
+
+def dates_texts(name: str, spec: Dates, folder: Path) -> Seen:
+    """Recognize days and calendar units."""
+    return Seen(len(spec.dates) + 2, lambda text, level: _date(text, level, spec))
+
+
+def mask_texts(name: str, spec: Mask, folder: Path) -> Seen:
+    """Recognize masked texts."""
+    return Seen(len(spec.mask) + 2, lambda text, level: _masked(text, level, spec.mask))
+
+
+def table_texts(name: str, spec: Table, folder: Path) -> Seen:
+    """Recognize the nodes of a hierarchy table."""
+    return _listed(read_table(folder / spec.table, separator=spec.separator))
+
+
+def tree_texts(name: str, spec: Tree, folder: Path) -> Seen:
+    """Recognize the nodes of a taxonomy."""
+    return _listed(tree_levels(name, spec.tree))
+
+
+def order_texts(name: str, spec: Order, folder: Path) -> Seen:
+    """Recognize the values of an order."""
+    return Seen(2, lambda text, level: text in spec.order if level == 0 else text == TOP)
+
+
+def numbers_texts(name: str, spec: object, folder: Path) -> Seen:
+    """Recognize numbers."""
+    return Seen(2, lambda text, level: _number(text) is not None if level == 0 else text == TOP)
+
+
+def suppress_texts(name: str, spec: object, folder: Path) -> Seen:
+    """Recognize a value that is there, or is not."""
+    return Seen(2, lambda text, level: (text == TOP) == (level == 1))
+
+
+def _listed(named: list[NDArray[np.object_]]) -> Seen:
+    values = [set(level) for level in named]
+    return Seen(len(values), lambda text, level: text in values[level], str(named[-1][0]))
 
 
 def _masked(text: str, level: int, hidden: tuple[int, ...]) -> bool:

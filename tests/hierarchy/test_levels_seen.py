@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy import code_column
+from anon_pipeline.hierarchy.levels_seen import broken_levels
 from anon_pipeline.policy import Policy
-from anon_pipeline.publish.levels_seen import broken_levels
 
 Small = Callable[..., Policy]
 NUMBERS = st.lists(st.integers(-300, 300), min_size=4, max_size=40, unique=True)
