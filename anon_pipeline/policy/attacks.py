@@ -5,11 +5,11 @@ Belongs here: the models of these limits. Does not belong here: which columns fi
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import FileFormat, LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Names
@@ -68,7 +68,7 @@ class PopulationLimits(Strict):
         description="File with a record for each person, relative to the folder of sources; of its columns "
         "those with the role generalize are read."
     )
-    format: Annotated[Literal["csv", "parquet"], AFTER] = Field("csv", description="Of the file.")
+    format: Annotated[FileFormat, AFTER] = Field("csv", description="Of the file.")
     options: Annotated[SourceOptions, AFTER] = Field(SourceOptions(), description="For CSV.")
     limits: Annotated[Limits, AFTER] = Field(Limits(), description="How large the file may be.")
     journalist_risk: Annotated[Share | None, SHOWN, AFTER] = Field(

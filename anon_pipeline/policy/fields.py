@@ -13,9 +13,12 @@ from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.spelling import escaped, plain
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.named import one_of
+from anon_pipeline.catalog.sources import FORMATS, GENERATORS
 
 __all__ = [
     "CategoryMechanism",
+    "FileFormat",
+    "GeneratorName",
     "LocalPath",
     "Mechanism",
     "Plain",
@@ -58,8 +61,11 @@ Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
 if TYPE_CHECKING:
     Mechanism = str
     CategoryMechanism = str
+    FileFormat = str
+    GeneratorName = str
 else:
     Mechanism, CategoryMechanism = one_of(MECHANISMS), one_of(CATEGORY_MECHANISMS)
+    FileFormat, GeneratorName = one_of(FORMATS), one_of(GENERATORS)
 Share = Annotated[Real, Field(ge=0, le=1)]
 
 

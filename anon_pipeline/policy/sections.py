@@ -13,7 +13,16 @@ from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.policy.attacks import Attacks
-from anon_pipeline.policy.fields import LocalPath, Mechanism, Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import (
+    FileFormat,
+    GeneratorName,
+    LocalPath,
+    Mechanism,
+    Real,
+    Share,
+    Strict,
+    Whole,
+)
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Names
@@ -41,10 +50,10 @@ class Source(Strict):
     path: Annotated[LocalPath | None, Below("sources")] = Field(
         None, description="File, relative to the folder of sources; may hold {partition}."
     )
-    format: Literal["csv", "parquet"] = Field("csv", description="Of the file.")
+    format: FileFormat = Field("csv", description="Of the file.")
     options: SourceOptions = Field(SourceOptions(), description="For CSV.")
     limits: Limits = Field(Limits(), description="How large the file may be.")
-    generate: Literal["patients"] | None = Field(None, description="Name of a generator, instead of a path.")
+    generate: GeneratorName | None = Field(None, description="Name of a generator, instead of a path.")
     records: Whole = Field(20_000, ge=1, description="For a generator.")
     seed: Whole = Field(0, ge=0, description="For a generator.")
 

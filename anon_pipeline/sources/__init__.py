@@ -7,6 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.sources import FORMATS, GENERATORS
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.distinct import refuse_same_file
@@ -28,9 +30,9 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
     """
     source = policy.source
     if source.generate is not None:
-        from anon_pipeline.sources.patients import patients  # noqa: PLC0415 - only who generates pays for it
-
-        return patients(source.records, seed=source.seed + _shift(partition))
+        makes = code(GENERATORS[source.generate].makes)
+        made: pd.DataFrame = makes(source.records, seed=source.seed + _shift(partition))
+        return made
     if "{partition}" in str(source.path) and partition is None:
         raise InputError("source.path: {partition} must be filled in, got no partition")
     named = str(source.path).replace("{partition}", plain_partition(partition) if partition else "")
@@ -41,11 +43,9 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
             f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
         )
     refuse_same_file(policy, folder=folder, partition=partition)
-    from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415
-
-    if source.format == "parquet":
-        return read_parquet(path, limits=source.limits)
-    return read_csv(path, options=source.options, limits=source.limits, numbers=policy.numeric)
+    reads = code(FORMATS[source.format].reads)
+    frame: pd.DataFrame = reads(path, source.options, source.limits, policy.numeric)
+    return frame
 
 
 def _shift(partition: str | None) -> int:

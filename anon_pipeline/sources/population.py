@@ -15,6 +15,8 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.base.headers import HEADERLESS, headerless, withheld_names
 from anon_pipeline.base.reading import Held, exceeded, read_small
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
 
@@ -79,8 +81,6 @@ def _held(wanted: PopulationLimits, folder: Path) -> Held:
 
 
 def _parsed(held: Held, wanted: PopulationLimits, policy: Policy) -> pd.DataFrame:
-    from anon_pipeline.sources.files import read_csv, read_parquet  # noqa: PLC0415 - as `read_source`
-
-    if wanted.format == "parquet":
-        return read_parquet(held, limits=wanted.limits)
-    return read_csv(held, options=wanted.options, limits=wanted.limits, numbers=policy.numeric)
+    reads = code(FORMATS[wanted.format].reads)
+    frame: pd.DataFrame = reads(held, wanted.options, wanted.limits, policy.numeric)
+    return frame
