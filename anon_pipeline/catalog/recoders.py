@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal
 
 __all__ = [
+    "DEFAULT_RECODER",
     "FAMILIES",
     "PREFERENCES",
     "RECODERS",
@@ -134,6 +135,7 @@ _ALL = (
 )
 RECODERS: Mapping[str, Recoder] = MappingProxyType({recoder.name: recoder for recoder in _ALL})
 FAMILIES: Mapping[str, Family] = MappingProxyType({recoder.family.name: recoder.family for recoder in _ALL})
+DEFAULT_RECODER = _ALL[0].name
 PREFERENCES = (
     "loss",
     "least_absolute_distance",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, model_validator
 
 from anon_pipeline.catalog.named import one_of
-from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, recoder_of
+from anon_pipeline.catalog.recoders import DEFAULT_RECODER, PREFERENCES, RECODERS, recoder_of
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import SHOWN, Names
@@ -48,7 +48,7 @@ class Anonymize(Strict):
 
     k: Annotated[Whole, SHOWN] = Field(ge=2, description="Records in the smallest class.")
     recoder: Annotated[RecoderName, SHOWN] = Field(
-        "ola",
+        DEFAULT_RECODER,
         description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
         "samarati: least height; datafly: greedy; mingen: exhaustive; mondrian: cuts, suppressing nothing; "
         "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "

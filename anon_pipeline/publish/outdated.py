@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from anon_pipeline.catalog.mechanisms import MECHANISMS
+
 __all__ = ["DOCUMENT", "LOOKED_FOR", "WARNINGS", "Warned", "warned"]
 
 DOCUMENT = "docs/releases-already-out.md"
+_UNPROMISED = {name for name, one in MECHANISMS.items() if one.promises == "nothing"}
 _DRAWN = ("linking_risk", "confidence_k", "attacker_success", "assignment_risk", "linkage", "suppression")
 _LINKED = ("linking_risk", "attacker_success", "assignment_risk", "linkage")
 _EXACT = ("t_closeness", "skewness", "similarity", "expected_linking_risk", "averaging")
@@ -58,7 +61,7 @@ class _Told:
     @property
     def noisy(self) -> bool:
         """Whether there is noise that promises an ε."""
-        return any(column.get("mechanism") != "uniform" for column in self.columns)
+        return any(column.get("mechanism") not in _UNPROMISED for column in self.columns)
 
     @property
     def class_scaled(self) -> bool:
