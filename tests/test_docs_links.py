@@ -43,3 +43,11 @@ def test_a_broken_link_would_be_seen(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# The vault's key\n[a](#the-vaults-key) [b](#another) [c](nowhere.md)\n")
     assert [_broken(page, link) for link in _LINK.findall(page.read_text())] == [False, True, True]
+
+
+def test_the_index_names_every_decision_by_its_title() -> None:
+    folder = ROOT / "docs" / "adr"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    for path in sorted(folder.glob("0*.md")):
+        number, title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").split(". ", 1)
+        assert f"| {number} | [{title}]({path.name}) |" in index, path.name
