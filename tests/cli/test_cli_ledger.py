@@ -233,7 +233,7 @@ def test_the_text_for_recipients_of_version_1_says_why() -> None:
     from anon_pipeline.publish.notice import withdrawal_notice
     from anon_pipeline.publish.outdated import warned
 
-    old = Path(__file__).parent / "publish" / "version_1" / "sticky" / "out" / "manifest.json"
+    old = Path(__file__).parents[1] / "publish" / "version_1" / "sticky" / "out" / "manifest.json"
     document = json.loads(old.read_text())
     told = {"release": "sticky", "partition": "2026-11-20", "dataset": "people", "release_id": "ab" * 16}
     fields = Event.__dataclass_fields__
