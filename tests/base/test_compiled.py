@@ -16,7 +16,7 @@ import pytest
 from anon_pipeline.base import compiled
 from anon_pipeline.base.compiled import _CacheFile, elementwise, kernel
 
-PACKAGE = Path(compiled.__file__).parent
+PACKAGE = Path(compiled.__file__).parents[1]
 STEPS = ("_load_index", "_save_data", "_save_index")
 
 
