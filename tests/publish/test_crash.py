@@ -89,7 +89,7 @@ def test_publishing_passes_the_points_that_are_tried(
 
 def test_no_environment_variable_puts_another_disk_in_place() -> None:
     assert disk() == Disk()
-    text = (ROOT / "anon_pipeline" / "disk.py").read_text()
+    text = (ROOT / "anon_pipeline" / "base" / "disk.py").read_text()
     assert "os.environ" not in text
     assert "getenv" not in text
     users = [p for p in (ROOT / "anon_pipeline").rglob("*.py") if "using(" in p.read_text()]
