@@ -15,7 +15,7 @@ from anon_pipeline.gate import GateReport, Status, Verdict, evaluate, limits_of
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Insensitive
-from anon_pipeline.policy.rules import COVERING, _attacks
+from anon_pipeline.policy.rules import COVERING, broken_rules
 from anon_pipeline.policy.sections import Gate
 from anon_pipeline.risk.assignment import assignment_risk
 from anon_pipeline.risk.averaging import expected_averaging_risk
@@ -298,7 +298,8 @@ def test_a_mean_does_not_say_whom_it_stands_for(small_policy: Small, recoder: st
 def test_limits_on_noise_need_a_perturb_column() -> None:
     wanted = {"attacker_success": 0.5, "assignment_risk": 0.5, "expected_linking_risk": 0.5}
     gate = Gate.model_validate({"attacks": {**wanted, "averaging": {"releases": 2, "risk": 0.5}}})
-    found = list(_attacks({"note": Insensitive(role="insensitive")}, {"gate": gate}))
+    found = broken_rules({"columns": {"note": Insensitive(role="insensitive")}, "gate": gate})
+    found = [line for line in found if line.startswith("gate.attacks.")]
     needed = [f"gate.attacks.{name}: needs a column with the role perturb" for name in wanted]
     assert [line.split(" (")[0] for line in found[:3]] == needed
     assert found[3:] == ["gate.attacks.averaging: needs exactly one column with the role perturb, got 0"]
