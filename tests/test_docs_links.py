@@ -51,3 +51,15 @@ def test_the_index_names_every_decision_by_its_title() -> None:
     for path in sorted(folder.glob("0*.md")):
         number, title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").split(". ", 1)
         assert f"| {number} | [{title}]({path.name}) |" in index, path.name
+
+
+def test_every_test_that_a_document_names_is_there() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    named = {
+        (page.name, name)
+        for page in pages
+        if page.name != "CHANGELOG.md"
+        for name in re.findall(r"`(tests/[A-Za-z0-9_/]+(?:\.py)?)", page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 30
+    assert sorted((page, name) for page, name in named if not (ROOT / name).exists()) == []
