@@ -72,4 +72,4 @@ def test_names_are_said_once_and_found() -> None:
     assert len({limit.name for limit in LIMITS}) == len(LIMITS)
     assert all(limit_of(limit.name) is limit for limit in LIMITS)
     for table in (RECODERS, MECHANISMS, CATEGORY_MECHANISMS, FORMATS, GENERATORS, HIERARCHIES):
-        assert all(name == record.name for name, record in table.items())
+        assert all(name == entry.name for name, entry in table.items())

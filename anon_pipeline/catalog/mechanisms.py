@@ -1,6 +1,6 @@
 """The tables of noise mechanisms: of columns with numbers, and of columns with categories.
 
-A new mechanism of numbers is its law, its sampler, and one record here.
+A new mechanism of numbers is its law, its sampler, and one entry here.
 Belongs here: what policy, rules, guarantee and docs must know of a mechanism. Does not belong here: drawing
 noise, its law (`perturb`).
 """

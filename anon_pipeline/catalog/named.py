@@ -1,4 +1,4 @@
-"""Names of kinds as the policy accepts them, and the code behind a record.
+"""Names of kinds as the policy accepts them, and the code behind an entry.
 
 Belongs here: what all tables of kinds share. Does not belong here: any kind.
 """
@@ -20,7 +20,7 @@ def one_of(table: Mapping[str, Any]) -> Any:
 
 @cache
 def code(place: str) -> Any:
-    """Import what a record names.
+    """Import what an entry names.
 
     Args:
         place: ``module:name``.

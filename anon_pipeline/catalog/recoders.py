@@ -1,6 +1,6 @@
 """The table of recoders: algorithms that choose how quasi-identifiers are generalized.
 
-A recoder of a family that exists is one record here and its algorithm; a new family is one more record.
+A recoder of a family that exists is one entry here and its algorithm; a new family is one more entry.
 Belongs here: families, recoders, preferences between nodes. Does not belong here: algorithms (`recode`).
 """
 

@@ -1,7 +1,7 @@
 """The tables of sources: formats of files, and generators of synthetic people.
 
-A new format or generator is one record here and the function that it names.
-Belongs here: these records. Does not belong here: reading and generating (`sources`).
+A new format or generator is one entry here and the function that it names.
+Belongs here: these entries. Does not belong here: reading and generating (`sources`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Limits on the sensitive values of each class: how they are distributed, how many there are, how different.
 
-Belongs here: these records. Does not belong here: measuring (`evidence.measures`, `evidence.attackers`).
+Belongs here: these entries. Does not belong here: measuring (`evidence.measures`, `evidence.attackers`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Limits on what the noise leaves to be linked, and on how many records had to be left out.
 
-Belongs here: these records. Does not belong here: measuring (`evidence`), the law of noise (`perturb`).
+Belongs here: these entries. Does not belong here: measuring (`evidence`), the law of noise (`perturb`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Limits on all releases of the same people together.
 
-Belongs here: these records. Does not belong here: the memory of releases (`stages.history`).
+Belongs here: these entries. Does not belong here: the memory of releases (`stages.history`).
 """
 
 from __future__ import annotations

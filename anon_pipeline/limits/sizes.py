@@ -1,6 +1,6 @@
 """Limits on whom the size of a class, or the population, gives away.
 
-Belongs here: these records. Does not belong here: measuring (`evidence`, `risk`).
+Belongs here: these entries. Does not belong here: measuring (`evidence`, `risk`).
 """
 
 from __future__ import annotations

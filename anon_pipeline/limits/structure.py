@@ -1,6 +1,6 @@
 """Limits that every release has: its contract, its origin, and k.
 
-Belongs here: these records and their judges. Does not belong here: contracts (`contracts`), facts (`facts`).
+Belongs here: these entries and their judges. Does not belong here: contracts (`contracts`), facts (`facts`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The table of all limits, in the order in which they are judged and shown.
 
-A new limit is one record in one of the modules that are imported here, and its place in `LIMITS`.
+A new limit is one entry in one of the modules that are imported here, and its place in `LIMITS`.
 Belongs here: the table, and finding limits in it. Does not belong here: any limit, judging (`gate`).
 """
 

@@ -160,7 +160,7 @@ class Suppress(Strict):
 
 @dataclass(frozen=True, slots=True)
 class HierarchyKind:
-    """A kind of hierarchy: all that others need to know of it. A new one is its model and its record here.
+    """A kind of hierarchy: all that others need to know of it. A new one is its model and its entry here.
 
     name: its key in the policy, which is the first field of its model.
     model: how a policy describes it.
