@@ -90,8 +90,8 @@ WARNINGS: dict[str, tuple[str, Callable[[_Told], bool]]] = {
         lambda told: told.noisy,
     ),
     "exact-measures-of-the-input": (
-        "it tells measures over the whole input with all their digits; with few suppressed records they can "
-        "leave one candidate for what a suppressed record held",
+        "the manifest shows measures over the whole input with all their digits; where few records were "
+        "suppressed, they can reveal what a suppressed record held",
         _exact,
     ),
     "sticky-noise-of-a-growing-class": (
@@ -127,7 +127,8 @@ _STILL = ("exact-measures-of-the-input",)
 
 LOOKED_FOR = Warned(
     "identifiers-that-were-not-looked-for",
-    "it holds texts or numbers that look like identifiers of persons, of kinds that 0.1.0 did not look for",
+    "the file contains texts or numbers that look like identifiers of persons, of kinds that 0.1.0 did not "
+    "look for",
 )
 """Of a release whose contract only later rules break; `verify` finds it in the file, not in the manifest."""
 
