@@ -77,3 +77,8 @@ def test_nothing_in_the_library_names_the_shared_folder() -> None:
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in {".py", ".yaml", ".csv"}:
                 assert "../shared" not in path.read_text(encoding="utf-8"), path
+
+
+def test_no_name_of_a_module_stands_three_times() -> None:
+    named = [path.stem for path in _modules() if path.stem != "__init__" and "migrations" not in path.parts]
+    assert sorted(name for name in set(named) if named.count(name) > 2) == []

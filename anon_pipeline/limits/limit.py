@@ -1,7 +1,7 @@
 """A kind of limit as one entry, what a policy demands by it, and how a release is judged by that.
 
 Belongs here: the entries, and what is the same for all limits: comparing, waiting for what is missing.
-Does not belong here: any limit (`structure`, `classes`, `noise`, `attacks`, `sizes`, `releases`), which
+Does not belong here: any limit (`structure`, `classes`, `linking`, `sizes`, `releases`), which
 there are (`table`).
 """
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.limits.limit import Case, Demand, Demanded, Limit, bounded
-from anon_pipeline.limits.noise import set_to
+from anon_pipeline.limits.linking import set_to
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.history.intersection import fewest_compatible, history

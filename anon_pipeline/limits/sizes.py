@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from anon_pipeline.evidence import attackers
 from anon_pipeline.limits.limit import Demanded, Limit
-from anon_pipeline.limits.noise import set_to
+from anon_pipeline.limits.linking import set_to
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.risk.sizes import size_risk

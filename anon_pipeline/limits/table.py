@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
 from anon_pipeline.limits.limit import Demand, Limit
-from anon_pipeline.limits.noise import (
+from anon_pipeline.limits.linking import (
     ASSIGNMENT_RISK,
     ATTACKER_SUCCESS,
     AVERAGING,

@@ -1,7 +1,7 @@
 """A perturb column of categories: its public domain, and its mechanism.
 
 Belongs here: the pydantic model of such a column, and telling it from one of numbers. Does not belong here:
-columns of numbers (`columns`), rules between columns and sections (`rules`, `mechanisms`).
+columns of numbers (`columns`), rules between columns and sections (`rules`, `noise_rules`).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding
-from anon_pipeline.policy.mechanisms import without_public_scale
+from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anon_pipeline.policy.mechanisms import without_public_scale
+from anon_pipeline.policy.noise_rules import without_public_scale
 
 __all__ = ["RETIRED", "broken_since"]
 

@@ -15,7 +15,7 @@ from anon_pipeline.catalog.recoders import Fit, names_where, recoder_of
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import named_columns, needs_noise
-from anon_pipeline.policy.mechanisms import broken_mechanisms
+from anon_pipeline.policy.noise_rules import broken_mechanisms
 
 __all__ = ["CELLS", "COVERING", "PREFERRING", "broken_rules"]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anon_pipeline.limits.limit import Demand, bounded
-from anon_pipeline.limits.noise import SUPPRESSION
+from anon_pipeline.limits.linking import SUPPRESSION
 from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy

@@ -276,7 +276,7 @@ def test_a_measure_that_raises_refuses_and_does_not_tell_why_in_words(
     def crash(*_: object) -> None:
         raise RuntimeError("CANARY-7f3a")
 
-    monkeypatch.setattr("anon_pipeline.limits.noise.expected_linking", crash)
+    monkeypatch.setattr("anon_pipeline.limits.linking.expected_linking", crash)
     report = judged(small_policy(gate=ALL), release())
     verdict = next(v for v in report.verdicts if v.limit == "linking_risk")
     assert (verdict.status, verdict.reason) == (Status.REFUSED, "the measure raised RuntimeError")

@@ -29,7 +29,7 @@ from anon_pipeline.gate.great_expectations.arrays import (
 from anon_pipeline.gate.great_expectations.batch import ORIGINAL
 from anon_pipeline.gate.great_expectations.measures import Wanted
 from anon_pipeline.limits.limit import Case, Demand
-from anon_pipeline.limits.noise import LINKING_RISK
+from anon_pipeline.limits.linking import LINKING_RISK
 from anon_pipeline.limits.sizes import POPULATION_RISKS
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.load import policy_from
