@@ -15,7 +15,9 @@ from anon_pipeline.catalog.mechanisms import MECHANISMS
 __all__ = ["DOCUMENT", "LOOKED_FOR", "WARNINGS", "Warned", "warned"]
 
 DOCUMENT = "docs/releases-already-out.md"
-_UNPROMISED = {name for name, one in MECHANISMS.items() if one.promises == "nothing"}
+_UNPROMISED = tuple(
+    name for name, one in MECHANISMS.items() if one.promises == "nothing"
+)  # facts hold anything
 _DRAWN = ("linking_risk", "confidence_k", "attacker_success", "assignment_risk", "linkage", "suppression")
 _LINKED = ("linking_risk", "attacker_success", "assignment_risk", "linkage")
 _EXACT = ("t_closeness", "skewness", "similarity", "expected_linking_risk", "averaging")
