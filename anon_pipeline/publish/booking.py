@@ -151,8 +151,9 @@ class Booking:
         with self.ledger.page() as page:
             state = page.state(release_id)
         asked = self.asking(epsilon)
-        if state is None or (state.last.making, state.last.partition) != (asked.making, asked.partition):
-            return  # tables of another policy or partition: the gate says which
+        same = ("making", "partition", "epsilon")
+        if state is None or any(getattr(state.last, name) != getattr(asked, name) for name in same):
+            return  # tables of another policy or partition, or facts that say less: the gate says which
         refuse_another(state, asked)
 
     @contextmanager

@@ -143,7 +143,7 @@ shapes = st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=4), min_size=
 
 
 @settings(max_examples=60)
-@given(shapes, st.fractions(Fraction(1, 100), Fraction(20)), st.sampled_from(CATEGORY_MECHANISMS))
+@given(shapes, st.fractions(Fraction(1, 100), Fraction(20)), st.sampled_from(tuple(CATEGORY_MECHANISMS)))
 def test_any_tree_keeps_epsilon_and_its_laws_sum_to_one(
     shape: list[list[int]], epsilon: Fraction, mechanism: str
 ) -> None:
@@ -258,7 +258,7 @@ def test_levels_are_those_of_the_real_number_that_the_words_spell(mechanism: str
 @settings(max_examples=60)
 @given(
     st.sampled_from(list(DOMAINS)),
-    st.sampled_from(CATEGORY_MECHANISMS),
+    st.sampled_from(tuple(CATEGORY_MECHANISMS)),
     st.fractions(Fraction(1, 10**6), Fraction(LARGEST_EPSILON)),
     st.integers(1, 200),
 )

@@ -57,7 +57,7 @@ def test_the_closed_form_equals_an_enumeration(
 
 
 @given(
-    mechanism=st.sampled_from(MECHANISMS),
+    mechanism=st.sampled_from(tuple(MECHANISMS)),
     epsilon=st.sampled_from([Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(9)]),
     m=st.integers(0, 60),
     sensitivity=st.integers(0, 25),
