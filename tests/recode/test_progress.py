@@ -94,8 +94,8 @@ def test_a_search_tells_what_it_does(recoder: str, from_rows: Any, monkeypatch: 
 def test_a_long_division_tells_how_many_records_are_in_classes(
     recoder: str, from_rows: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from anon_pipeline.recode.microaggregation import algorithms as clusters
     from anon_pipeline.recode.microaggregation import closefirst
-    from anon_pipeline.recode.microaggregation import microaggregation as clusters
     from anon_pipeline.recode.mondrian import mondrian as classes
 
     monkeypatch.setattr(classes, "CELLS_AT_ONCE", 1)
