@@ -424,10 +424,10 @@ def test_limits_on_numbers_need_numbers(small_policy: Small) -> None:
         "suppress.confidence: needs a perturb column with numbers, got categories alone: job, smokes. Limits "
         "that fit: k, t_closeness, l_diversity, suppression.",
         "gate.linking_risk: needs a perturb column with numbers (those with categories are not linked by)",
-        "gate.attacks.linkage.match: must name columns with the role generalize or perturb and numbers, got "
-        "job",
         "gate.attacks.assignment_risk: needs a perturb column with numbers (those with categories are not "
         "linked by)",
+        "gate.attacks.linkage.match: must name columns with the role generalize or perturb and numbers, got "
+        "job",
     ]
 
 

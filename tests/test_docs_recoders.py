@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS
-from anon_pipeline.policy.hierarchies import _KINDS
+from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.recode import LOSSES
 
@@ -43,7 +43,7 @@ def test_the_defaults_are_the_models(key: str) -> None:
     assert Anonymize.model_fields["suppression_limit"].default == 0.05
 
 
-@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("kind", HIERARCHIES)
 def test_each_hierarchy_has_one_row(kind: str) -> None:
     assert len(re.findall(rf"^\| `{kind}[:`]", COLUMNS, re.M)) == 1
 
