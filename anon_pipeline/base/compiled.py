@@ -28,6 +28,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class _CacheFile(IndexDataCacheFile):
     """The code of one kernel on disk: a file for each signature, of a name that was never used before."""
 
+    def _load_index(self) -> Any:
+        """Return what is kept; nothing where an earlier version has kept types that are gone."""
+        try:
+            return super()._load_index()
+        except (ImportError, AttributeError):
+            return {}
+
     def save(self, key: Any, data: Any) -> None:
         """Save code first and then its name: the index never names what is not there, or another's.
 

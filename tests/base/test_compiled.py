@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -169,3 +170,18 @@ def test_every_kernel_of_the_package_is_made_here() -> None:
             assert path.name == "compiled.py" or not any(name.split(".")[0] == "numba" for name in names), (
                 path
             )
+
+
+@pytest.mark.parametrize(
+    "gone", [b"cno.such.module\nType\n.", b"canon_pipeline.base.compiled\nNoSuchType\n."]
+)
+def test_an_index_that_names_types_of_an_earlier_version_is_stale(cache: Any, gone: bytes) -> None:
+    file = cache()
+    file.save("ints", "code of ints")
+    index = Path(file._index_path)
+    version = pickle.dumps(file._version, protocol=-1)
+    assert index.read_bytes().startswith(version)
+    index.write_bytes(version + gone)
+    assert cache().load("ints") is None
+    cache().save("ints", "new code of ints")
+    assert cache().load("ints") == "new code of ints"
