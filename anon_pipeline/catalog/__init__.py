@@ -1,5 +1,5 @@
 """Tables of kinds that a policy chooses from: one entry for each, with all that others need to know of it.
 
-An entry names its implementation as ``module:function``, which is imported when it is first used: so that the
-policy, at the bottom of the house, and the algorithms, higher up, read the same table.
+An entry names its implementation as ``module:function``, which is imported when it is first used. So the
+policy can read the same table as the algorithms, although it must not import them.
 """

@@ -42,8 +42,8 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         one.name: one
         for one in (
-            Format("csv", "anon_pipeline.sources.files:csv_frame"),
-            Format("parquet", "anon_pipeline.sources.files:parquet_frame"),
+            Format("csv", "anon_pipeline.sources.formats:csv_frame"),
+            Format("parquet", "anon_pipeline.sources.formats:parquet_frame"),
         )
     }
 )

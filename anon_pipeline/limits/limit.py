@@ -1,6 +1,6 @@
-"""A kind of limit as one entry, what a policy demands by it, and how a release is judged by that.
+"""The entry that describes a kind of limit, a policy's demand for it, and judging a release by that demand.
 
-Belongs here: the entries, and what is the same for all limits: comparing, waiting for what is missing.
+Belongs here: these types, and what all limits share: comparing a value with its bound, staying unmeasured.
 Does not belong here: any limit (`structure`, `classes`, `linking`, `sizes`, `releases`), which
 there are (`table`).
 """

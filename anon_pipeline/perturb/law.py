@@ -37,9 +37,10 @@ class Law:
 
     closed: module with its law in closed form: ``pmf(z, *shape)``, ``cdf(z, *shape)``, ``beyond(m, *shape)``,
         ``excess(m, *shape)``, ``mean_absolute(*shape)``, ``variance(*shape)``.
-    parameters: from what is drawn under and sensitivities, (m,), to the whole numbers that ``draw`` takes.
-    draw: from what is drawn under and the parameter of each element, (n,), to its noise, (n,) grid units.
-    scale: from what is drawn under and sensitivities of any shape to the noise's scale in grid units.
+    parameters: takes the column's ε and δ and the sensitivities, (m,); returns the whole numbers that
+        ``draw`` takes.
+    draw: takes ε and δ and the parameter of each element, (n,); returns its noise, (n,) grid units.
+    scale: takes ε and δ and sensitivities of any shape; returns the noise's scale in grid units.
     shape: the arguments by which the closed form knows the noise; default: its scale.
     radius: how far an original may lie from its released value with a confidence, where that has a closed
         form; else it is found by ``closed.beyond``.

@@ -1,9 +1,9 @@
-"""What a field of a policy is beside its type: a path, public, or of no influence on the private tables.
+"""Marks of policy fields: which are paths, which may be public, which do not influence the private tables.
 
-A mark stands where the field is declared, within ``Annotated``. A field without marks is treated as the
-strictest: it is not shown in the public report, it binds the private tables, and a text in it that could be a
-path must stay within the folder of sources. So a key that somebody adds and forgets is never public, never
-ignored and never leads out of the project.
+A mark is part of the field's declaration, within ``Annotated``. A field without marks gets the strictest
+treatment: the public report does not show it, tables that were made with another value of it are refused, and
+a text in it that could be a path must stay within the folder of sources. So a new key whose marks were
+forgotten is neither published nor ignored, and cannot point outside of the project.
 Belongs here: the marks, and walking a policy by them. Does not belong here: which field has which mark (the
 models), folders (`locations`).
 """

@@ -34,7 +34,8 @@ def cost(policy: Policy, locations: Locations, *, partition: str | None, refused
     if booked.ledger is None or not booked.noisy:
         return None
     asked, parts = booked.asked, list[str]()
-    if policy.perturb is not None and policy.perturb.republish == "fresh":  # sticky noise may cost less
+    fresh = policy.perturb is not None and policy.perturb.republish == "fresh"
+    if fresh:  # sticky noise may have cost less
         parts.append(f"ε = {asked.epsilon} is booked")
     if asked.budget is not None:
         with booked.ledger.page() as page:
@@ -51,4 +52,6 @@ def cost(policy: Policy, locations: Locations, *, partition: str | None, refused
     said = "; ".join(parts)
     if refused:
         return f"{said}. Running again with the same data and policy costs nothing; any change costs ε again."
+    if not fresh:
+        return f"{said}. Running again costs ε only for values that have changed."
     return f"{said}. Running again draws new noise, which costs ε again."

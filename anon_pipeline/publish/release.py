@@ -248,9 +248,9 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
     named, ids = replace(released, facts=facts), released.frame[RECORD].to_numpy()
-    epsilon = epsilon_in(policy, facts)
-    booked.refuse_another(release_id, epsilon)
     with booked.failing(release_id):
+        epsilon = epsilon_in(policy, facts)
+        booked.refuse_another(release_id, epsilon)
         prepare(booked.folder, policy.name)
     with booked.failing(release_id), _held(archive, policy, partition) as memory:
         where = Where(project, policy.name, partition)

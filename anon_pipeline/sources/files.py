@@ -33,27 +33,13 @@ from anon_pipeline.sources.bounds import (
     refuse_metadata,
 )
 
-__all__ = ["csv_frame", "parquet_frame", "read_csv", "read_parquet"]
+__all__ = ["read_csv", "read_parquet"]
 
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError, csv.Error)
 _LIMITS = Limits()
 _BATCH = 65_536  # records that are read at once
 _BLOCK = 2**20
 _PIECE = 2**28  # bytes
-
-
-def csv_frame(
-    path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
-) -> pd.DataFrame:
-    """Read a CSV file as a policy describes it, see `read_csv`."""
-    return read_csv(path, options=options, limits=limits, numbers=numbers)
-
-
-def parquet_frame(
-    path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
-) -> pd.DataFrame:
-    """Read a Parquet file as a policy describes it, see `read_parquet`; it has types of its own."""
-    return read_parquet(path, limits=limits)
 
 
 def read_csv(

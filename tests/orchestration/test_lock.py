@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.orchestration.names import check_names, gate_check_keys
 from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import Policy
@@ -137,6 +138,8 @@ def test_noise_of_a_laxer_policy_is_refused_before_its_checks_are_asked(project:
     assert project(gate={"suppression": 0.9}).materialize(*STAGES).success
     made = project(gate={"suppression": 0.5})
     assert "was drawn by another policy" in refused(made.materialize("published"))
+    events = ledger_at(f"sqlite:///{made.folder}/ledger.sqlite").events()
+    assert events[-1].event == "failed"  # not left open, which would hold its ε as if it were being written
 
 
 def test_a_table_gone_from_the_vault_is_refused_by_name(project: Make) -> None:
