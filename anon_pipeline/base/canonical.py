@@ -1,8 +1,4 @@
-"""An order of a table's records that does not depend on how the source ordered them.
-
-Belongs here: each record's place in that order, and the digest of a table read in it. Does not belong here:
-what is drawn by place (`perturb.keys`), what a digest is bound to.
-"""
+"""An order of a table's records that does not depend on how the source ordered them."""
 
 from __future__ import annotations
 
@@ -18,8 +14,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.values import arrow
-
-__all__ = ["Canonical", "canonical"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,4 @@
-"""Equivalence classes: records that share every generalized quasi-identifier.
-
-Belongs here: grouping records and looking a class up. Does not belong here: what a class reveals (`risk`).
-"""
+"""Equivalence classes: records that share every generalized quasi-identifier."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["EquivalenceClasses", "equivalence_classes", "group_rows", "row_order", "same_partition"]
 
 _LARGEST_KEY = 2**62
 

@@ -3,7 +3,6 @@
 numba's own cache has two gaps. Processes that compile at once may save the code of two signatures under one
 name; so may one that is killed between two writes, after another version of its module has run. And the code
 of a kernel holds that of the kernels that it calls, but passes for fresh when only their files have changed.
-Belongs here: the one way to make a kernel. Does not belong here: kernels.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import njit, vectorize
 from numba.core.caching import IndexDataCacheFile
-
-__all__ = ["elementwise", "kernel"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -1,7 +1,4 @@
-"""A digest of what a table says: names, types, values and missing ones, in order.
-
-Belongs here: SHA-256 over frames and files. Does not belong here: what is done when two digests differ.
-"""
+"""A digest of what a table says: names, types, values and missing ones, in order."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ import pyarrow.compute as pc
 
 from anon_pipeline.base.reading import file_size
 from anon_pipeline.base.values import arrow
-
-__all__ = ["digest_file", "digest_frame"]
 
 
 def digest_frame(frame: pd.DataFrame) -> str:

@@ -2,8 +2,6 @@
 
 A process may die, and a disk may fill, before and after each of them. Tests put another `Disk` in place, one
 that kills the process or raises at a point; nothing outside the process can (no environment variable).
-Belongs here: replacing a file in one rename, the folder's own lock. Does not belong here: which files, and in
-which order (`publish.writer`, the vault).
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-
-__all__ = ["PART", "Disk", "clear_parts", "disk", "make_folder", "replace_file", "using"]
 
 PART = ".anon-pipeline-"
 """How the names of unfinished files begin; they end in ``.part``."""

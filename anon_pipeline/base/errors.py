@@ -1,8 +1,4 @@
-"""Everything that can go wrong by name, and how a private stage fails without telling its data.
-
-Belongs here: exceptions that carry column names, counts and policy values. Does not belong here: any
-exception whose text could hold a cell of the data.
-"""
+"""Everything that can go wrong by name, and how a private stage fails without telling its data."""
 
 from __future__ import annotations
 
@@ -14,21 +10,6 @@ from types import TracebackType
 from typing import NoReturn
 
 from anon_pipeline.base.quiet import quiet
-
-__all__ = [
-    "ANOTHER_DRAW",
-    "AnonPipelineError",
-    "GateRefused",
-    "InfeasibleError",
-    "InputError",
-    "NotAFileError",
-    "PolicyError",
-    "PublishError",
-    "StageCrashed",
-    "in_words",
-    "private_stage",
-    "withheld",
-]
 
 ANOTHER_DRAW = "where there is noise, a changed policy draws it again, which costs ε"
 """Goes with every advice that is followed by changing the policy, since the draw may be paid for already."""

@@ -2,7 +2,6 @@
 
 A name that the policy does not have may be a cell: that of the first record of a file without a header. Such
 names are told by their places; the error carries them aside, for a terminal that asks (`--show-values`).
-Belongs here: comparing and telling names. Does not belong here: what a column holds (`encode`).
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.spelling import escaped, look_alikes
-
-__all__ = ["HEADERLESS", "headerless", "places", "refuse_names", "withheld_names"]
 
 HEADERLESS = "The first line may be a record: the file may have no header."
 _WITHHELD = (

@@ -1,16 +1,10 @@
-"""Paths and URLs: which of them a text is, and that a URL is refused where a path is expected.
-
-Belongs here: looking at texts. Does not belong here: which folders a deployment has
-(`locations`), opening anything.
-"""
+"""Paths and URLs: which of them a text is, and that a URL is refused where a path is expected."""
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePath
 from urllib.parse import unquote
-
-__all__ = ["LOCAL", "is_local", "is_url", "names_a_secret", "tells_credentials"]
 
 LOCAL = (
     "must be a local path, got a URL (not shown, it may hold credentials). Only the vault and the ledger "

@@ -1,7 +1,4 @@
-"""What libraries say while personal data is at hand: that they said something and where, but not what.
-
-Belongs here: warnings and log records. Does not belong here: exceptions (`errors.private_stage`).
-"""
+"""What libraries say while personal data is at hand: that they said something and where, but not what."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-__all__ = ["WITHHELD", "quiet"]
 
 WITHHELD = "the text is withheld because it may quote personal data"
 

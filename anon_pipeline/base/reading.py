@@ -1,8 +1,4 @@
-"""How large what is read may be, where a policy does not say it; and sizes taken before anything is read.
-
-Belongs here: the fixed limits, and helpers that read no more than they were told to. Does not belong here:
-the limits of a source (`policy.sections.Limits`), what a file means.
-"""
+"""How large what is read may be, where a policy does not say it; and sizes taken before anything is read."""
 
 from __future__ import annotations
 
@@ -14,28 +10,6 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from anon_pipeline.base.errors import InputError, NotAFileError
-
-__all__ = [
-    "FOOTER_BYTES",
-    "HIERARCHY_BYTES",
-    "HIERARCHY_LEVELS",
-    "HIERARCHY_LINE",
-    "HIERARCHY_ROWS",
-    "KEY_BYTES",
-    "MANIFEST_BYTES",
-    "POLICY_BYTES",
-    "POLICY_DEPTH",
-    "POLICY_NODES",
-    "POLICY_NUMBER",
-    "POLICY_TEXT",
-    "REPORT_BYTES",
-    "BoundedLines",
-    "Held",
-    "exceeded",
-    "file_size",
-    "opened",
-    "read_small",
-]
 
 POLICY_BYTES = 2**20  # of a policy file
 POLICY_DEPTH = 60  # mappings and lists within each other

@@ -1,7 +1,5 @@
 """Names that a reader cannot tell apart, and characters that no name or path may hold.
 
-Belongs here: comparing names by their look. Does not belong here: which names are compared (`rules`,
-`encode`).
 Source: the idea of a skeleton is Unicode Technical Standard 39, section 4; the table is the part of its
 confusables (version 15.1, © Unicode, Inc., https://www.unicode.org/license.txt) that looks like an ASCII
 letter or digit where NFKC does not make it one, with small capitals and Coptic added. Not in it: what looks
@@ -12,8 +10,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-
-__all__ = ["escaped", "latin", "look_alikes", "plain", "skeleton"]
 
 _LIKE = {
     "A": "ΑАᎪᗅⲀꓮ𐊠𖽀",

@@ -1,7 +1,4 @@
-"""The types a column can be asked to have: finite numbers, dates, texts, anything that a table file holds.
-
-Belongs here: casting a column and counting what does not fit. Does not belong here: any message with a value.
-"""
+"""The types a column can be asked to have: finite numbers, dates, texts, anything that a table file holds."""
 
 from __future__ import annotations
 
@@ -10,8 +7,6 @@ import pandas as pd
 import pyarrow as pa
 
 from anon_pipeline.base.errors import InputError, withheld
-
-__all__ = ["arrow", "dates", "finite_numbers", "texts", "whole_numbers"]
 
 _DIGIT = r"\s*\d"
 _EXACT = 2**53  # whole floats from here on may stand for another whole number

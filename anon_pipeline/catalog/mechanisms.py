@@ -1,8 +1,6 @@
 """The tables of noise mechanisms: of columns with numbers, and of columns with categories.
 
 A new mechanism of numbers is its law, its sampler, and one entry here.
-Belongs here: what policy, rules, guarantee and docs must know of a mechanism. Does not belong here: drawing
-noise, its law (`perturb`).
 """
 
 from __future__ import annotations
@@ -11,15 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
-
-__all__ = [
-    "CATEGORY_MECHANISMS",
-    "DEFAULT_MECHANISM",
-    "MECHANISMS",
-    "CategoryMechanism",
-    "Mechanism",
-    "fitting",
-]
 
 Promise = Literal["epsilon", "epsilon and delta", "nothing"]
 

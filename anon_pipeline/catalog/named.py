@@ -1,7 +1,4 @@
-"""Names of kinds as the policy accepts them, and the code behind an entry.
-
-Belongs here: what all tables of kinds share. Does not belong here: any kind.
-"""
+"""Names of kinds as the policy accepts them, and the code behind an entry."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, Literal
-
-__all__ = ["code", "one_of"]
 
 
 def one_of(table: Mapping[str, Any]) -> Any:

@@ -1,7 +1,6 @@
 """The table of recoders: algorithms that choose how quasi-identifiers are generalized.
 
 A recoder of a family that exists is one entry here and its algorithm; a new family is one more entry.
-Belongs here: families, recoders, preferences between nodes. Does not belong here: algorithms (`recode`).
 """
 
 from __future__ import annotations
@@ -10,18 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
-
-__all__ = [
-    "DEFAULT_RECODER",
-    "FAMILIES",
-    "PREFERENCES",
-    "RECODERS",
-    "Family",
-    "Fit",
-    "Recoder",
-    "names_where",
-    "recoder_of",
-]
 
 
 @dataclass(frozen=True, slots=True)

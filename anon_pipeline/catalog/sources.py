@@ -1,7 +1,6 @@
 """The tables of sources: formats of files, and generators of synthetic people.
 
 A new format or generator is one entry here and the function that it names.
-Belongs here: these entries. Does not belong here: reading and generating (`sources`).
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-
-__all__ = ["FORMATS", "GENERATORS", "Format", "Generator"]
 
 
 @dataclass(frozen=True, slots=True)

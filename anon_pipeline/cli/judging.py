@@ -1,8 +1,4 @@
-"""Commands that judge without making anything: `check`, `schema`.
-
-Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
-command runs.
-"""
+"""Commands that judge without making anything: `check`, `schema`."""
 
 from __future__ import annotations
 
@@ -21,8 +17,6 @@ from anon_pipeline.cli.shared import (
     show_names,
     show_values_option,
 )
-
-__all__ = ["check", "schema"]
 
 
 @click.command()

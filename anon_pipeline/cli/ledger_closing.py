@@ -1,7 +1,4 @@
-"""What `ledger close --as failed` looks at: whether the process has ended, and the destination.
-
-Belongs here: these two questions. Does not belong here: the command (`ledgering`), entering it (`ledger`).
-"""
+"""What `ledger close --as failed` looks at: whether the process has ended, and the destination."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from anon_pipeline.cli.shared import locations_of
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger.budget import State
-
-__all__ = ["destination_of", "refuse_unless_ended"]
 
 
 def refuse_unless_ended(found: State, *, force: bool) -> bool:

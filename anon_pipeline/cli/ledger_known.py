@@ -1,8 +1,4 @@
-"""Commands for a ledger or a memory that was lost: `ledger adopt`, `ledger forget`.
-
-Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
-command runs.
-"""
+"""Commands for a ledger or a memory that was lost: `ledger adopt`, `ledger forget`."""
 
 from __future__ import annotations
 
@@ -19,7 +15,6 @@ if TYPE_CHECKING:
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish.adopting import Opened
 
-__all__ = ["adopt", "forget"]
 
 _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
 

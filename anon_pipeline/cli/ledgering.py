@@ -1,8 +1,4 @@
-"""Commands about the ledger: `ledger list`, `verify`, `export`, `close`, `withdraw`, `adopt`, `forget`.
-
-Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
-command runs.
-"""
+"""Commands about the ledger: `ledger list`, `verify`, `export`, `close`, `withdraw`, `adopt`, `forget`."""
 
 from __future__ import annotations
 
@@ -23,8 +19,6 @@ if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
     from anon_pipeline.ledger.budget import State
     from anon_pipeline.ledger.chain import Event
-
-__all__ = ["ledger"]
 
 
 @click.group()

@@ -1,7 +1,4 @@
-"""Every path of the command line is local: a URL is refused before anything is looked for or made.
-
-Belongs here: that rule, for all commands at once. Does not belong here: any command or option.
-"""
+"""Every path of the command line is local: a URL is refused before anything is looked for or made."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ from typing import Any
 import click
 
 from anon_pipeline.base.places import LOCAL, is_local
-
-__all__ = ["LocalPath", "with_local_paths"]
 
 _KEPT = (
     "exists",

@@ -1,8 +1,4 @@
-"""The command that measures what an analyst would lose: `utility`.
-
-Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when
-the command runs.
-"""
+"""The command that measures what an analyst would lose: `utility`."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from anon_pipeline.cli.shared import (
     project_option,
     show_values_option,
 )
-
-__all__ = ["utility"]
 
 _PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
 

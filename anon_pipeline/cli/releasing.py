@@ -1,8 +1,4 @@
-"""Commands that make a release: `run`, `demo`.
-
-Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
-command runs.
-"""
+"""Commands that make a release: `run`, `demo`."""
 
 from __future__ import annotations
 
@@ -28,8 +24,6 @@ if TYPE_CHECKING:
     from anon_pipeline.orchestration.memory import VaultArchive
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
-
-__all__ = ["check_partition", "demo", "run"]
 
 
 @click.command()

@@ -1,8 +1,4 @@
-"""The command that makes a release's report anew, or the internal one: `report`.
-
-Belongs here: arguments, where the page goes. Does not belong here: any work; what is heavy is imported when
-the command runs.
-"""
+"""The command that makes a release's report anew, or the internal one: `report`."""
 
 from __future__ import annotations
 
@@ -16,8 +12,6 @@ from anon_pipeline.cli.shared import allow_outside_option, locations_of, project
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
-
-__all__ = ["new_page", "report", "write_page"]
 
 
 @click.command()

@@ -1,7 +1,4 @@
-"""What the commands share: where paths begin, progress on standard error, tables on standard output.
-
-Belongs here: options and printing. Does not belong here: any command.
-"""
+"""What the commands share: where paths begin, progress on standard error, tables on standard output."""
 
 from __future__ import annotations
 
@@ -18,16 +15,6 @@ if TYPE_CHECKING:
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.recode import Progress as Far
 
-__all__ = [
-    "Progress",
-    "allow_outside_option",
-    "locations_of",
-    "print_paths",
-    "print_report",
-    "project_option",
-    "show_names",
-    "show_values_option",
-]
 
 _SHOW_VALUES = f"{__name__}.show_values"
 

@@ -1,8 +1,4 @@
-"""The command that compares parameters before anything is released: `tune`.
-
-Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when
-the command runs.
-"""
+"""The command that compares parameters before anything is released: `tune`."""
 
 from __future__ import annotations
 
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
     from anon_pipeline.tuning.grid import Grid
     from anon_pipeline.tuning.tuned import Tuning
 
-__all__ = ["tune"]
 
 Value = TypeVar("Value")
 

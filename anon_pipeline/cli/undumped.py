@@ -1,7 +1,6 @@
 """What the command line asks of the system, so that private tables and keys in its memory stay there.
 
-Belongs here: core dumps and other processes' looks at the memory. Does not belong here: a host process. A
-notebook or Dagster decides about itself, so nothing but the program `anon-pipeline` calls this.
+A notebook or Dagster decides about itself, so nothing but the program `anon-pipeline` calls this.
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 import ctypes
 import sys
 from contextlib import suppress
-
-__all__ = ["keep_out_of_dumps"]
 
 _PR_SET_DUMPABLE = 4
 

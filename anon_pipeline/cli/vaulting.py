@@ -1,8 +1,4 @@
-"""Commands on the vault: `vault status`, `vault rotate`, `vault purge`, `vault new-people`.
-
-Belongs here: arguments and what is printed, in numbers. Does not belong here: any work; what is heavy is
-imported when a command runs.
-"""
+"""Commands on the vault: `vault status`, `vault rotate`, `vault purge`, `vault new-people`."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ from anon_pipeline.cli.shared import allow_outside_option, locations_of, project
 if TYPE_CHECKING:
     from anon_pipeline.vault.store import Store
 
-__all__ = ["vault"]
 
 _place_options = (
     click.option(

@@ -1,8 +1,4 @@
-"""Commands about releases that were made: `verify`, `keygen`.
-
-Belongs here: arguments and what is printed. Does not belong here: any work; what is heavy is imported when a
-command runs.
-"""
+"""Commands about releases that were made: `verify`, `keygen`."""
 
 from __future__ import annotations
 
@@ -20,8 +16,6 @@ from anon_pipeline.cli.shared import allow_outside_option, locations_of, print_r
 if TYPE_CHECKING:
     from anon_pipeline.publish.unverified import Unverified
     from anon_pipeline.publish.verify import Verification
-
-__all__ = ["keygen", "verify"]
 
 
 @click.command()

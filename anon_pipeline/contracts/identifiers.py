@@ -1,8 +1,4 @@
-"""The rule of every contract that no column holds an identifier which nobody declared.
-
-Belongs here: the rule, and what it says of a column that breaks it: detector and records, never a value. Does
-not belong here: finding identifiers (`detectors.patterns`), other rules (`contracts`).
-"""
+"""The rule of every contract that no column holds an identifier which nobody declared."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ import pandas as pd
 from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.detectors.patterns import matches
 from anon_pipeline.policy.columns import Column
-
-__all__ = ["RULE", "NoIdentifiers", "no_identifiers", "said_in_detail"]
 
 RULE = "must hold no identifier of a person"
 _ADVICE = ". Give the column the role identifier, or allow the detector (docs/identifiers.md)."

@@ -1,8 +1,4 @@
-"""What a table must look like, as rules of our own, and the plain judge of them.
-
-Belongs here: rules, what they must refuse, judging a table by them. Does not belong here: which rules a
-policy asks for (`contracts`), a second opinion (`witness`).
-"""
+"""What a table must look like, as rules of our own, and the plain judge of them."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
-
-__all__ = ["Contract", "Rule", "Shape", "broken_rules"]
 
 TABLE = "DataFrameSchema"
 """Stands for the table where a rule is not about one column."""

@@ -1,8 +1,4 @@
-"""The shape of each stage's table, as contracts built from the policy.
-
-Belongs here: which rules a policy asks for, each with values that it must refuse. Does not belong here:
-judging by rules (`shape`), Pandera (`witness`), privacy limits (`evaluate`).
-"""
+"""The shape of each stage's table, as contracts built from the policy."""
 
 from __future__ import annotations
 
@@ -24,14 +20,6 @@ from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCat
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.deidentify import MASKED
 from anon_pipeline.stages.persons import ID
-
-__all__ = [
-    "broken_contract",
-    "deidentified_contract",
-    "k_anonymized_contract",
-    "raw_contract",
-    "release_contract",
-]
 
 _HASH = 64
 _DAY = r"-?\d{4,}-\d\d-\d\d"

@@ -1,7 +1,4 @@
-"""Proof that a contract is being judged: a second opinion by Pandera, and tables that must be refused.
-
-Belongs here: Pandera, its configuration, the self-test. Does not belong here: any rule (`contracts`).
-"""
+"""Proof that a contract is being judged: a second opinion by Pandera, and tables that must be refused."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from anon_pipeline.contracts.shape import TABLE, Contract, Rule, Shape, broken_r
 if TYPE_CHECKING:
     import pandera.pandas as pa
 
-__all__ = ["NOT_RUNNING", "broken_by_pandera", "unproven"]
 
 NOT_RUNNING = "the contract's checks are not running"
 """What a gate says that has let a table through which it must refuse."""

@@ -1,8 +1,4 @@
-"""A detector: the forms that one kind of identifier has, and how likely other values have them by chance.
-
-Belongs here: the two records. Does not belong here: the detectors (`table`), normalizing texts and judging
-columns (`detectors.patterns`).
-"""
+"""A detector: the forms that one kind of identifier has, and how likely other values have them by chance."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-__all__ = ["Detector", "Form", "Unlike"]
 
 _SLACK = 2  # digits of real columns are not random: twice the chance rate is still taken for chance
 

@@ -1,12 +1,9 @@
 """Names of hosts, where @ or the point is spoken: a domain, or words of a sentence about a dot.
 
-Belongs here: that question. Does not belong here: e-mail addresses (`table`), spellings (`deidentify`).
 Source: RFC 1591 (two letters are a country's); generic domains are those in wide use.
 """
 
 from __future__ import annotations
-
-__all__ = ["is_host"]
 
 _DOMAINS = (
     "com org net edu gov mil int info biz name pro app dev io eu online shop site cloud email example test "

@@ -1,7 +1,5 @@
 """Columns of everyday values that have the form of an identifier, known by what no identifiers have.
 
-Belongs here: one question for each kind of such values, asked of a column's different values. Does not belong
-here: forms (`table`, `telephone`), counting (`detectors.patterns`).
 Source: ISO 2108 (ISBN-10 has the weights of NHS numbers, and X for a check digit of 10, which the NHS does
 not issue); SSA, Social Security Number Randomization (areas are given out evenly up to 899; before 2011 up to
 772).
@@ -14,8 +12,6 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-
-__all__ = ["amounts", "book_numbers", "drug_codes", "signed_numbers", "versions"]
 
 _SIGNED = re.compile(r"[+-]?\d{1,3}(?:[ ',]?\d{3})*(?:[.,]\d+)?|[+-]?\d+[.,]\d+")
 _DRUG = re.compile(r"\d{4}-\d{4}-\d{2}|\d{5}-\d{3}-\d{2}|\d{5}-\d{4}-\d{1,2}")

@@ -1,7 +1,5 @@
 """National identity, social security and tax numbers of persons: those with a check digit or a telling form.
 
-Belongs here: one entry for each, with the module of python-stdnum that checks it. Does not belong here:
-numbers of companies, and numbers without a check (Denmark's CPR): any date with four digits would be one.
 Source: the formats are those of python-stdnum (https://arthurdejong.org/python-stdnum/), which names each
 issuer; `chance` is the share of random digits of the shape that pass the check.
 """
@@ -15,8 +13,6 @@ from importlib import import_module
 
 from anon_pipeline.detectors.detector import Detector, Form, Unlike
 from anon_pipeline.detectors.lookalikes import book_numbers
-
-__all__ = ["NATIONAL", "luhn"]
 
 _NINO = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
 

@@ -1,8 +1,4 @@
-"""Texts in one spelling, so that an identifier is found however it is written.
-
-Belongs here: characters, and the words for @ and for a point. Does not belong here: what an identifier looks
-like (`detectors`), counting (`patterns`).
-"""
+"""Texts in one spelling, so that an identifier is found however it is written."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ import unicodedata
 
 from anon_pipeline.base.spelling import latin
 from anon_pipeline.detectors.domains import is_host
-
-__all__ = ["UNEVEN", "Characters", "normalized"]
 
 UNEVEN = r"(?i)[\t\r\n\f\v]|  |\bat [^ ]+ dot |@[^ ]+ dot |[(\[{<] ?(?:at|ät|dot|punkt|@|\.)|&#|&commat|%40"
 """Expression (RE2) that finds the ASCII texts that `normalized` may change."""

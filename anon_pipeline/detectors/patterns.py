@@ -3,8 +3,6 @@
 Where one match is enough (an e-mail address in one text of many), one match is a finding. Other forms are
 those of many numbers: of eleven random ten-digit codes one passes the check of NHS numbers. Columns are
 found by their match rate: more different values are valid than twice the chance explains (binomial test).
-Belongs here: counting and that test. Does not belong here: the detectors (`detectors`), what follows from a
-finding (`gate`).
 """
 
 from __future__ import annotations
@@ -21,8 +19,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.detectors import DETECTORS, Detector, Form
 from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalized
-
-__all__ = ["EXCUSED", "LEVEL", "MOST_JUDGED", "matches"]
 
 LEVEL = 1e-6
 """A column is found if chance explains so many valid values with at most this probability."""

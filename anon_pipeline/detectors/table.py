@@ -1,7 +1,6 @@
 """The table of all detectors: addresses, telephones, accounts, then national numbers of persons.
 
-A new kind of identifier is one entry here or in `national`. Belongs here: entries and what checks them. Does
-not belong here: what a match means for a column (`detectors.patterns`).
+A new kind of identifier is one entry here or in `national`.
 Source: formats as their issuers publish them: RFC 5321 (e-mail), ISO 13616 (IBAN), SSA (no area 000, 666 or
 9xx, no group 00, no serial 0000), ISO/IEC 7812 (payment cards).
 """
@@ -16,8 +15,6 @@ from anon_pipeline.detectors.domains import is_host
 from anon_pipeline.detectors.lookalikes import amounts, versions
 from anon_pipeline.detectors.national import NATIONAL, luhn
 from anon_pipeline.detectors.telephone import TELEPHONE
-
-__all__ = ["DETECTORS", "NAMES"]
 
 _EMAIL = re.compile(
     r"""(?<![\w.%+'-])[\w.%+'-]+[ ]?@[ ]?[\w-]+(?:\.[\w-]+)+

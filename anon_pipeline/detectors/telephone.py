@@ -1,6 +1,5 @@
 """Telephone numbers: international, American, national ones that begin with 0, and those with a word before.
 
-Belongs here: the forms. Does not belong here: when a form counts (`detectors.patterns`).
 Source: ITU-T E.164 and E.123 (15 digits at most, `+` and country code), the North American Numbering Plan,
 and the national plans of countries that dial 0 before an area or network (most of Europe, Asia, Oceania).
 """
@@ -12,8 +11,6 @@ from collections.abc import Sequence
 
 from anon_pipeline.detectors.detector import Detector, Form
 from anon_pipeline.detectors.lookalikes import book_numbers, drug_codes, signed_numbers
-
-__all__ = ["TELEPHONE"]
 
 _END = r"(?=x\d|(?![\w-]))"
 _INTERNATIONAL = re.compile(

@@ -1,9 +1,4 @@
-"""Perturb columns of categories: their noise, their codes, what is known of the noise before it is drawn.
-
-Belongs here: from a policy and a table to domains and codes; all perturb columns in one array, as memory and
-budget see them. Does not belong here: the law (`perturb.category_law`), columns of numbers alone (`evidence`,
-`noise`).
-"""
+"""Perturb columns of categories: their noise, their codes, what is known of the noise before it is drawn."""
 
 from __future__ import annotations
 
@@ -30,15 +25,6 @@ from anon_pipeline.perturb.keys import Words
 from anon_pipeline.policy.columns import PerturbCategories
 from anon_pipeline.policy.hierarchies import Tree
 from anon_pipeline.policy.model import Policy
-
-__all__ = [
-    "category_codes",
-    "category_facts",
-    "category_noises",
-    "category_values",
-    "drawn_categories",
-    "noisy_units",
-]
 
 
 def _domain(name: str, column: PerturbCategories) -> Domain:

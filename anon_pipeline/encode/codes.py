@@ -1,8 +1,4 @@
-"""The edge: a DataFrame becomes codes and numbers, and generalized codes become columns again.
-
-Belongs here: checking a frame against the policy's columns, casting, coding, decoding. Does not belong here:
-anything that decides about privacy.
-"""
+"""The edge: a DataFrame becomes codes and numbers, and generalized codes become columns again."""
 
 from __future__ import annotations
 
@@ -20,19 +16,6 @@ from anon_pipeline.base.values import arrow, finite_numbers, texts, whole_number
 from anon_pipeline.hierarchy import Hierarchy, code_column
 from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
-
-__all__ = [
-    "CLASS",
-    "PERSON",
-    "PRIVATE",
-    "RECORD",
-    "Coded",
-    "accept",
-    "code_quasi_identifiers",
-    "code_sensitive",
-    "decode",
-    "incomplete",
-]
 
 RECORD, CLASS, PERSON = "_record_id", "_class_id", "_person_id"
 PRIVATE = (RECORD, CLASS, PERSON)

@@ -1,7 +1,4 @@
-"""Perturb columns as whole numbers: grid units, the share of ε of each, and what its noise is drawn under.
-
-Belongs here: from policy and table to what `perturb` takes. Does not belong here: drawing noise (`perturb`).
-"""
+"""Perturb columns as whole numbers: grid units, the share of ε of each, and what its noise is drawn under."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ from anon_pipeline.perturb.budget import exact_fraction, split_epsilon
 from anon_pipeline.perturb.grid import quantize, to_grid
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["epsilon_shares", "grid_bounds", "grid_units", "noises", "quantized"]
 
 
 def grid_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.float64]:

@@ -1,7 +1,4 @@
-"""The noise of a policy: its public bounds on the grid, and what is known of its error before it is drawn.
-
-Belongs here: bounds and facts of the perturb columns. Does not belong here: drawing noise (`perturb`).
-"""
+"""The noise of a policy: its public bounds on the grid, and what is known of its error before it is drawn."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from anon_pipeline.encode.grids import grid_bounds, noises
 from anon_pipeline.perturb.error import expected_relative_shift
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities, shifts
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["noise_facts", "output_bounds"]
 
 
 def output_bounds(policy: Policy) -> list[tuple[int, int] | None]:

@@ -1,8 +1,4 @@
-"""What attackers of each kind get right on a release, one pure function per limit of ``gate.attacks``.
-
-Belongs here: from `Evidence` and a policy to a number. Does not belong here: the attacks (`risk`), comparing
-with a limit (`gate`).
-"""
+"""What attackers of each kind get right on a release, one pure function per limit of ``gate.attacks``."""
 
 from __future__ import annotations
 
@@ -26,20 +22,6 @@ from anon_pipeline.risk.averaging import expected_averaging_risk
 from anon_pipeline.risk.expected import NoiseLaw, expected_risk
 from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.risk.uniques import minimal_uniques, sample_uniques
-
-__all__ = [
-    "assigned",
-    "averaged",
-    "expected",
-    "homogeneous",
-    "noise_law",
-    "quasi_codes",
-    "singled_out",
-    "skewed",
-    "spread",
-    "unique",
-]
-
 
 _SIMULATED = 2**21  # records whose noise is simulated, all draws together, but for 8 draws at least
 

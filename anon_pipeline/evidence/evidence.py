@@ -1,8 +1,4 @@
-"""What a release can be measured on: the released table, and the originals that only the vault has.
-
-Belongs here: bringing the two together as arrays, and refusing those that do not belong together. Does not
-belong here: any measure (`measures`), any limit (`gate`).
-"""
+"""What a release can be measured on: the released table, and the originals that only the vault has."""
 
 from __future__ import annotations
 
@@ -19,13 +15,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.policy.model import Policy
-
-__all__ = [
-    "Evidence",
-    "Originals",
-    "evidence_from",
-    "value_classes",
-]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

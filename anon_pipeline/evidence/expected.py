@@ -1,8 +1,5 @@
 """What attackers get right on average over the noise: no draw, and so nothing of the release, decides it.
 
-Belongs here: the mean of a measure over releases that the same originals and policy could have had. Does not
-belong here: measuring one release (`measures`, `attacks`, `linkage`), comparing with a limit (`gate`).
-
 The stages behind the recoding are gone through with noise of a fixed seed, which no release has: noise,
 confidence, classes below k, classes beyond t or l. Originals are put into an order of their values first, so
 that neither their order nor the numbers of the classes change the result: it is a function of the recoded

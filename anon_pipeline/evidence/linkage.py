@@ -1,8 +1,4 @@
-"""Record linkage of a release with its originals: the files that are linked, and what is linked.
-
-Belongs here: from `Evidence` and a policy to files, and the share that is linked. Does not belong here:
-linking (`risk.linkage`), comparing with a limit (`gate`).
-"""
+"""Record linkage of a release with its originals: the files that are linked, and what is linked."""
 
 from __future__ import annotations
 
@@ -25,8 +21,6 @@ from anon_pipeline.risk.linkage import (
     rule_linkage,
     threshold_linkage,
 )
-
-__all__ = ["ATTACKERS", "linked_by"]
 
 ATTACKERS = 2_000
 """Attackers that are let loose on a release, at most."""

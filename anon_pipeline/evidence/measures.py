@@ -1,8 +1,4 @@
-"""What the gate and the suppression measure on a release, one pure function per limit.
-
-Belongs here: from `Evidence` and a policy to a number, or one per class. Does not belong here: comparing it
-with a limit (`gate`).
-"""
+"""What the gate and the suppression measure on a release, one pure function per limit."""
 
 from __future__ import annotations
 
@@ -28,22 +24,6 @@ from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_
 from anon_pipeline.risk.linking import LinkingRisk, linking_risk
 from anon_pipeline.risk.sizes import suppression
 from anon_pipeline.risk.suppression import ClassLimit
-
-__all__ = [
-    "class_closeness",
-    "class_diversity",
-    "class_intervals",
-    "class_limits",
-    "close",
-    "compact",
-    "confidence_of",
-    "confident_originals",
-    "diverse",
-    "linking",
-    "needs_originals",
-    "suppressed_share",
-]
-
 
 ClassMeasure = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
 """From positions (r',) of released records, their classes (r',), 0 … m−1, and m to a number each, (m,)."""

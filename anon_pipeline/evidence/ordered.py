@@ -1,7 +1,5 @@
-"""Originals in an order that says nothing but their values: neither the input's nor the numbers of classes.
-
-Belongs here: numbering classes and sorting records by what is in them. Does not belong here: what is measured
-on them (`expected`).
+"""Originals in an order that says nothing but their values: neither the input's nor the numbers of
+classes.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import needs_originals
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["copied", "in_order", "limited", "numbered"]
 
 
 def limited(policy: Policy) -> list[str]:

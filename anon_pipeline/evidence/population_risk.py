@@ -3,9 +3,6 @@
 A value of a level covers what the population's hierarchy has below it; a range covers what lies between its
 ends; a blanked cell covers everybody. Full-domain columns are on the level that has most of the released
 values, the lowest of these; other values are the lowest node of their name, else a range.
-
-Belongs here: from released texts and a population to counts, and the risk. Does not belong here: reading the
-population (`sources`), what a released text covers of its own originals (`covers`), limits (`gate`).
 """
 
 from __future__ import annotations
@@ -27,8 +24,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.population import PopulationRisk, population_risk
 from anon_pipeline.sources.population import Population
-
-__all__ = ["class_populations", "classes_risk", "coded_population", "sampled_risk"]
 
 _NOBODY = (1, 0)
 _DAY = r"-?\d{4,}-\d\d-\d\d"

@@ -1,8 +1,4 @@
-"""How many records each class may lose, whichever they are, and keep t-closeness and l-diversity.
-
-Belongs here: what is certain of these limits before it is known who is left out. Does not belong here:
-measuring them (`measures`), leaving records out (`suppress`).
-"""
+"""How many records each class may lose, whichever they are, and keep t-closeness and l-diversity."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from anon_pipeline.evidence.measures import class_closeness, class_diversity, di
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.risk.histograms import class_histograms
-
-__all__ = ["spare_records"]
 
 
 def spare_records(policy: Policy, evidence: Evidence) -> NDArray[np.int64]:

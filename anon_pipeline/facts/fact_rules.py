@@ -1,7 +1,4 @@
-"""Rules for one value of a stage's facts: what it may be, so that no text can hide in it.
-
-Belongs here: rules, and rules made of rules. Does not belong here: which fact keeps which (`recorded`).
-"""
+"""Rules for one value of a stage's facts: what it may be, so that no text can hide in it."""
 
 from __future__ import annotations
 
@@ -13,34 +10,6 @@ from typing import Any, TypeGuard, get_args
 
 from anon_pipeline.base.reading import POLICY_NODES
 from anon_pipeline.policy.model import Policy
-
-__all__ = [
-    "MOST",
-    "Known",
-    "Rule",
-    "cells",
-    "column",
-    "count",
-    "digest",
-    "either",
-    "exactly",
-    "flag",
-    "is_count",
-    "is_digest",
-    "is_release_id",
-    "level",
-    "limit",
-    "listed",
-    "mapping",
-    "number",
-    "one_of",
-    "or_none",
-    "records",
-    "release_id",
-    "share",
-    "spent",
-    "values",
-]
 
 MOST = 2**53  # of a count: more is no count
 _HEX = re.compile(r"[0-9a-f]{64}")

@@ -1,8 +1,4 @@
-"""Whether facts are of the kinds that stages write, where no policy is at hand.
-
-Belongs here: asking the rules of one value (`fact_rules`) without a policy. Does not belong here: which rules
-there are (`recorded`), what a policy says of facts.
-"""
+"""Whether facts are of the kinds that stages write, where no policy is at hand."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ from typing import Any
 from anon_pipeline.base.reading import POLICY_NODES
 from anon_pipeline.facts import fact_rules as must
 from anon_pipeline.facts.records import Facts
-
-__all__ = ["broken_kinds"]
 
 
 @dataclass(frozen=True, slots=True)

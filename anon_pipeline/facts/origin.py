@@ -1,8 +1,4 @@
-"""Where the tables of a release come from: the policy, the hierarchies and the entropy that made them.
-
-Belongs here: what the stages record of it, and comparing that with a policy. Does not belong here: the
-verdict (`gate`).
-"""
+"""Where the tables of a release come from: the policy, the hierarchies and the entropy that made them."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from anon_pipeline.facts.records import (
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["broken_origin", "hierarchy_digests"]
 
 _ALL = (RawFacts, DeidentifiedFacts, KAnonymizedFacts, PerturbedFacts, ShuffledFacts, SuppressedFacts)
 _RANDOM = (PerturbedFacts, ShuffledFacts)

@@ -2,8 +2,6 @@
 
 Facts come back from the vault, and what they say goes into the manifest. Who can write in a vault without a
 key could write anything there: so whatever is not what a stage writes is refused, and no text gets through.
-Belongs here: the shape of every stage's facts, comparing them with a policy. Does not belong here: what one
-value may be (`fact_rules`), making facts (`pipeline`), whether tables are made by a policy (`origin`).
 """
 
 from __future__ import annotations
@@ -30,8 +28,6 @@ from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import PerturbSection
-
-__all__ = ["FIELDS", "checked_facts", "decided"]
 
 _NOISE = must.exactly(
     {

@@ -1,8 +1,4 @@
-"""What the facts of manifest version 1 may say, as 0.1.0 wrote them; these rules never change again.
-
-Belongs here: the shape of every stage's facts of then, comparing them with a policy. Does not belong here:
-facts of today (`recorded`), what one value may be (`fact_rules`).
-"""
+"""What the facts of manifest version 1 may say, as 0.1.0 wrote them; these rules never change again."""
 
 from __future__ import annotations
 
@@ -19,8 +15,6 @@ from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import PerturbSection
-
-__all__ = ["FIELDS_1", "broken_facts_1", "decided_1"]
 
 _NOISE = must.exactly(
     {

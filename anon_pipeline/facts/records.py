@@ -1,25 +1,10 @@
-"""What a stage says about its work: counts, levels, scales, losses; never a value of the data.
-
-Belongs here: one small frozen record per stage. Does not belong here: computing them (`pipeline`).
-"""
+"""What a stage says about its work: counts, levels, scales, losses; never a value of the data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
-
-__all__ = [
-    "DeidentifiedFacts",
-    "Facts",
-    "KAnonymizedFacts",
-    "PerturbedFacts",
-    "RawFacts",
-    "ShuffledFacts",
-    "StageFacts",
-    "SuppressedFacts",
-    "with_facts",
-]
 
 Facts = Mapping[str, Mapping[str, Any]]
 """Facts of every stage so far, by the stage's name; JSON types only."""

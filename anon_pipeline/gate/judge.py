@@ -1,8 +1,4 @@
-"""The gate: a release, its originals and a policy in, a report out. Pure; there is no other gate.
-
-Belongs here: judging a release by each limit in the table, failing closed. Does not belong here:
-who asks (Dagster, `published`, the command line), any limit (`limits`).
-"""
+"""The gate: a release, its originals and a policy in, a report out. Pure; there is no other gate."""
 
 from __future__ import annotations
 
@@ -21,8 +17,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent
-
-__all__ = ["evaluate"]
 
 
 def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself

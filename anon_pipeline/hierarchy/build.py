@@ -1,8 +1,4 @@
-"""The hierarchy that a policy describes, for the values that a column has.
-
-Belongs here: one function for each kind, as the policy's table of hierarchies names them: it casts the column
-and codes each record. Does not belong here: files other than hierarchy tables, how levels are computed.
-"""
+"""The hierarchy that a policy describes, for the values that a column has."""
 
 from __future__ import annotations
 
@@ -37,8 +33,6 @@ from anon_pipeline.policy.hierarchies import (
     Tree,
     hierarchy_kind,
 )
-
-__all__ = ["code_column"]
 
 _Columns = list[NDArray[np.object_]]
 _Levels = Callable[[NDArray[np.object_]], _Columns]

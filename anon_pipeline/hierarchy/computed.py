@@ -1,8 +1,4 @@
-"""Hierarchies that a rule computes from the values in the data: intervals, masking, calendar, suppression.
-
-Belongs here: one function per rule, values in, levels out. The leaves are the distinct values of the data.
-Does not belong here: the rules of nesting (`levels`).
-"""
+"""Hierarchies that a rule computes from the values in the data: intervals, masking, calendar, suppression."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.levels import TOP
-
-__all__ = ["date_levels", "interval_levels", "mask_levels", "number_text", "suppress_levels"]
 
 
 def number_text(value: float) -> str:

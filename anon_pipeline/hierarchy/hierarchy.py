@@ -1,8 +1,4 @@
-"""A generalization hierarchy in memory: one lookup array per level over the leaf codes.
-
-Belongs here: the arrays and what can be asked of them. Does not belong here: how a kind of hierarchy is
-read or built (`tables`, `computed`, `build`).
-"""
+"""A generalization hierarchy in memory: one lookup array per level over the leaf codes."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Hierarchy"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

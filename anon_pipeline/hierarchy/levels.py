@@ -1,8 +1,4 @@
-"""From the generalized values of each leaf to a validated `Hierarchy`.
-
-Belongs here: the one constructor that all kinds share, with its rules: nested, covered, one value on top,
-leaves in hierarchy order. Does not belong here: how a kind computes its values.
-"""
+"""From the generalized values of each leaf to a validated `Hierarchy`."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-
-__all__ = ["TOP", "from_columns"]
 
 TOP = "*"
 

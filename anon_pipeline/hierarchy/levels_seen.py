@@ -2,7 +2,6 @@
 
 A text tells its level by its form: ``[1970, 1980)``, ``1970s``, ``021**``, a node's name. What several levels
 release alike fits each of them.
-Belongs here: whether texts can be of a level. Does not belong here: what they cover (`covers`, `population`).
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ from anon_pipeline.policy.hierarchies import (
     hierarchy_kind,
 )
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["broken_levels"]
 
 
 class Seen(NamedTuple):

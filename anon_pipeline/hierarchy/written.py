@@ -1,7 +1,4 @@
-"""Hierarchies that somebody wrote down: a table file, or a taxonomy tree in the policy.
-
-Belongs here: reading leaves and their ancestors. Does not belong here: the rules of nesting (`levels`).
-"""
+"""Hierarchies that somebody wrote down: a table file, or a taxonomy tree in the policy."""
 
 from __future__ import annotations
 
@@ -24,8 +21,6 @@ from anon_pipeline.base.reading import (
     file_size,
 )
 from anon_pipeline.hierarchy.levels import TOP
-
-__all__ = ["read_table", "tree_levels"]
 
 
 def read_table(path: Path, *, separator: str = ";") -> list[NDArray[np.object_]]:

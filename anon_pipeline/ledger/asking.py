@@ -1,8 +1,4 @@
-"""What a release asks of the ledger, and why it is refused. Pure.
-
-Belongs here: turning a policy into what is entered, judging it by budget and state. Does not belong here:
-entering it (`book`).
-"""
+"""What a release asks of the ledger, and why it is refused. Pure."""
 
 from __future__ import annotations
 
@@ -18,18 +14,6 @@ from anon_pipeline.ledger.kinds import kind_of
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Budget
-
-__all__ = [
-    "Asked",
-    "asked_by",
-    "asked_in",
-    "is_closed",
-    "is_over",
-    "refuse_another",
-    "refuse_beyond_budget",
-    "refuse_other_rows",
-    "say_if_late",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """What happens to a release, written down: opened, published, failed, withdrawn; refused beyond its budget.
 
 Each step reads and verifies what it needs (`page`), decides and appends, in one transaction that no other
-writer shares. Belongs here: which step may follow which. Does not belong here: databases (`store`),
-destinations (`publish`).
+writer shares.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ from anon_pipeline.ledger.owner import owner_now
 from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
 from anon_pipeline.ledger.tables import paid_in, refuse_another_table, tables_of
-
-__all__ = ["Ledger", "ledger_at"]
 
 
 def _clock() -> datetime:

@@ -1,7 +1,4 @@
-"""What the events add up to: the state of each release, and the ε that a dataset has spent. Pure.
-
-Belongs here: folding events into states, exact sums. Does not belong here: reading or writing events.
-"""
+"""What the events add up to: the state of each release, and the ε that a dataset has spent. Pure."""
 
 from __future__ import annotations
 
@@ -15,19 +12,6 @@ from typing import NamedTuple
 
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.sections import Budget
-
-__all__ = [
-    "Earlier",
-    "Entry",
-    "Spent",
-    "State",
-    "decimal_text",
-    "exact_text",
-    "spent",
-    "states",
-    "window_of",
-    "within",
-]
 
 
 class Entry(NamedTuple):

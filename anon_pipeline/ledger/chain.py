@@ -1,8 +1,4 @@
-"""The events of the ledger and the hash chain over them: an edited, removed or inserted one shows.
-
-Belongs here: the event, its canonical JSON, its hash, finding where a chain breaks. Does not belong here:
-databases (`store`), what events mean (`budget`).
-"""
+"""The events of the ledger and the hash chain over them: an edited, removed or inserted one shows."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from json.encoder import encode_basestring_ascii
 from typing import Any, Literal
-
-__all__ = ["GENESIS", "Broken", "Event", "Head", "Kind", "broken_at", "head_of", "sealed"]
 
 Kind = Literal["drawn", "opened", "published", "failed", "withdrawn", "forgotten"]
 """What may happen. ``drawn``: the key of its noise was sealed; ``opened`` follows in the same step."""

@@ -1,8 +1,6 @@
 """What all events up to one add up to, kept so that a step need not read them again. Pure.
 
 The event that follows a checkpoint names its digest, so it cannot be changed without changing the chain.
-Belongs here: the checkpoint, its text, looking releases up in it. Does not belong here: the database
-(`store`), when one is made (`page`).
 """
 
 from __future__ import annotations
@@ -14,8 +12,6 @@ from dataclasses import dataclass, field
 
 from anon_pipeline.ledger.budget import Earlier, Entry, states
 from anon_pipeline.ledger.chain import Event, Head, head_of
-
-__all__ = ["Checkpoint", "checkpoint_in", "checkpoint_of", "digest_of", "text_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,4 @@
-"""Draws that are there already: whether one may be used again, and opening its release for nothing.
-
-Belongs here: these two steps. Does not belong here: booking a draw (`book`), its key (`publish.draw_keys`).
-"""
+"""Draws that are there already: whether one may be used again, and opening its release for nothing."""
 
 from __future__ import annotations
 
@@ -12,8 +9,6 @@ from anon_pipeline.ledger.asking import Asked, is_over, refuse_another
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.page import all_trusted
-
-__all__ = ["again", "over"]
 
 
 def again(ledger: Ledger, release_id: str, asked: Asked, draw: str) -> bool:

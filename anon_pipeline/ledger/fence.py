@@ -3,8 +3,6 @@
 A token is the hash of a release's last event. Whoever writes a release presents it while holding the
 ledger, and renames the manifest before letting go: so closing comes before that or after it, never in
 between. The id of a release that was closed is never good again. Neither depends on the vault.
-Belongs here: these two steps. Does not belong here: the others (`book`), whether a process has ended
-(`owner`).
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from contextlib import contextmanager
 from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.asking import asked_in, is_over
 from anon_pipeline.ledger.book import Ledger
-
-__all__ = ["close", "fenced"]
 
 
 @contextmanager

@@ -1,7 +1,4 @@
-"""One kind of partition for a dataset whose budget is per record: days, weeks and the whole overlap. Pure.
-
-Belongs here: comparing what is asked with what is out. Does not belong here: sums (`budget`).
-"""
+"""One kind of partition for a dataset whose budget is per record: days, weeks and the whole overlap. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from anon_pipeline.policy.model import Policy
 if TYPE_CHECKING:
     from anon_pipeline.ledger.asking import Asked
 
-__all__ = ["kind_of", "may_be", "refuse_another_kind", "refuse_unless_of_kind"]
 
 NONE = "none"
 

@@ -1,8 +1,4 @@
-"""Which releases the memory must know, by the events: a memory that was lost or rolled back shows. Pure.
-
-Belongs here: that question, and which release a manifest names. Does not belong here: the memory
-(`compose`), reading events (`page`).
-"""
+"""Which releases the memory must know, by the events: a memory that was lost or rolled back shows. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ from typing import Any
 
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.chain import Event
-
-__all__ = ["known_in", "named_by"]
 
 
 def known_in(events: Iterable[Event], asked: Asked) -> dict[str, set[tuple[str, str | None]]]:

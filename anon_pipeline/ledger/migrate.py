@@ -1,7 +1,4 @@
-"""Bringing the ledger's tables to this version: Alembic's scripts, run in one transaction, under the lock.
-
-Belongs here: which version a database has, upgrading it. Does not belong here: the changes (`migrations`).
-"""
+"""Bringing the ledger's tables to this version: Alembic's scripts, run in one transaction, under the lock."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ from anon_pipeline.base.errors import InputError
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
-__all__ = ["VERSIONS", "up_to_date", "upgrade"]
 
 VERSIONS = ("0001", "0002", "0003", "0004")
 """All versions of the tables, oldest first."""

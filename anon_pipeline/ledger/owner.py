@@ -3,7 +3,6 @@
 A process is known by its machine's name, the machine's start (the kernel's boot id), the namespace that its
 number is of, its number, and the moment it started: neither a number that was given out again, nor another
 container or machine of the same name, is taken for it.
-Belongs here: writing that down and comparing it. Does not belong here: what follows from it (`book`, `cli`).
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ import os
 import socket
 from enum import Enum
 from pathlib import Path
-
-__all__ = ["Life", "life_of", "owner_now"]
 
 _PARTS = 6
 

@@ -1,8 +1,7 @@
 """The ledger as it is in one transaction: verified, folded into states, ready for the next event.
 
 A step verifies the events after the checkpoint, and that the chain names this checkpoint; after `EVERY`
-events one verifies them all and makes the next. Belongs here: what is read and verified for a step.
-Does not belong here: which step may follow which (`book`).
+events one verifies them all and makes the next.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from anon_pipeline.ledger.store import (
     kept_checkpoint,
     kept_head,
 )
-
-__all__ = ["EVERY", "Page", "all_trusted", "all_verified", "page_in"]
 
 EVERY = 500
 """Events after which a checkpoint is made."""

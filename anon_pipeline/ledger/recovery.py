@@ -1,8 +1,4 @@
-"""A ledger or a memory that was lost: what is missing, and the events with which releases go on.
-
-Belongs here: asking what is known, entering what is out, giving a memory up. Does not belong here:
-manifests and memories (`publish`, `compose`).
-"""
+"""A ledger or a memory that was lost: what is missing, and the events with which releases go on."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.known import known_in
 from anon_pipeline.ledger.page import all_trusted, page_in
-
-__all__ = ["adopt", "datasets_of", "forget", "must_remember", "unknown"]
 
 
 def unknown(ledger: Ledger, release_ids: Iterable[str]) -> list[str]:

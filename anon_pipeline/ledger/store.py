@@ -1,7 +1,4 @@
-"""Keeping events: one transaction at a time, in SQLite or PostgreSQL.
-
-Belongs here: connecting, locking, reading and appending rows. Does not belong here: what events mean.
-"""
+"""Keeping events: one transaction at a time, in SQLite or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -22,21 +19,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.chain import Event, Head
 from anon_pipeline.ledger.migrate import up_to_date, upgrade
 from anon_pipeline.policy.locations import plain_ledger
-
-__all__ = [
-    "CHECKPOINT",
-    "EVENTS",
-    "HEAD",
-    "Store",
-    "append",
-    "event_at",
-    "events_and_head",
-    "how_many",
-    "keep_checkpoint",
-    "kept_checkpoint",
-    "kept_head",
-    "store_at",
-]
 
 _PATIENCE = 60  # seconds that one waits for another that writes
 _LOCK = 4_915_370_427_203_111_211  # PostgreSQL's advisory lock of this ledger: any number of our own

@@ -1,8 +1,4 @@
-"""Which tables were published under an id, by all of its events: one id stands for one table's rows.
-
-Belongs here: these tables, refusing another one. Does not belong here: comparing rows (`asking`), entering
-(`book`).
-"""
+"""Which tables were published under an id, by all of its events: one id stands for one table's rows."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.page import Page, all_trusted
-
-__all__ = ["Tables", "paid_in", "refuse_another_table", "tables_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
-"""Limits on the sensitive values of each class: how they are distributed, how many there are, how different.
-
-Belongs here: these entries. Does not belong here: measuring (`evidence.measures`, `evidence.attackers`).
+"""Limits on the sensitive values of each class: how they are distributed, how many there are, how
+different.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from anon_pipeline.evidence.measures import class_closeness, class_diversity, cl
 from anon_pipeline.limits.limit import Case, Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.recoding import LDiversity
-
-__all__ = ["HOMOGENEITY", "L_DIVERSITY", "SIMILARITY", "SKEWNESS", "T_CLOSENESS"]
 
 _ROUNDING = 1e-12  # as in t-closeness
 

@@ -1,8 +1,5 @@
-"""The entry that describes a kind of limit, a policy's demand for it, and judging a release by that demand.
-
-Belongs here: these types, and what all limits share: comparing a value with its bound, staying unmeasured.
-Does not belong here: any limit (`structure`, `classes`, `linking`, `sizes`, `releases`), which
-there are (`table`).
+"""The entry that describes a kind of limit, a policy's demand for it, and judging a release by that
+demand.
 """
 
 from __future__ import annotations
@@ -26,8 +23,6 @@ from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent
-
-__all__ = ["Case", "Demand", "Demanded", "Foreseen", "Limit", "Need", "bounded", "on_expectation"]
 
 Need = Literal["originals", "memory", "population"]
 Demanded = Mapping[str, Any]

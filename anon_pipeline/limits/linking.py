@@ -1,7 +1,4 @@
-"""Limits on what the noise leaves to be linked, and on how many records had to be left out.
-
-Belongs here: these entries. Does not belong here: measuring (`evidence`), the law of noise (`perturb`).
-"""
+"""Limits on what the noise leaves to be linked, and on how many records had to be left out."""
 
 from __future__ import annotations
 
@@ -16,17 +13,6 @@ from anon_pipeline.evidence.linkage import linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking, suppressed_share
 from anon_pipeline.limits.limit import Case, Demand, Demanded, Foreseen, Limit
 from anon_pipeline.policy.model import Policy
-
-__all__ = [
-    "ASSIGNMENT_RISK",
-    "ATTACKER_SUCCESS",
-    "AVERAGING",
-    "CONFIDENCE_K",
-    "EXPECTED_LINKING_RISK",
-    "LINKAGE",
-    "LINKING_RISK",
-    "SUPPRESSION",
-]
 
 _OVER_NOISE = "Judged is the mean over the noise, or the drawn noise with linking: realized."
 

@@ -1,7 +1,4 @@
-"""Limits on all releases of the same people together.
-
-Belongs here: these entries. Does not belong here: the memory of releases (`stages.history`).
-"""
+"""Limits on all releases of the same people together."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.history.intersection import fewest_compatible, history
 from anon_pipeline.stages.history.memory import Memory, class_texts
 from anon_pipeline.stages.history.sticky import redrawn
-
-__all__ = ["CROSS_RELEASE_K", "STICKY"]
 
 
 def _known(case: Case) -> Memory:

@@ -1,7 +1,4 @@
-"""Limits on whom the size of a class, or the population, gives away.
-
-Belongs here: these entries. Does not belong here: measuring (`evidence`, `risk`).
-"""
+"""Limits on whom the size of a class, or the population, gives away."""
 
 from __future__ import annotations
 
@@ -13,15 +10,6 @@ from anon_pipeline.limits.linking import set_to
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.risk.sizes import size_risk
-
-__all__ = [
-    "MARKETER_RISK",
-    "MINIMAL_UNIQUES",
-    "POPULATION",
-    "POPULATION_RISKS",
-    "PROSECUTOR_RISK",
-    "SAMPLE_UNIQUES",
-]
 
 POPULATION_RISKS: dict[str, Callable[[PopulationRisk], float]] = {
     "journalist_risk": lambda risk: risk.journalist,

@@ -1,7 +1,4 @@
-"""Limits that every release has: its contract, its origin, and k.
-
-Belongs here: these entries and their judges. Does not belong here: contracts (`contracts`), facts (`facts`).
-"""
+"""Limits that every release has: its contract, its origin, and k."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from anon_pipeline.evidence.measures import needs_originals
 from anon_pipeline.facts.origin import broken_origin
 from anon_pipeline.limits.limit import Case, Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
-
-__all__ = ["CONTRACT", "ORIGIN", "K"]
 
 
 def _kept(demand: Demand, problems: Iterable[str]) -> Verdict:

@@ -1,7 +1,6 @@
 """The table of all limits, in the order in which they are judged and shown.
 
 A new limit is one entry in one of the modules that are imported here, and its place in `LIMITS`.
-Belongs here: the table, and finding limits in it. Does not belong here: any limit, judging (`gate`).
 """
 
 from __future__ import annotations
@@ -30,8 +29,6 @@ from anon_pipeline.limits.sizes import (
 )
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, K
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["LIMITS", "demands", "limit_of", "limits_of", "meaning"]
 
 LIMITS: tuple[Limit, ...] = (
     CONTRACT,

@@ -1,7 +1,4 @@
-"""What the gate says: one verdict per limit, and the report of all of them.
-
-Belongs here: the result types and their JSON. Does not belong here: measuring (`evaluate`).
-"""
+"""What the gate says: one verdict per limit, and the report of all of them."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
-
-__all__ = ["GateReport", "Status", "Verdict"]
 
 
 class Status(StrEnum):

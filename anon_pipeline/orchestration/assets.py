@@ -1,8 +1,4 @@
-"""The assets of one release: a stage each, from `raw` to `published`.
-
-Belongs here: loading, calling a stage, storing, showing its facts. Does not belong here: what a stage does
-(`pipeline`), what publishing demands (`publish`).
-"""
+"""The assets of one release: a stage each, from `raw` to `published`."""
 
 import datetime
 from collections.abc import Callable, Mapping
@@ -40,8 +36,6 @@ from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import Staged
-
-__all__ = ["build_assets", "stage_key"]
 
 _DESCRIPTIONS = {
     "raw": "The personal data, accepted: columns and types as the policy declares. Private.",

@@ -1,7 +1,6 @@
 """The checks of one release: a contract on each private table, and the gate, a check per limit.
 
-All are blocking. Belongs here: loading, calling a pure function, showing its verdict. Does not belong here:
-any measure or contract (`gate`).
+All are blocking.
 """
 
 import warnings
@@ -40,8 +39,6 @@ from anon_pipeline.stages.private import Staged
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.great_expectations import SuiteResult
-
-__all__ = ["build_checks"]
 
 
 def build_checks(

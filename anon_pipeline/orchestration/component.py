@@ -1,7 +1,4 @@
-"""The component `anon_pipeline.AnonymizedRelease`: a policy in a project's `defs.yaml` becomes its assets.
-
-Belongs here: loading, building, scaffolding. Does not belong here: any definition it is made of.
-"""
+"""The component `anon_pipeline.AnonymizedRelease`: a policy in a project's `defs.yaml` becomes its assets."""
 
 from pathlib import Path
 from typing import Any
@@ -20,8 +17,6 @@ from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.templates import template
-
-__all__ = ["AnonymizedRelease", "ReleaseScaffolder", "build_release"]
 
 
 class ReleaseScaffolder(dg.Scaffolder):

@@ -1,7 +1,4 @@
-"""The demo: the release `patients` through Dagster, in one process, on an instance that is thrown away.
-
-Belongs here: materializing it and reading back what was published. Does not belong here: printing.
-"""
+"""The demo: the release `patients` through Dagster, in one process, on an instance that is thrown away."""
 
 import logging
 import tempfile
@@ -22,9 +19,6 @@ from anon_pipeline.policy import parse_policy
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.templates import template
-
-__all__ = ["Made", "materialize_demo"]
-
 
 _PROGRESS = "progress"
 

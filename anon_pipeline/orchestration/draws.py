@@ -1,14 +1,9 @@
-"""The draws of a release in the vault of Dagster's IO manager.
-
-Belongs here: which vault that is. Does not belong here: draws (`publish.draw_keys`).
-"""
+"""The draws of a release in the vault of Dagster's IO manager."""
 
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.draw_keys import Draws, draws_of
-
-__all__ = ["draws_in"]
 
 
 def draws_in(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Draws:

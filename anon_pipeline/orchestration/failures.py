@@ -1,7 +1,4 @@
-"""How a stage fails in Dagster: by name, without a retry, without the data.
-
-Belongs here: named errors to `dg.Failure`. Does not belong here: catching bugs (`errors.private_stage`).
-"""
+"""How a stage fails in Dagster: by name, without a retry, without the data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +8,6 @@ import dagster as dg
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.metadata import report_metadata
-
-__all__ = ["as_failure"]
 
 
 @contextmanager

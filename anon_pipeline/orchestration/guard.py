@@ -1,15 +1,12 @@
 """What `defs.yaml` files may be, asked before Dagster reads them.
 
 Dagster has a reader of its own, without limits, that runs before any component does.
-Belongs here: finding the files. Does not belong here: the limits (`policy`), loading.
 """
 
 from pathlib import Path
 
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy.load import check_policy_file
-
-__all__ = ["check_defs", "check_defs_below"]
 
 _NAMES = ("defs.yaml", "defs.yml", "component.yaml")
 

@@ -1,12 +1,7 @@
-"""The project's ``.gitignore``: private tables are not committed, also before the vault is there.
-
-Belongs here: that one line. Does not belong here: the vault's own ``.gitignore`` (`vault.local`).
-"""
+"""The project's ``.gitignore``: private tables are not committed, also before the vault is there."""
 
 from contextlib import suppress
 from pathlib import Path
-
-__all__ = ["ignore_vault"]
 
 _LINE = "/vault/"
 _ALIKE = {"vault", "vault/", "/vault", _LINE, "/vault/*", "vault/*"}

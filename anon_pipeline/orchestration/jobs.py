@@ -1,7 +1,4 @@
-"""When a release is made: its job, the job of its checks, its schedule.
-
-Belongs here: turning the policy's `schedule` into Dagster's definitions. Does not belong here: assets.
-"""
+"""When a release is made: its job, the job of its checks, its schedule."""
 
 from collections.abc import Sequence
 
@@ -10,8 +7,6 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 
 from anon_pipeline.orchestration.names import gate_check_keys, gate_job, release_job
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["build_jobs", "build_schedule"]
 
 
 def build_jobs(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> list[UnresolvedAssetJobDefinition]:

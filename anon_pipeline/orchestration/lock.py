@@ -1,8 +1,4 @@
-"""The second lock on `published`: every gate check must have passed on exactly this data.
-
-Belongs here: reading what Dagster recorded of the checks. Does not belong here: the gate itself, which
-`published` asks first.
-"""
+"""The second lock on `published`: every gate check must have passed on exactly this data."""
 
 import dagster as dg
 from dagster import AssetCheckKey, DagsterInstance
@@ -11,8 +7,6 @@ from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.names import gate_check_keys
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["checked_on_this_data"]
 
 _HISTORY = 1000
 

@@ -3,7 +3,6 @@
 The order of writing: the new memory beside the old one (`stage`), then the release, then the new memory in
 the old one's place (`commit`). Whoever comes after a crash finds a staged memory and asks the manifest
 whether its release was published.
-Belongs here: files, their lock, that question. Does not belong here: what is in a memory (`compose`).
 """
 
 import fcntl
@@ -36,8 +35,6 @@ from anon_pipeline.vault.local import LocalStore, private_folder
 from anon_pipeline.vault.names import is_unfinished
 from anon_pipeline.vault.remote import RemoteStore
 from anon_pipeline.vault.store import Store, store_at
-
-__all__ = ["VaultArchive", "archive_in", "published_before"]
 
 _BESIDE = "beside"
 

@@ -1,7 +1,4 @@
-"""Facts and verdicts as Dagster metadata: counts, names, digests.
-
-Belongs here: turning JSON types into metadata values. Does not belong here: choosing what is safe (`facts`).
-"""
+"""Facts and verdicts as Dagster metadata: counts, names, digests."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +7,6 @@ import dagster as dg
 
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.report import SizeBin
-
-__all__ = ["digests", "facts_metadata", "report_metadata", "sizes_table", "verdict_metadata", "verdict_table"]
 
 _BAR = 20  # blocks of the longest bar
 

@@ -1,7 +1,4 @@
-"""Names of checks and jobs: one place, so that the lock asks for what the checks record.
-
-Belongs here: keys and names. Does not belong here: definitions.
-"""
+"""Names of checks and jobs: one place, so that the lock asks for what the checks record."""
 
 import re
 
@@ -9,8 +6,6 @@ import dagster as dg
 
 from anon_pipeline.limits.table import limits_of
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["GX_CHECK", "check_names", "gate_check_keys", "gate_job", "release_job"]
 
 GX_CHECK = "great_expectations"
 

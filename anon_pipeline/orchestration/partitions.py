@@ -1,8 +1,4 @@
-"""The partitions of a release, and the one that a run is about.
-
-Belongs here: turning the policy's `schedule` into partitions, and refusing keys that are none. Does not
-belong here: schedules and jobs (`jobs`).
-"""
+"""The partitions of a release, and the one that a run is about."""
 
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
@@ -11,8 +7,6 @@ import dagster as dg
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["partition_of_run", "partitions_of"]
 
 _MONDAY = 1
 

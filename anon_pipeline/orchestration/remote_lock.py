@@ -3,7 +3,6 @@
 Whoever holds it is named in it. The dead of this project's folder are taken over, because its kernel lock,
 which the caller holds, has ended with them; of others nothing is known, so they are waited for, then named.
 No clock decides.
-Belongs here: creating, waiting, taking over. Does not belong here: what is done meanwhile (`memory`).
 """
 
 import hashlib
@@ -19,8 +18,6 @@ from typing import Any
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.vault.remote import RemoteStore
-
-__all__ = ["held_remotely"]
 
 _PAUSE = 0.5
 

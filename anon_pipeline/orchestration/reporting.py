@@ -1,7 +1,4 @@
-"""The internal report of a release, from the private tables that the vault still has.
-
-Belongs here: finding them. Does not belong here: the report (`report`).
-"""
+"""The internal report of a release, from the private tables that the vault still has."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -19,8 +16,6 @@ from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.retention import table_name
 from anon_pipeline.vault.store import store_at
-
-__all__ = ["internal_report_of"]
 
 
 def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: Locations) -> bytes:

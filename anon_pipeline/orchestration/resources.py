@@ -1,8 +1,4 @@
-"""The resources that a release's assets need, with defaults below the project.
-
-Belongs here: the resource types, their defaults, replacing them. Does not belong here: any deployment's
-folders (they are in that deployment's code location or environment).
-"""
+"""The resources that a release's assets need, with defaults below the project."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,8 +12,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy.locations import Locations, plain_ledger, plain_vault
-
-__all__ = ["FOLDERS", "VAULT", "Folders", "default_resources", "with_resources"]
 
 FOLDERS, VAULT = "anon_folders", "anon_vault"
 

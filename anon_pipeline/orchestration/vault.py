@@ -2,7 +2,6 @@
 
 Parquet with the types kept and the facts in the file's own metadata; sealed where there is a key; nothing of
 it in Dagster's metadata but counts.
-Belongs here: the IO manager. Does not belong here: what is in a table, keys and places (`vault`).
 """
 
 import datetime
@@ -33,17 +32,6 @@ from anon_pipeline.vault.keys import PREFIX, keys_from, plain_prefix
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, retain, table_name
 from anon_pipeline.vault.store import store_at
-
-__all__ = [
-    "VaultIOManager",
-    "check_retainable",
-    "of_stage",
-    "read_staged",
-    "retain_by_policy",
-    "trusted",
-    "where_at",
-    "write_staged",
-]
 
 _FACTS, _LINEAGE = b"anon_pipeline.facts", b"anon_pipeline.lineage"
 

@@ -1,8 +1,4 @@
-"""The privacy budget in exact numbers: ε is what the policy's text says and is split without rounding.
-
-Belongs here: exact fractions and the split of a record's ε over its perturb columns. Does not belong
-here: the noise that the shares buy (`noise`).
-"""
+"""The privacy budget in exact numbers: ε is what the policy's text says and is split without rounding."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from anon_pipeline.base.errors import PolicyError
-
-__all__ = ["exact_fraction", "split_epsilon"]
 
 
 def exact_fraction(number: float) -> Fraction:

@@ -3,8 +3,6 @@
 A column's values are the leaves of a public domain. Both mechanisms release a leaf with a probability that
 depends on one thing, the level on which it and the original meet: for randomized response it is enough
 whether they are the same, for the exponential mechanism it falls with their semantic distance.
-Belongs here: the domain, distances, the law in closed form, estimates from released values. Does not belong
-here: drawing (`category_sampler`).
 """
 
 from __future__ import annotations
@@ -22,23 +20,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS
 from anon_pipeline.hierarchy import Hierarchy
-
-__all__ = [
-    "LARGEST_EPSILON",
-    "STEPS",
-    "CategoryNoise",
-    "Domain",
-    "Frequencies",
-    "estimated_frequencies",
-    "expected_distance",
-    "exponents",
-    "flat_domain",
-    "hierarchy_domain",
-    "kept",
-    "level_distances",
-    "pmf",
-    "semantic_distances",
-]
 
 LARGEST_EPSILON = 1_000
 """Of a column with categories; there the original goes with probability exp(−500) at most."""

@@ -1,7 +1,5 @@
 """Exact draws of categories: whole random words against thresholds that are known to any number of bits.
 
-Belongs here: drawing released values. Does not belong here: the law (`categories`), where words come from.
-
 1. Draw the level on which the released leaf meets the original: a uniform real number u in [0, 1), of which
    the first 62 bits are drawn, against the cumulative probabilities of the levels. These are irrational
    (quotients of sums of exp(−γ), γ rational), so they are compared by the whole part of 2^62 times each.
@@ -24,8 +22,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.perturb.category_law import CategoryNoise, exponents
 from anon_pipeline.perturb.keys import Source, Words, by_element, integers_each
-
-__all__ = ["draw_categories", "thresholds"]
 
 _BITS = 62  # of a uniform number, in the first draw and in each one that refines it
 _SLACK = (

@@ -1,8 +1,4 @@
-"""Exact discrete Laplace noise with a scale per element.
-
-Belongs here: checking the scales and feeding random words to the kernel. Does not belong here: the
-algorithm itself (`laplace_kernel`), its law (`laplace_law`), which values get noise (`noise`).
-"""
+"""Exact discrete Laplace noise with a scale per element."""
 
 from __future__ import annotations
 

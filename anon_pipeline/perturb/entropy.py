@@ -1,8 +1,4 @@
-"""Random 64-bit words, and integers made of them without any bias.
-
-Belongs here: where randomness comes from, and uniform integers by rejection. Does not belong here: what
-is drawn with it (`discrete_laplace`, `shuffle`).
-"""
+"""Random 64-bit words, and integers made of them without any bias."""
 
 from __future__ import annotations
 
@@ -16,7 +12,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-__all__ = ["Entropy", "distinct_ids", "integers_below", "masks_of", "seeded_entropy", "system_entropy"]
 
 # ChaCha20 counts 64-byte blocks in 32 bits: one key and nonce is good for 2^35 words. Stop at an eighth.
 _WORDS_PER_KEY = 2**32

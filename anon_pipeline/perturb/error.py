@@ -1,7 +1,4 @@
-"""How far the noise moves values: the error that was realized and the error to expect.
-
-Belongs here: errors of one perturbed column. Does not belong here: what generalization loses (`loss`).
-"""
+"""How far the noise moves values: the error that was realized and the error to expect."""
 
 from __future__ import annotations
 
@@ -12,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.perturb.laplace_law import mean_absolute
-
-__all__ = ["RealizedError", "expected_relative_error", "expected_relative_shift", "realized_error"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,4 @@
-"""Random words for kernels that use as many as they need.
-
-Belongs here: handing each element its words until the kernel has written all of them. Does not belong here:
-the kernels, and where words come from (`keys`).
-"""
+"""Random words for kernels that use as many as they need."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.perturb.keys import Words
-
-__all__ = ["feed"]
 
 _WORDS = 2**15  # at a time: 256 KiB stay in the cache between the cipher and the kernel
 

@@ -1,8 +1,5 @@
 """The hot loop of exact discrete Gaussian noise: random words in, noise out.
 
-Belongs here: the numba loops of `samplers.discrete_gaussian`. Does not belong here: checks, and which σ
-(`gaussian_law`).
-
 Canonne, Kamath and Steinke (2020), Algorithm 3, in integers alone, for σ = a/b:
 
 1. draw Y with P(Y = y) ∝ exp(−|y|/σ), by their Algorithm 2 (see `laplace_kernel`);
@@ -23,8 +20,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.perturb.laplace_kernel import below, bernoulli_exp, bernoulli_exp_one
-
-__all__ = ["bernoulli_square", "fill", "sample"]
 
 
 @kernel

@@ -1,8 +1,5 @@
 """The law of discrete Gaussian noise, its exact δ, and the σ that an (ε, δ) asks for.
 
-Belongs here: probabilities, moments, privacy profile, calibration. Does not belong here: drawing it
-(`samplers`).
-
 The discrete Gaussian has mass exp(−z²/(2σ²))/N at each integer z; σ = 0 is a point mass at 0. Below σ = 16
 all sums are taken term by term; from there on by the Euler–Maclaurin formula, up to the term of σ⁻⁸ (N is
 σ·√(2π) to every digit).
@@ -16,8 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.base.compiled import elementwise, kernel
-
-__all__ = ["STEPS", "beyond", "calibrated", "cdf", "delta", "excess", "mean_absolute", "pmf", "variance"]
 
 STEPS = 16
 """σ is a whole number of sixteenths of a grid unit."""

@@ -1,8 +1,4 @@
-"""Discrete Gaussian noise under a sensitivity, calibrated to ε and δ.
-
-Belongs here: its parameter and scale, as `mechanisms` asks for them. Does not belong here: its law in closed
-form and the calibration (`gaussian_law`), its sampler (`samplers`).
-"""
+"""Discrete Gaussian noise under a sensitivity, calibrated to ε and δ."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from anon_pipeline.perturb import gaussian_law, samplers
 from anon_pipeline.perturb.discrete_laplace import refuse_inexact
 from anon_pipeline.perturb.law import Drawn, Law
-
-__all__ = ["LAW"]
 
 
 def _parameters(drawn: Drawn, sensitivity: NDArray[np.int64]) -> NDArray[np.int64]:

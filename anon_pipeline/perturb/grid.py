@@ -1,7 +1,4 @@
-"""The public grid of a perturb column: values as whole multiples of its resolution, and back.
-
-Belongs here: rounding onto the grid and clean decimals off it. Does not belong here: noise.
-"""
+"""The public grid of a perturb column: values as whole multiples of its resolution, and back."""
 
 from __future__ import annotations
 
@@ -10,8 +7,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
-
-__all__ = ["LARGEST", "from_grid", "quantize", "to_grid"]
 
 LARGEST = 2**52
 """Grid units up to which every integer, and the half behind it, is a float64 of its own."""

@@ -1,8 +1,7 @@
 """Random words by record: a function of a key, the record's place, the column and the word's number.
 
 So the same key gives the same noise whatever the order of the records, the size of a batch or the number of
-tries. Belongs here: keys and their words. Does not belong here: what is drawn with them (`samplers`), where
-keys are kept, and streams for what is drawn only once (`entropy`).
+tries.
 
 A block of AES-256 holds two words. Its input is the place (64 bits), the column (16), the part (16) and the
 number of the block (32), little-endian: no two blocks of a key have the same input.
@@ -22,7 +21,6 @@ from anon_pipeline.perturb.entropy import Entropy, masks_of
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-__all__ = ["NoiseKey", "Reader", "Source", "Words", "by_element", "fresh_key", "integers_each"]
 
 _COLUMNS, _PARTS, _WORDS = 2**16, 2**16, 2**33
 

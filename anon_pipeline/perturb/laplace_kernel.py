@@ -1,7 +1,5 @@
 """The hot loop of exact discrete Laplace noise: random words in, noise out.
 
-Belongs here: the numba loops of `discrete_laplace`. Does not belong here: checks and where words come from.
-
 Canonne, Kamath and Steinke (2020), Algorithm 2, in integers alone. For the scale t/s:
 
 1. draw U uniform on 0 … t−1 and a fair sign; start again with probability 1 − exp(−U/t);
@@ -32,8 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["FACTORIAL", "ODD", "below", "bernoulli_exp", "bernoulli_exp_one", "fill", "sample"]
 
 FACTORIAL = 479_001_600
 """12!"""

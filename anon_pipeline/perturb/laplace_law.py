@@ -1,8 +1,5 @@
 """The law of Laplace noise in closed form: what the samplers must follow and what tuning computes with.
 
-Belongs here: probabilities and moments of discrete and continuous Laplace. Does not belong here: drawing
-noise (`discrete_laplace`), what an attacker learns from it (`risk`).
-
 The discrete Laplace with scale b > 0 has mass (1 − q)/(1 + q)·q^|z| at each integer z, q = exp(−1/b);
 b = 0 is a point mass at 0. The formulas keep their relative precision for b from 1e-3 to 1e9: 1 − q is
 taken with expm1, never by subtraction.
@@ -12,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["cdf", "continuous_mean_absolute", "excess", "mean_absolute", "pmf", "variance"]
 
 
 def _positive(scale: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -1,8 +1,4 @@
-"""Discrete Laplace noise under a sensitivity, the mechanism that is used where a policy names none.
-
-Belongs here: its parameter and scale, as `mechanisms` asks for them. Does not belong here: its law in closed
-form (`laplace_law`), its sampler (`discrete_laplace`).
-"""
+"""Discrete Laplace noise under a sensitivity, the mechanism that is used where a policy names none."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from anon_pipeline.perturb import laplace_law
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace, refuse_inexact
 from anon_pipeline.perturb.law import Drawn, Law
-
-__all__ = ["LAW"]
 
 
 def _parameters(drawn: Drawn, sensitivity: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,7 +1,4 @@
-"""What every mechanism of numbers offers: its parameter, its sampler, its law.
-
-Belongs here: the protocol, and what is the same for most. Does not belong here: any mechanism.
-"""
+"""What every mechanism of numbers offers: its parameter, its sampler, its law."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.perturb.keys import Source
-
-__all__ = ["Drawn", "Law"]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -1,8 +1,4 @@
-"""One face for all noise mechanisms: what a column's noise is drawn under, and its law by that.
-
-Belongs here: asking a mechanism of `catalog.mechanisms` for its parameter, sampler and law. Does not belong
-here: any mechanism, which records get noise (`noise`).
-"""
+"""One face for all noise mechanisms: what a column's noise is drawn under, and its law by that."""
 
 from __future__ import annotations
 
@@ -17,23 +13,6 @@ from anon_pipeline.catalog.named import code
 from anon_pipeline.perturb import quantiles
 from anon_pipeline.perturb.keys import Source
 from anon_pipeline.perturb.law import Law
-
-__all__ = [
-    "Noise",
-    "cdf",
-    "clamped",
-    "draw",
-    "excess",
-    "mean_absolute",
-    "parameters",
-    "pmf",
-    "quantile",
-    "radius",
-    "scales",
-    "sensitivities",
-    "shifts",
-    "variance",
-]
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -1,8 +1,4 @@
-"""Noise per equivalence class on every perturb column of a table.
-
-Belongs here: the diameter of each class and the noisy table. Does not belong here: drawing noise
-(`mechanisms`), the grid's decimals (`grid`), which noisy records are released (`suppress`).
-"""
+"""Noise per equivalence class on every perturb column of a table."""
 
 from __future__ import annotations
 
@@ -19,8 +15,6 @@ from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
-
-__all__ = ["Drawing", "Perturbed", "add_noise", "class_diameters", "drawing", "perturb"]
 
 Bounds = Sequence[tuple[int, int] | None]
 

@@ -1,7 +1,4 @@
-"""Quantiles of integer noise, by inverting its closed forms.
-
-Belongs here: the search for an integer. Does not belong here: the laws.
-"""
+"""Quantiles of integer noise, by inverting its closed forms."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["quantile", "smallest"]
 
 Reals = NDArray[np.float64]
 

@@ -1,8 +1,4 @@
-"""Exact noise of the other mechanisms, with a parameter per element.
-
-Belongs here: checking the parameters and feeding random words to the kernels. Does not belong here: discrete
-Laplace (`discrete_laplace`), the laws, which values get noise (`noise`).
-"""
+"""Exact noise of the other mechanisms, with a parameter per element."""
 
 from __future__ import annotations
 
@@ -18,8 +14,6 @@ from anon_pipeline.perturb.feeding import feed
 from anon_pipeline.perturb.gaussian_law import STEPS
 from anon_pipeline.perturb.keys import Source, by_element, integers_each
 from anon_pipeline.perturb.staircase_law import middle_width
-
-__all__ = ["LARGEST_SIGMA", "discrete_gaussian", "refuse_wide", "staircase", "uniform"]
 
 LARGEST_SIGMA = 2**27
 """Sixteenths of a grid unit up to which discrete Gaussian noise is drawn exactly."""

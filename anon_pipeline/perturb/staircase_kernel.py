@@ -1,7 +1,5 @@
 """The hot loop of exact staircase noise: random words in, noise out.
 
-Belongs here: the numba loops of `samplers.staircase`. Does not belong here: checks and where words come from.
-
 For the diameter D, the half width r of the middle step and ε = p/q, in integers alone:
 
 1. draw U uniform on 0 … 2D−1 and G with P(G = g) ∝ exp(−g·ε), both independent;
@@ -22,8 +20,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.perturb.laplace_kernel import below, bernoulli_exp, bernoulli_exp_one
-
-__all__ = ["fill", "geometric", "sample"]
 
 
 @kernel

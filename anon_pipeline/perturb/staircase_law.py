@@ -1,8 +1,5 @@
 """The law of staircase noise in closed form.
 
-Belongs here: probabilities, moments and the best step of the staircase on the integers. Does not belong here:
-drawing it (`samplers`).
-
 For a diameter D ≥ 1 and ε, with b = exp(−ε): mass a on the middle step |z| < r, a·b^j on the step
 r + (j−1)·D ≤ |z| < r + j·D, j ≥ 1. Two values at most D apart are on the same step or on neighbouring ones,
 so their masses differ by a factor of at most exp(ε), whatever r is. Of all noises that do so it is optimal:
@@ -15,8 +12,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["beyond", "cdf", "excess", "mean_absolute", "middle_width", "pmf", "variance"]
 
 Reals = NDArray[np.float64]
 

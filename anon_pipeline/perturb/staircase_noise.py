@@ -1,8 +1,4 @@
-"""Staircase noise under a sensitivity.
-
-Belongs here: its parameter and scale, as `mechanisms` asks for them. Does not belong here: its law in closed
-form (`staircase_law`), its sampler (`samplers`).
-"""
+"""Staircase noise under a sensitivity."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ from anon_pipeline.perturb import staircase_law
 from anon_pipeline.perturb.discrete_laplace import refuse_inexact
 from anon_pipeline.perturb.law import Drawn, Law
 from anon_pipeline.perturb.samplers import staircase
-
-__all__ = ["LAW"]
 
 
 def _parameters(drawn: Drawn, sensitivity: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,7 +1,4 @@
-"""The law of uniform noise on −w … w: a baseline for comparison, it guarantees nothing.
-
-Belongs here: its width, probabilities and moments. Does not belong here: drawing it (`samplers`).
-"""
+"""The law of uniform noise on −w … w: a baseline for comparison, it guarantees nothing."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["beyond", "cdf", "excess", "half_width", "mean_absolute", "pmf", "variance"]
 
 Reals = NDArray[np.float64]
 

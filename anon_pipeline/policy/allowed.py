@@ -1,8 +1,4 @@
-"""What a policy's author says may stand in a column although it looks like an identifier, and why.
-
-Belongs here: the field of a column, and all such statements of a policy. Does not belong here: the detectors
-(`detectors`), judging a column (`gate`).
-"""
+"""What a policy's author says may stand in a column although it looks like an identifier, and why."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from anon_pipeline.detectors import NAMES
 from anon_pipeline.policy.fields import Reason, Strict
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import SHOWN
-
-__all__ = ["Allowing", "allowed_identifiers"]
 
 
 class Allowing(Strict):

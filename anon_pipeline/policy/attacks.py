@@ -1,7 +1,4 @@
-"""The limits on attacks: what an attacker of each kind may get right, in ``gate.attacks``.
-
-Belongs here: the models of these limits. Does not belong here: which columns fit them (`rules`), attacking.
-"""
+"""The limits on attacks: what an attacker of each kind may get right, in ``gate.attacks``."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from anon_pipeline.policy.fields import FileFormat, LocalPath, Real, Share, Stri
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Names
-
-__all__ = ["Attacks", "Averaging", "Linkage", "PopulationLimits"]
 
 
 class Averaging(Strict):

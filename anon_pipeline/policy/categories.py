@@ -1,8 +1,4 @@
-"""A perturb column of categories: its public domain, and its mechanism.
-
-Belongs here: the pydantic model of such a column, and telling it from one of numbers. Does not belong here:
-columns of numbers (`columns`), rules between columns and sections (`rules`, `noise_rules`).
-"""
+"""A perturb column of categories: its public domain, and its mechanism."""
 
 from __future__ import annotations
 
@@ -16,8 +12,6 @@ from anon_pipeline.policy.allowed import Allowing
 from anon_pipeline.policy.fields import CategoryMechanism, Plain, Real
 from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
 from anon_pipeline.policy.marks import COUNTED, SHOWN
-
-__all__ = ["MOST_VALUES", "PerturbCategories", "has_categories"]
 
 MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""

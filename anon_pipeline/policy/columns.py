@@ -1,8 +1,4 @@
-"""What a column is: its role, and how it is protected.
-
-Belongs here: the pydantic models of one column. Does not belong here: hierarchies (`hierarchies`), rules
-between columns and sections (`rules`).
-"""
+"""What a column is: its role, and how it is protected."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What every model of a policy is built from: a strict model, and the texts and numbers that fields hold.
-
-Belongs here: types that several models share. Does not belong here: any section, role or hierarchy.
-"""
+"""What every model of a policy is built from: a strict model, and the texts and numbers that fields hold."""
 
 from __future__ import annotations
 
@@ -14,21 +11,6 @@ from anon_pipeline.base.spelling import escaped, plain
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.named import one_of
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
-
-__all__ = [
-    "CategoryMechanism",
-    "FileFormat",
-    "GeneratorName",
-    "LocalPath",
-    "Mechanism",
-    "Plain",
-    "Real",
-    "Reason",
-    "Separator",
-    "Share",
-    "Strict",
-    "Whole",
-]
 
 
 def _no_switch(value: Any) -> Any:

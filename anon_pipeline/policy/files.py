@@ -1,8 +1,4 @@
-"""How a file of records is written, and how large it may be: what a source and a population share.
-
-Belongs here: the options of a CSV file and the limits of any. Does not belong here: which file (`sections`,
-`attacks`), reading it (`sources`).
-"""
+"""How a file of records is written, and how large it may be: what a source and a population share."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from pydantic import Field
 
 from anon_pipeline.policy.fields import Separator, Strict, Whole
 from anon_pipeline.policy.marks import TEXT
-
-__all__ = ["Limits", "SourceOptions"]
 
 
 class SourceOptions(Strict):

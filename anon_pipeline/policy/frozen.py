@@ -1,8 +1,4 @@
-"""A mapping that cannot be changed, for the models of a policy: frozen models alone would not freeze it.
-
-Belongs here: the mapping, freezing and thawing nested values, what pydantic needs of it. Does not belong
-here: any model.
-"""
+"""A mapping that cannot be changed, for the models of a policy: frozen models alone would not freeze it."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, PlainSerializer, SerializerFunctionWrapHandler, WrapSerializer
-
-__all__ = ["FrozenMapping", "FrozenTree", "Keyed", "frozen", "thawed"]
 
 _V = TypeVar("_V")
 

@@ -1,8 +1,4 @@
-"""How a policy describes a hierarchy: one model per kind, of which a column names exactly one.
-
-Belongs here: the pydantic models of the kinds. Does not belong here: reading files and building levels
-(`hierarchy`).
-"""
+"""How a policy describes a hierarchy: one model per kind, of which a column names exactly one."""
 
 from __future__ import annotations
 
@@ -17,23 +13,6 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from anon_pipeline.policy.fields import LocalPath, Plain, Real, Separator, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
-
-__all__ = [
-    "HIERARCHIES",
-    "HIERARCHY_TAGS",
-    "Dates",
-    "HierarchyKind",
-    "HierarchySpec",
-    "Intervals",
-    "Mask",
-    "Numbers",
-    "Order",
-    "Suppress",
-    "Table",
-    "Tree",
-    "as_texts",
-    "hierarchy_kind",
-]
 
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
 _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them

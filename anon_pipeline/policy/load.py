@@ -1,7 +1,4 @@
-"""A policy from YAML or a mapping, with every mistake listed at once.
-
-Belongs here: parsing and turning pydantic's findings into lines for people. Does not belong here: rules.
-"""
+"""A policy from YAML or a mapping, with every mistake listed at once."""
 
 from __future__ import annotations
 
@@ -22,9 +19,6 @@ from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
-
-__all__ = ["check_policy_file", "load_policy", "parse_policy", "policy_from"]
-
 
 _MERGE = "tag:yaml.org,2002:merge"
 _UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

@@ -1,8 +1,4 @@
-"""Where things are in one deployment: the folders that the paths of a policy are relative to.
-
-Belongs here: defaults below a project and the environment variables that move them. Does not belong here:
-reading or writing any of it.
-"""
+"""Where things are in one deployment: the folders that the paths of a policy are relative to."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ A mark is part of the field's declaration, within ``Annotated``. A field without
 treatment: the public report does not show it, tables that were made with another value of it are refused, and
 a text in it that could be a path must stay within the folder of sources. So a new key whose marks were
 forgotten is neither published nor ignored, and cannot point outside of the project.
-Belongs here: the marks, and walking a policy by them. Does not belong here: which field has which mark (the
-models), folders (`locations`).
 """
 
 from __future__ import annotations
@@ -17,24 +15,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-
-__all__ = [
-    "AFTER",
-    "COUNTED",
-    "NEEDS_NOISE",
-    "SHOWN",
-    "TEXT",
-    "Below",
-    "Marks",
-    "Named",
-    "Names",
-    "binding",
-    "marks_of",
-    "named_columns",
-    "needs_noise",
-    "paths",
-    "public",
-]
 
 Folder = Literal["sources", "hierarchies", "releases"]
 

@@ -1,7 +1,4 @@
-"""The policy: what the columns are, how they are protected, and which limits the release must keep.
-
-Belongs here: the whole model, its digest and its JSON Schema. Does not belong here: reading YAML (`load`).
-"""
+"""The policy: what the columns are, how they are protected, and which limits the release must keep."""
 
 from __future__ import annotations
 
@@ -44,8 +41,6 @@ from anon_pipeline.policy.sections import (
     VaultSection,
 )
 from anon_pipeline.policy.size import refuse_large_values
-
-__all__ = ["TYPE", "Policy", "json_schema"]
 
 TYPE = "anon_pipeline.AnonymizedRelease"
 

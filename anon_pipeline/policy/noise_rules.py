@@ -1,7 +1,4 @@
-"""Rules on the noise of a policy's columns: which mechanism needs what, and which fit instead.
-
-Belongs here: rules on mechanisms, ε and δ. Does not belong here: other rules between sections (`rules`).
-"""
+"""Rules on the noise of a policy's columns: which mechanism needs what, and which fit instead."""
 
 from __future__ import annotations
 
@@ -16,8 +13,6 @@ from anon_pipeline.catalog.mechanisms import (
     fitting,
 )
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
-
-__all__ = ["SMALLEST_DELTA", "broken_mechanisms", "without_public_scale"]
 
 SMALLEST_DELTA = 1e-12
 

@@ -1,7 +1,4 @@
-"""The section that says how quasi-identifiers are generalized: recoder, loss, limits and their options.
-
-Belongs here: the model of ``anonymize``. Does not belong here: which options fit which recoder (`rules`).
-"""
+"""The section that says how quasi-identifiers are generalized: recoder, loss, limits and their options."""
 
 from __future__ import annotations
 
@@ -14,9 +11,6 @@ from anon_pipeline.catalog.recoders import DEFAULT_RECODER, PREFERENCES, RECODER
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import SHOWN, Names
-
-__all__ = ["Anonymize", "LDiversity"]
-
 
 if TYPE_CHECKING:
     RecoderName = str

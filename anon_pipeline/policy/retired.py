@@ -1,7 +1,6 @@
 """Rules that came after releases were made.
 
 No release is made by a policy that breaks one; a release that is out can still be verified by its policy.
-Belongs here: such rules. Does not belong here: rules that always held (`rules`).
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from anon_pipeline.policy.noise_rules import without_public_scale
-
-__all__ = ["RETIRED", "broken_since"]
 
 RETIRED = "retired"
 """Key of pydantic's validation context under which these rules are not asked."""

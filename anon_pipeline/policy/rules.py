@@ -1,7 +1,4 @@
-"""Rules between the sections of a policy: pure, and tolerant of sections that did not parse.
-
-Belongs here: what no single section can know. Does not belong here: what one model checks by itself.
-"""
+"""Rules between the sections of a policy: pure, and tolerant of sections that did not parse."""
 
 from __future__ import annotations
 
@@ -16,8 +13,6 @@ from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Pertur
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import named_columns, needs_noise
 from anon_pipeline.policy.noise_rules import broken_mechanisms
-
-__all__ = ["CELLS", "COVERING", "PREFERRING", "broken_rules"]
 
 CELLS = names_where(lambda recoder: recoder.family.cells)
 PREFERRING = names_where(lambda recoder: recoder.prefers)

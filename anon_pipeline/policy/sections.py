@@ -1,7 +1,4 @@
-"""The sections of a policy beside its columns: source, recoding, noise, gate, publishing, schedule.
-
-Belongs here: one pydantic model per section. Does not belong here: rules between sections (`rules`).
-"""
+"""The sections of a policy beside its columns: source, recoding, noise, gate, publishing, schedule."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A policy weighed before anything is made of it: depth, aliases written out, length of texts.
-
-Belongs here: limits on a document's nodes, and on values that another reader has made of one. Does not belong
-here: the file's size (`load`), what keys mean.
-"""
+"""A policy weighed before anything is made of it: depth, aliases written out, length of texts."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ import yaml
 
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.base.reading import POLICY_DEPTH, POLICY_NODES, POLICY_NUMBER, POLICY_TEXT
-
-__all__ = ["refuse_large", "refuse_large_values"]
 
 _TEXT = "tag:yaml.org,2002:str"
 

@@ -1,7 +1,6 @@
 """The digests that 0.1.0 gave to a policy: with them, manifests of version 1 verify although policies grew.
 
 `version_1.json` holds the fields of every model of 0.1.0, with their defaults; it never changes again.
-Belongs here: digests. Does not belong here: what else a manifest of version 1 may say (`publish.version_1`).
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["digest_1", "making_1"]
 
 _MAKING = ("name", "source", "columns", "deidentify", "anonymize", "perturb", "suppress", "record_key")
 

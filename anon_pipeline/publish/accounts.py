@@ -1,7 +1,4 @@
-"""What a release has cost, in one line for whoever made it.
-
-Belongs here: the line. Does not belong here: what counts (`ledger.budget`), booking (`booking`).
-"""
+"""What a release has cost, in one line for whoever made it."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking
-
-__all__ = ["cost"]
 
 
 def cost(policy: Policy, locations: Locations, *, partition: str | None, refused: bool) -> str | None:

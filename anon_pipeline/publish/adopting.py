@@ -1,8 +1,7 @@
 """Entering releases that are out and that a ledger has never seen, as far as manifests and memory tell.
 
 Nothing but the policy says whose data a release was made of: where it was made by another one, or that is not
-known, the dataset must be confirmed. Belongs here: what is entered of them. Does not belong here: noticing
-that they are missing (`remembering`).
+known, the dataset must be confirmed.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.version_1 import digest_1
 from anon_pipeline.publish.remembering import ids_in, manifests_of, perturbed_in
 from anon_pipeline.stages.history.memory import Memory
-
-__all__ = ["Adopted", "Opened", "adopted"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,5 @@
-"""What is said when something fails after a manifest was renamed: the release is out, whatever failed then.
-
-Belongs here: noticing that a release is in place, and saying what to do. Does not belong here: entering it
-(`booking`), the rename (`writer`).
+"""What is said when something fails after a manifest was renamed: the release is out, whatever failed
+then.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from anon_pipeline.base.errors import AnonPipelineError, InputError, PublishErro
 from anon_pipeline.facts.records import Facts, PerturbedFacts
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.publish.writer import read_manifest
-
-__all__ = ["NOT_AGAIN", "Out", "holds", "release_id_in"]
 
 NOT_AGAIN = "Do not run the release again because of this: a run draws new noise, and costs its ε again."
 """For errors that come after a release was published."""

@@ -1,8 +1,7 @@
 """Whether the facts of a release add up, among themselves and with the table that was released.
 
 Every record of the input is either released or suppressed for one reason, so the counts must balance. What
-the table shows (its records, classes, the smallest class, levels of generalization) is counted anew. Belongs
-here: comparing counts. Does not belong here: what one fact may be (`recorded`), levels (`levels_seen`).
+the table shows (its records, classes, the smallest class, levels of generalization) is counted anew.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["TOGETHER", "Seen", "broken_balance", "broken_policy_facts", "broken_seen", "seen_in"]
 
 TOGETHER = (
     "facts.raw.records",

@@ -1,8 +1,4 @@
-"""What publishing would refuse whatever the noise: looked at before a draw is made, which costs its ε.
-
-Belongs here: destination, key and population, as `release.publish` wants them. Does not belong here: what
-depends on the drawn noise or on the moment (the gate's limits, a full disk, another run).
-"""
+"""What publishing would refuse whatever the noise: looked at before a draw is made, which costs its ε."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.writer import prepare
 from anon_pipeline.sources.population import read_population
-
-__all__ = ["refuse_what_cannot_be_published"]
 
 
 def refuse_what_cannot_be_published(

@@ -1,7 +1,4 @@
-"""What lies beside a manifest: nothing but the files that it names, and what publishing leaves there.
-
-Belongs here: telling a release's own files from strangers. Does not belong here: what they hold (`held`).
-"""
+"""What lies beside a manifest: nothing but the files that it names, and what publishing leaves there."""
 
 from __future__ import annotations
 
@@ -19,8 +16,6 @@ from anon_pipeline.base.errors import PublishError
 from anon_pipeline.publish.lock import LOCK, Owner
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
-
-__all__ = ["Beside", "lying_beside"]
 
 _PART = re.compile(
     rf"{re.escape(PART)}(?:[a-z0-9_]{{8}}|[0-9a-f]{{16}})\.part"

@@ -2,8 +2,6 @@
 
 The ε of a draw is booked before there is noise, and stays spent. The row is begun before a byte is written,
 closed after the manifest's rename.
-Belongs here: bringing ledger, policy and destination together. Does not belong here: what may follow what
-(`ledger`), writing releases (`writer`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Whether a release's folder can be one: neither private, nor behind a broken link, nor too long a name.
-
-Belongs here: what a path tells before anything is written there. Does not belong here: writing (`writer`),
-paths that leave their folders (`locations`).
-"""
+"""Whether a release's folder can be one: neither private, nor behind a broken link, nor too long a name."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from pathlib import Path
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["nearest", "refuse_private_place"]
 
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096
 """Bytes; where a file system does not tell its own."""

@@ -3,8 +3,6 @@
 A draw is one fresh key for one input, policy, partition and ε. Whoever asks for the same gets the same draw,
 so a refused or crashed release that is made again has the same noise. Once its release is published, or the
 draw is given up, the key is destroyed: noise that is out cannot be computed from anything that is kept.
-Belongs here: the draw, its file, finding and destroying files. Does not belong here: when a draw is booked
-and used (`drawing`), what is drawn with it (`perturb`).
 """
 
 from __future__ import annotations
@@ -32,8 +30,6 @@ from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.local import LocalStore, private_folder
 from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store, store_at
-
-__all__ = ["Draw", "Draws", "drawn_in", "draws_of", "forget"]
 
 _VERSION = 1
 _FOLDER, _SUFFIX = "draws", DRAW

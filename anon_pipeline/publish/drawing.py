@@ -5,8 +5,6 @@ A crash between the first two leaves a key that the ledger does not know. It may
 ledger has booked, so a run does not destroy it. In an encrypted vault it can only be ours: if its binding is
 the same, it is booked here and used, the same noise for the same ε. In a plain vault it may have been put
 there by somebody who knows it: it is not used, and destroyed once its place is published.
-Belongs here: that order, and the callback that the stage `perturbed` makes its noise by. Does not belong
-here: files (`draws`), what the ledger allows (`ledger`).
 """
 
 from __future__ import annotations
@@ -27,8 +25,6 @@ from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import Booking
 from anon_pipeline.publish.draw_keys import Draw, Draws
 from anon_pipeline.stages.private import Drawn
-
-__all__ = ["Opening", "binding_of", "forget_published", "take"]
 
 
 def binding_of(asked: Asked, noise_input: str) -> str:

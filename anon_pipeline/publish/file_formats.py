@@ -1,8 +1,4 @@
-"""A released table as bytes, and back: what is gated is what is written.
-
-Belongs here: Parquet and CSV in memory, byte for byte the same for the same table. Does not belong here:
-where bytes go (`writer`).
-"""
+"""A released table as bytes, and back: what is gated is what is written."""
 
 from __future__ import annotations
 
@@ -24,17 +20,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import SourceOptions
 from anon_pipeline.publish.formulas import neutralized, restored, runnable
 from anon_pipeline.sources.files import read_csv, read_parquet
-
-__all__ = [
-    "Format",
-    "column_types",
-    "file_types",
-    "from_bytes",
-    "is_type",
-    "read_release",
-    "schema_of",
-    "to_bytes",
-]
 
 Format = Literal["parquet", "csv"]
 Formulas = Literal["neutralize", "keep"]

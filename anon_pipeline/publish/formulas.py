@@ -3,7 +3,6 @@
 A text that begins with one of the marks below gets a ``'`` in front, and so does one in which only such
 quotation marks come before: each text has a form of its own, and `restored` undoes it. Classes of equal
 values are therefore the same in the file as in the table.
-Belongs here: texts and names of columns. Does not belong here: bytes (`tables`).
 Source: OWASP, "CSV Injection": = + - @, tab, carriage return, line feed, and the full-width marks.
 """
 
@@ -14,8 +13,6 @@ import re
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-
-__all__ = ["neutralized", "restored", "runnable"]
 
 _MARKS = "=+\\-@\t\r\n＝＋－＠"
 _NEUTRALIZE = rf"^('*[{_MARKS}])"

@@ -1,8 +1,4 @@
-"""What a release promises and what it does not, in plain words, from its policy alone.
-
-Belongs here: which sentences a policy's release carries. Does not belong here: the sentences on ε
-(`promises`), what was measured (the gate's report).
-"""
+"""What a release promises and what it does not, in plain words, from its policy alone."""
 
 from __future__ import annotations
 
@@ -20,8 +16,6 @@ from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import promises
-
-__all__ = ["guarantee"]
 
 
 def _promises(mechanism: str) -> bool:

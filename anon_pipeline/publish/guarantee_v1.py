@@ -1,8 +1,4 @@
-"""The words of manifest version 1 on what a release promises, kept so that old releases verify.
-
-Belongs here: the sentences that releases of version 1 carry; they never change again. Does not belong here:
-what a release promises today (`guarantee`).
-"""
+"""The words of manifest version 1 on what a release promises, kept so that old releases verify."""
 
 from __future__ import annotations
 
@@ -17,8 +13,6 @@ from anon_pipeline.perturb.category_law import CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["guarantee"]
 
 _NAMED = {
     "discrete_laplace": "discrete Laplace",

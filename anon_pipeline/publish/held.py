@@ -1,8 +1,4 @@
-"""A release as it lies somewhere: its manifest and its files, read once and within bounds.
-
-Belongs here: what of a release can be read, and whether it is what the manifest names. Does not belong here:
-verdicts (`verify`), what a manifest says beside its digests (`recorded`).
-"""
+"""A release as it lies somewhere: its manifest and its files, read once and within bounds."""
 
 from __future__ import annotations
 
@@ -23,8 +19,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.publish.file_formats import from_bytes, read_release, schema_of
 from anon_pipeline.sources.files import read_csv, read_parquet
-
-__all__ = ["VERSIONS", "Read", "bytes_of", "held_file", "is_page", "limits_of", "manifest_of", "readings"]
 
 VERSIONS = (1, 2)
 """Of manifests that can be read."""

@@ -3,7 +3,6 @@
 On one machine the kernel's lock on the folder (flock) decides; it ends with its process, however that dies.
 The lock file beside it names the owner, and keeps out publishers of other machines, which flock may not see.
 A file's mere age never decides about a process of this machine: its identity does.
-Belongs here: waiting, refusing, taking over. Does not belong here: what is done while the folder is held.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ from pathlib import Path
 
 from anon_pipeline.base.disk import PART, disk
 from anon_pipeline.base.errors import ANOTHER_DRAW, PublishError
-
-__all__ = ["FOREIGN_AGE", "LOCK", "Owner", "alone", "held", "is_gone", "refuse_strange", "this_process"]
 
 LOCK = ".anon-pipeline.lock"
 FOREIGN_AGE = 3600.0

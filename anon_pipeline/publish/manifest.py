@@ -1,7 +1,4 @@
-"""The manifest: what a release is, how it was made, what it promises; never a value of the data.
-
-Belongs here: the document and its plain words. Does not belong here: writing it (`writer`).
-"""
+"""The manifest: what a release is, how it was made, what it promises; never a value of the data."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ from anon_pipeline.facts.records import Facts
 from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.guarantee import guarantee
-
-__all__ = ["MANIFEST", "RECORDED", "VERSION", "ReleaseFile", "manifest"]
 
 MANIFEST = "manifest.json"
 VERSION = 2

@@ -1,8 +1,4 @@
-"""What to tell the recipients of a release that was withdrawn: a text that is ready to be sent.
-
-Belongs here: the text, from the ledger's entry and the release's manifest; never a value of the data. Does
-not belong here: withdrawing (`ledger`), what releases tell too much (`outdated`).
-"""
+"""What to tell the recipients of a release that was withdrawn: a text that is ready to be sent."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from typing import Any
 
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.publish.outdated import warned
-
-__all__ = ["withdrawal_notice"]
 
 _WIDTH = 100
 _TO_DO = (

@@ -1,7 +1,6 @@
 """What releases that are already out tell too much, or claim too much: one warning for each that applies.
 
 `docs/releases-already-out.md` explains every warning, in a section of its name, and says what to do.
-Belongs here: which warning applies to a manifest. Does not belong here: whether it verifies (`verify`).
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from anon_pipeline.catalog.mechanisms import MECHANISMS
-
-__all__ = ["DOCUMENT", "LOOKED_FOR", "WARNINGS", "Warned", "warned"]
 
 DOCUMENT = "docs/releases-already-out.md"
 _UNPROMISED = tuple(

@@ -1,8 +1,4 @@
-"""The patterns by which 0.1.0 looked for identifiers in text columns; they never change again.
-
-Belongs here: the patterns of then, and counting what matches. Does not belong here: those of today
-(`patterns`), what follows from a match.
-"""
+"""The patterns by which 0.1.0 looked for identifiers in text columns; they never change again."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ import re
 from collections.abc import Iterable
 
 import pandas as pd
-
-__all__ = ["PATTERNS_1", "matches_1"]
 
 PATTERNS_1: dict[str, re.Pattern[str]] = {
     "e-mail address": re.compile(r"(?<![\w.%+'-])[\w.%+'-]+@[\w-]+(?:\.[\w-]+)+"),

@@ -1,32 +1,12 @@
 """What ε promises, said once: the manifest, the report and the documents use these sentences alone.
 
 Each is proven by enumeration (tests/publish/test_promises.py).
-Belongs here: the sentences on noise and on suppression, with their numbers. Does not belong here: which of
-them a policy's release carries (`guarantee`).
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-
-__all__ = [
-    "EPSILON",
-    "EQUAL",
-    "FIXED",
-    "LOCAL",
-    "NOT_ALL",
-    "NOT_ALL_LOCAL",
-    "PASSED",
-    "ROW",
-    "UNPROMISED",
-    "UNPROMISED_ROW",
-    "exchanged",
-    "given_released",
-    "in_general",
-    "sticky",
-    "times",
-]
 
 ROW = (
     "Of two members of a class, what the noise makes of one row is at most {} as likely for one as for the "

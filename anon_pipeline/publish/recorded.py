@@ -1,8 +1,6 @@
 """What a manifest says beside its digests, held against policy, file and itself.
 
 All that is asked here has the shape of its version (`shape`); none of it can break these rules.
-Belongs here: the recorded gate, facts, ε, guarantee, partition, names of files. Does not belong here: reading
-files (`verify`), measuring (`gate`), what nothing here can tell (`unverified`).
 """
 
 from __future__ import annotations
@@ -25,15 +23,6 @@ from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, seen_in
 from anon_pipeline.publish.versions import Rules
-
-__all__ = [
-    "broken_facts",
-    "broken_gate",
-    "broken_names",
-    "broken_seen_facts",
-    "broken_share",
-    "broken_statements",
-]
 
 _ALWAYS = ("contract", "origin", "k")
 _CLOSE = 1e-9  # sums of floats, in whatever order

@@ -1,7 +1,4 @@
-"""Publishing: the gate judges the very bytes, and only what passes is written.
-
-Belongs here: `publish`, the one way out. Does not belong here: measuring (`gate`), writing (`writer`).
-"""
+"""Publishing: the gate judges the very bytes, and only what passes is written."""
 
 from __future__ import annotations
 
@@ -39,8 +36,6 @@ from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.history.sticky import spent_since
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
-
-__all__ = ["Judged", "Published", "judge", "publish", "refuse_unless_passed"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

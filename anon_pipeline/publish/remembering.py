@@ -2,7 +2,6 @@
 
 A vault that was restored from a backup, or lost, forgets releases that the ledger has; a ledger that was
 restored, or exchanged, forgets releases that the memory or the manifests at the destinations name.
-Belongs here: noticing that, and saying what to do. Does not belong here: what is entered when (`booking`).
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from anon_pipeline.ledger import Asked, Ledger
 from anon_pipeline.ledger.recovery import must_remember, unknown
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.history.memory import Memory
-
-__all__ = ["ids_in", "manifests_of", "perturbed_in", "refuse_unless_known", "refuse_unless_remembered"]
 
 
 def manifests_of(root: Path, release: str) -> Iterator[Mapping[str, Any]]:

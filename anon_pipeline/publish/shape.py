@@ -2,8 +2,7 @@
 
 Keys of verdicts are those that a verdict publishes, those of facts from the rules that every field has
 (`facts.recorded`), so that a field that is added is known here, too. A missing key, an unknown one and a
-value of another kind are refused, whatever they say. Belongs here: kinds of values. Does not belong here:
-whether a value is right (`recorded`), versions of before (`version_1`).
+value of another kind are refused, whatever they say.
 """
 
 from __future__ import annotations
@@ -27,24 +26,6 @@ from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.publish.file_formats import is_type
 from anon_pipeline.publish.manifest import RECORDED
-
-__all__ = [
-    "FILE",
-    "GATE",
-    "TOP",
-    "VERDICT",
-    "Each",
-    "Kind",
-    "Shape",
-    "broken_shape",
-    "fitting",
-    "is_real",
-    "is_text",
-    "is_version",
-    "is_whole",
-    "or_none",
-    "strange",
-]
 
 Kind = Callable[[Any], bool]
 """Tells whether a leaf is of a kind."""

@@ -1,8 +1,6 @@
 """Signatures of manifests: Ed25519 over the canonical bytes of all the rest, inside the manifest itself.
 
 Inside, because one rename must still suffice: two files cannot change at once.
-Belongs here: keys, signing, checking. Does not belong here: when to sign (`writer`), what else a release's
-files must keep (`verify`).
 """
 
 from __future__ import annotations
@@ -31,8 +29,6 @@ from cryptography.hazmat.primitives.serialization import (
 from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.base.reading import KEY_BYTES, read_small
 from anon_pipeline.policy.sections import Sign
-
-__all__ = ["broken_signature", "key_id", "read_public_key", "signed", "signing_key", "write_keys"]
 
 _DOMAIN = b"anon-pipeline manifest 1\n"
 _ALGORITHM = "ed25519"

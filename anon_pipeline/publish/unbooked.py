@@ -1,8 +1,6 @@
 """Giving up a draw that this ledger does not know: its key is in the vault, and nothing is booked for it.
 
 Another ledger may have booked it, this one may have been rolled back, or somebody may have put it there.
-Belongs here: finding and destroying its key. Does not belong here: closing what a ledger knows
-(`ledger.fence`).
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from anon_pipeline.ledger.recovery import unknown
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.draw_keys import Draws, drawn_in, forget
 from anon_pipeline.vault.artefacts import Vault
-
-__all__ = ["give_up_unbooked"]
 
 
 def give_up_unbooked(

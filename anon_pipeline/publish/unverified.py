@@ -3,7 +3,6 @@
 A leaf is *compared* where it was computed anew from file or policy, and checked *together* where it must only
 add up with others: changing one shows, changing several that balance does not. Every other leaf is listed as
 not verifiable. So a leaf that somebody adds to manifests is listed until it is said here how it is compared.
-Belongs here: the list. Does not belong here: comparing (`verify`, `recorded`).
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from typing import Any, Literal
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import TOGETHER
-
-__all__ = ["Asked", "Unverified", "unverified"]
 
 Steps = tuple[str, ...]
 

@@ -2,9 +2,6 @@
 
 What is read is bounded: the manifest by `MANIFEST_BYTES`, the file by the limits of the policy's source, else
 by their defaults. The file is read once; everything is said of those bytes.
-Belongs here: the whole verification, the gate's file-only part, the signature. Does not belong here: reading
-(`held`), the files (`verify_files`), the limits themselves (`gate`), what a manifest says beside its digests
-(`recorded`), printing.
 """
 
 from __future__ import annotations
@@ -51,9 +48,6 @@ from anon_pipeline.publish.verify_files import (
 from anon_pipeline.publish.version_1 import RULES_1
 from anon_pipeline.publish.versions import RULES_2, Rules
 from anon_pipeline.sources.population import read_population
-
-__all__ = ["Against", "Verification", "verification", "verified_table", "verify_release"]
-
 
 LATER = "kept by the rules of its version; later ones refuse"
 """Begins the reason of a contract that only rules of later versions break."""

@@ -1,7 +1,5 @@
-"""The files of a release that is verified: data, page, what else lies there, and the shape of its manifest.
-
-Belongs here: a verdict for each of them. Does not belong here: reading them (`held`, `beside`), what the
-manifest says of policy and stages (`verify`).
+"""The files of a release that is verified: data, page, what else lies there, and the shape of its
+manifest.
 """
 
 from __future__ import annotations
@@ -24,19 +22,6 @@ from anon_pipeline.publish.beside import lying_beside
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, schema_of
 from anon_pipeline.publish.held import Read, bytes_of, is_page, limits_of, readings
 from anon_pipeline.publish.recorded import broken_names, can_be_partition
-
-__all__ = [
-    "FOLDER",
-    "judged_content",
-    "judged_file",
-    "judged_folder",
-    "judged_page",
-    "listed",
-    "misshapen",
-    "part_of",
-    "said",
-    "unsaid",
-]
 
 FOLDER = "folder"
 """Names the verdict on what lies beside a manifest."""

@@ -2,8 +2,7 @@
 
 Its keys, its facts, its words for the guarantee and its digests of a policy do not follow what is written
 today. Of its manifests everything is demanded that 0.1.0 always wrote; where another state is named that made
-one, the report and the types of a CSV may lack, and words and facts are not compared. Belongs here: what
-version 1 says. Does not belong here: what its manifests told too much (`outdated`).
+one, the report and the types of a CSV may lack, and words and facts are not compared.
 """
 
 from __future__ import annotations
@@ -36,8 +35,6 @@ from anon_pipeline.publish.shape import (
     strange,
 )
 from anon_pipeline.publish.versions import Rules
-
-__all__ = ["RULES_1"]
 
 _RELEASED = "0.1.0"
 _PACKAGES = (

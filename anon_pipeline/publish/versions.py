@@ -1,8 +1,4 @@
-"""By which rules a manifest is verified: those of the version that it says it is of.
-
-Belongs here: what differs from version to version, and the rules of the version that is written today. Does
-not belong here: the rules of version 1 (`version_1`), applying any (`recorded`, `verify`).
-"""
+"""By which rules a manifest is verified: those of the version that it says it is of."""
 
 from __future__ import annotations
 
@@ -21,8 +17,6 @@ from anon_pipeline.gate import limits_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.publish.shape import broken_shape
-
-__all__ = ["RULES_2", "Rules"]
 
 
 @dataclass(frozen=True, slots=True)

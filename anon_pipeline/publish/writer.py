@@ -3,7 +3,6 @@
 Data file and report are named by their digests and written first; the manifest, which names them, replaces
 the old one in one rename. Whoever follows the manifest always finds its files: those of the release before
 stay until the next one is published. What a dead run left is removed by the next one.
-Belongs here: bytes to disk. Does not belong here: whether they may go there (`release`).
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ from anon_pipeline.publish.destination import nearest
 from anon_pipeline.publish.lock import held, refuse_strange
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.signing import signed
-
-__all__ = ["Fence", "Page", "data_file", "prepare", "read_manifest", "write_release"]
 
 Page = Callable[[Mapping[str, Any]], bytes]
 """Makes the report (HTML) of the manifest that is about to be written."""

@@ -2,8 +2,7 @@
 
 A class is given as the distinct sensitive values that it has and how often: sparse, so that a class of k
 records costs O(k) however many values the column has. The arithmetic is that of `risk`, so that what a
-recoder accepts is what the gate measures. Belongs here: one class at a time. Does not belong here: limits as
-the policy writes them (`constraints`), measuring a finished release (`risk`).
+recoder accepts is what the gate measures.
 """
 
 from __future__ import annotations
@@ -17,21 +16,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.closeness import flat_part
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
-
-__all__ = [
-    "CLOSE",
-    "DISTINCT",
-    "ENTROPY",
-    "EQUAL",
-    "HIERARCHICAL",
-    "NONE",
-    "ORDERED",
-    "RECURSIVE",
-    "Rules",
-    "class_distance",
-    "keeps",
-    "tally",
-]
 
 NONE, ORDERED, EQUAL, HIERARCHICAL = 0, 1, 2, 3
 DISTINCT, ENTROPY, RECURSIVE = 1, 2, 3

@@ -1,9 +1,4 @@
-"""What every class of a recoding must keep: k, t-closeness, l-diversity, within a suppression limit.
-
-Belongs here: asking the limits of a whole partition, laying them out for the kernels, and what to say when
-nothing keeps them. Does not belong here: one class inside a search (`rules`), which column has which limit
-(`measure.constraints`).
-"""
+"""What every class of a recoding must keep: k, t-closeness, l-diversity, within a suppression limit."""
 
 from __future__ import annotations
 
@@ -27,8 +22,6 @@ from anon_pipeline.recode.class_rules import (
 from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
 from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
-
-__all__ = ["breaches", "broken", "infeasible", "rules_of"]
 
 _DISTANCES = {"ordered": ORDERED, "equal": EQUAL, "hierarchical": HIERARCHICAL}
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}

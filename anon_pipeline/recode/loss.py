@@ -13,8 +13,7 @@ Three look at classes, N records in all, s of them suppressed:
 * `average_class_size`: (N/(classes + 1 if s > 0))/N.
 * `classification`: (s + records whose label is not their class's most frequent one)/N.
 
-So each is in [0, 1], divided by its largest value. Records gone before recoding count as suppressed. Belongs
-here: costs, scores, the loss of a finished partition. Does not belong here: counting, bounds.
+So each is in [0, 1], divided by its largest value. Records gone before recoding count as suppressed.
 """
 
 from __future__ import annotations
@@ -30,20 +29,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.task import LossName, Task
-
-__all__ = [
-    "CELL_LOSSES",
-    "CLASS_LOSSES",
-    "ColumnCosts",
-    "Kept",
-    "LossUnits",
-    "cell_costs",
-    "exact_weights",
-    "information",
-    "loss_units",
-    "measured_loss",
-    "suppressed_cost",
-]
 
 CELL_LOSSES = ("precision", "granularity", "entropy")
 CLASS_LOSSES = ("discernibility", "average_class_size")

@@ -1,7 +1,5 @@
-"""Number lines along which classes are cut or measured, and what a range on one of them releases and costs.
-
-Belongs here: positions of leaves, `[min, max]` of numbers and ordered categories, the lowest common ancestor
-of others. Does not belong here: choosing the classes (`mondrian`, `microaggregation`).
+"""Number lines along which classes are cut or measured, and what a range on one of them releases and
+costs.
 """
 
 from __future__ import annotations
@@ -15,16 +13,6 @@ from numpy.typing import NDArray
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.loss import ColumnCosts, information
 from anon_pipeline.recode.task import LossName, Task
-
-__all__ = [
-    "Axis",
-    "Released",
-    "column_costs",
-    "make_axis",
-    "range_costs",
-    "range_information",
-    "release_ranges",
-]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,4 @@
-"""What every recoder is asked, and what it returns, whatever algorithm answers.
-
-Belongs here: the task, its constraints, the result. Does not belong here: any search, asking a constraint
-(`constraints`).
-"""
+"""What every recoder is asked, and what it returns, whatever algorithm answers."""
 
 from __future__ import annotations
 
@@ -18,17 +14,6 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
     from anon_pipeline.risk.closeness import Distance
 
-__all__ = [
-    "MOST_NODES",
-    "Constraints",
-    "Diversity",
-    "LossName",
-    "Progress",
-    "Recoding",
-    "SensitiveLimit",
-    "Task",
-    "untold",
-]
 
 LossName = Literal[
     "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"

@@ -1,8 +1,4 @@
-"""The table that every search works on: distinct tuples of leaf codes, and how often each occurs.
-
-Belongs here: reducing records to distinct tuples and checking that the codes fit their hierarchies. Does
-not belong here: generalizing anything.
-"""
+"""The table that every search works on: distinct tuples of leaf codes, and how often each occurs."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-
-__all__ = ["DistinctTuples", "distinct_tuples"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,7 @@
 """Bins of which none shows fewer than k records: of numbers, of categories, of class sizes.
 
 What is too small is joined with a neighbour (numbers, sizes) or with the rarest values (categories), so that
-the counts still add up to all records and nothing can be had by subtraction. Belongs here: counting. Does
-not belong here: which column is counted how (`columns`), drawing (`charts`).
+the counts still add up to all records and nothing can be had by subtraction.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["MISSING", "Bin", "category_bins", "nice_edges", "number_bins", "of_the_data", "size_edges"]
 
 MISSING, OTHERS, ALL = "missing", "other values", "all values"
 _OWN = re.compile(rf"“*({MISSING}|{OTHERS}|{ALL}|value \d+)”*")

@@ -1,7 +1,6 @@
 """Bars and a map as SVG inside the page: named and described for screen readers, coloured by the page.
 
 Every picture has a table beside it that says the same; so pictures hold no text that is not in the table.
-Belongs here: drawing. Does not belong here: what is drawn (`columns`), the tables (`page`).
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
-
-__all__ = ["Point", "bars", "risk_utility_map"]
 
 _LABEL, _BAR, _VALUE, _ROW, _GAP = 170, 300, 70, 14, 8
 _LONGEST = 26  # characters of a label that fit; the table has all of it

@@ -1,7 +1,4 @@
-"""Whether a manifest, a policy and a table belong together: a report is made of nothing else.
-
-Belongs here: refusing. Does not belong here: what `verify` asks beside that (signature, bytes of files).
-"""
+"""Whether a manifest, a policy and a table belong together: a report is made of nothing else."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import STAGES
-
-__all__ = ["Described", "described"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """What the report shows of a table: how each column is distributed, how numbers go together, class sizes.
 
-Two tables may be compared: the input as recoded (all n records, of the vault) and the release. Belongs here:
-which column is counted how, which label may be shown. Does not belong here: counting (`bins`), words and
-pictures (`page`, `charts`).
+Two tables may be compared: the input as recoded (all n records, of the vault) and the release.
 """
 
 from __future__ import annotations
@@ -21,8 +19,6 @@ from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.bins import MISSING, Bin, category_bins, number_bins, of_the_data, size_edges
-
-__all__ = ["Correlation", "Distribution", "SizeBin", "class_sizes", "correlations", "distributions"]
 
 
 @dataclass(frozen=True, slots=True)

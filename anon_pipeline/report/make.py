@@ -1,7 +1,4 @@
-"""The two reports of a release: the public one, of released file and manifest alone, and the internal one.
-
-Belongs here: which tables each may look at. Does not belong here: counting, drawing, writing.
-"""
+"""The two reports of a release: the public one, of released file and manifest alone, and the internal one."""
 
 from __future__ import annotations
 
@@ -20,8 +17,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.checked import described
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
 from anon_pipeline.report.page import page
-
-__all__ = ["internal_report", "public_report"]
 
 
 def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> bytes:

@@ -1,8 +1,4 @@
-"""The report of a release as one HTML file: everything in it, no script, nothing fetched.
-
-Belongs here: putting numbers, pictures and words into the template. Does not belong here: computing them
-(`columns`, `shown`), writing files.
-"""
+"""The report of a release as one HTML file: everything in it, no script, nothing fetched."""
 
 from __future__ import annotations
 
@@ -22,7 +18,6 @@ from anon_pipeline.report.shown import noise_rows, policy_text, suppressed_rows,
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["page", "point_of"]
 
 _BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
 

@@ -1,7 +1,4 @@
-"""What a policy, a manifest's facts and its verdicts look like in a report: rows of texts and numbers.
-
-Belongs here: choosing and wording. Does not belong here: tables of records (`columns`), HTML (`page`).
-"""
+"""What a policy, a manifest's facts and its verdicts look like in a report: rows of texts and numbers."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.table import meaning
 from anon_pipeline.policy.marks import public
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["noise_rows", "policy_text", "suppressed_rows", "verdict_rows"]
 
 _NOISE = {
     "mechanism": "mechanism",

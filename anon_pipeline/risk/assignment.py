@@ -1,8 +1,4 @@
-"""The optimal assignment attack: every released record of a class gets an original of its own.
-
-Belongs here: the one-to-one assignment and what it gets right. Does not belong here: the nearest original,
-whatever the others get (`linking`), the limit (`gate`).
-"""
+"""The optimal assignment attack: every released record of a class gets an original of its own."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.risk.histograms import class_sizes, starts_of
-
-__all__ = ["LARGEST_ASSIGNMENT", "AssignmentRisk", "assignment_risk"]
 
 LARGEST_ASSIGNMENT = 2_000
 """Released records of a class up to which several columns are assigned; the work grows with the cube."""

@@ -1,8 +1,4 @@
-"""What an attacker learns of a sensitive attribute without knowing which record is whose.
-
-Belongs here: counts of classes and records open to the homogeneity, skewness and similarity attacks. Does not
-belong here: the models made against them (`closeness`, `diversity`), their limits (`gate`).
-"""
+"""What an attacker learns of a sensitive attribute without knowing which record is whose."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.risk.closeness import Distance
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms, class_sizes
-
-__all__ = ["OpenClasses", "class_gains", "class_shares", "class_spreads", "open_to"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,4 @@
-"""The averaging attack: noise drawn anew in each release cancels out over releases of the same records.
-
-Belongs here: linking by the mean of several releases, measured and expected. Does not belong here: one
-release (`linking`), counting what releases spend (`ledger`).
-"""
+"""The averaging attack: noise drawn anew in each release cancels out over releases of the same records."""
 
 from __future__ import annotations
 
@@ -16,8 +12,6 @@ from anon_pipeline.perturb import laplace_law
 from anon_pipeline.perturb.mechanisms import Noise, clamped, pmf, radius
 from anon_pipeline.risk.histograms import class_histograms
 from anon_pipeline.risk.linking import LinkingRisk, linking_risk
-
-__all__ = ["averaging_risk", "expected_averaging_risk"]
 
 _ALMOST = 1 - 1e-13  # of the noise of one release
 _MOST = 2**26  # numbers transformed, over all distinct scales

@@ -1,8 +1,4 @@
-"""How many points lie in each of many boxes: the persons that each class of a release may be about.
-
-Belongs here: counting, by whole-number coordinates. Does not belong here: which persons and classes
-(`evidence.population_risk`), the risk (`population`).
-"""
+"""How many points lie in each of many boxes: the persons that each class of a release may be about."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["points_in_boxes"]
 
 Integers = NDArray[np.int64]
 

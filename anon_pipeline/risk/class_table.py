@@ -1,7 +1,4 @@
-"""The originals of every class, sorted, so that neighbours are found without looking at the whole class.
-
-Belongs here: the sorted table and how to build it. Does not belong here: any measure of risk.
-"""
+"""The originals of every class, sorted, so that neighbours are found without looking at the whole class."""
 
 from __future__ import annotations
 
@@ -12,9 +9,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.histograms import class_sizes, starts_of
-
-__all__ = ["ClassTable", "class_table", "finest_first", "lexicographically_below"]
-
 
 _SHORT = 32  # rows up to which insertion is faster than sorting by columns
 

@@ -1,8 +1,4 @@
-"""t-closeness: how far the sensitive values of a class are from those of the whole table.
-
-Belongs here: the earth mover's distances of Li et al. per class. Does not belong here: the limit t (`gate`),
-how values become codes (`encode`).
-"""
+"""t-closeness: how far the sensitive values of a class are from those of the whole table."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
-
-__all__ = ["Distance", "closeness"]
 
 Distance = Literal["ordered", "equal", "hierarchical"]
 

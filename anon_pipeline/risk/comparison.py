@@ -1,8 +1,4 @@
-"""Every attacker's record compared with every released one, attribute by attribute, without blocking.
-
-Belongs here: the two files that are linked, similarity levels, and the kernels that count pairs. Does not
-belong here: what makes a pair a match (`linkage`).
-"""
+"""Every attacker's record compared with every released one, attribute by attribute, without blocking."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.base.errors import InputError
-
-__all__ = ["MOST_PATTERNS", "Levels", "LinkageFiles", "distance_levels", "levels_of"]
 
 MOST_PATTERNS = 2**20
 """Combinations of similarity levels that are told apart, at most."""

@@ -1,8 +1,4 @@
-"""Confidence: how many originals of its class a released record could stand for.
-
-Belongs here: the radius and the counts ℓ of [KE V-C]. Does not belong here: whom to suppress for it
-(`suppress`).
-"""
+"""Confidence: how many originals of its class a released record could stand for."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
-
-__all__ = ["ConfidenceTable", "confidence_radius", "confidence_table", "confident_counts"]
 
 
 def confidence_radius(

@@ -1,8 +1,4 @@
-"""l-diversity: how many well-represented sensitive values a class has.
-
-Belongs here: distinct, entropy and recursive diversity per class. Does not belong here: the limits l and c
-(`gate`).
-"""
+"""l-diversity: how many well-represented sensitive values a class has."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.risk.histograms import class_histograms
-
-__all__ = ["ENTROPY_TOLERANCE", "distinct_l", "entropy_l", "recursive_ratio"]
 
 ENTROPY_TOLERANCE = 1e-9
 """Entropy l-diversity holds where ``entropy_l ≥ l − ENTROPY_TOLERANCE``: exp(H) of two equal halves is

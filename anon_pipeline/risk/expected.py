@@ -1,8 +1,4 @@
-"""Expected linking risk of several columns: what noise will do, before any is drawn for the release.
-
-Belongs here: enumeration of the noise where it is small, simulation with its standard error elsewhere. Does
-not belong here: the closed form of one column (`linking`), measuring a release.
-"""
+"""Expected linking risk of several columns: what noise will do, before any is drawn for the release."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 from anon_pipeline.risk.histograms import class_sizes
 from anon_pipeline.risk.linking import chance_up_to, expected_linking_risk, ties_of
 from anon_pipeline.risk.strata import groups_of, ratio
-
-__all__ = ["ExpectedRisk", "NoiseLaw", "expected_risk"]
 
 _TAIL = 1e-12
 """Probability of the noise that is not enumerated, of each record and column."""

@@ -1,6 +1,5 @@
-"""How often each value occurs in each class: the table that closeness, diversity and expectations start from.
-
-Belongs here: counting values by class. Does not belong here: any measure of risk.
+"""How often each value occurs in each class: the table that closeness, diversity and expectations start
+from.
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["ClassHistograms", "class_histograms", "class_sizes", "starts_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,5 @@
-"""Record linkage as a release's curator runs it on the known truth: exact, by threshold, rules, probability.
-
-Belongs here: what makes a pair of records a match, and what attackers get right by it. Does not belong here:
-comparing the pairs (`comparison`), the nearest original of a class (`linking`), the limit (`gate`).
+"""Record linkage as a release's curator runs it on the known truth: exact, by threshold, rules,
+probability.
 """
 
 from __future__ import annotations
@@ -24,16 +22,6 @@ from anon_pipeline.risk.comparison import (
     count_similar,
     packed_cuts,
 )
-
-__all__ = [
-    "PairLinkage",
-    "ProbabilisticLinkage",
-    "Rule",
-    "exact_linkage",
-    "probabilistic_linkage",
-    "rule_linkage",
-    "threshold_linkage",
-]
 
 _TOLERANCE = 1e-12  # of a mean of similarities, which is a sum of floats
 _DIFFERENT, _POTENTIAL, _MATCH = 0, 1, 2

@@ -1,7 +1,4 @@
-"""Linking risk: how often the attacker's nearest original is the right one.
-
-Belongs here: measured and expected linking risk of [KE V-B]. Does not belong here: its limit (`gate`).
-"""
+"""Linking risk: how often the attacker's nearest original is the right one."""
 
 from __future__ import annotations
 
@@ -16,17 +13,6 @@ from anon_pipeline.base.compiled import kernel
 from anon_pipeline.perturb.laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
 from anon_pipeline.risk.histograms import class_histograms
-
-__all__ = [
-    "TIE_TOLERANCE",
-    "LinkingRisk",
-    "LinkingTable",
-    "chance_up_to",
-    "expected_linking_risk",
-    "linking_risk",
-    "linking_table",
-    "ties_of",
-]
 
 Rows = NDArray[np.int64] | slice
 Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]

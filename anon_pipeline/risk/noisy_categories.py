@@ -1,8 +1,4 @@
-"""Linking by a column of categories: what the best attacker gets right on average, in closed form.
-
-Belongs here: risk of a column released by randomized response or the exponential mechanism. Does not belong
-here: columns of numbers (`expected`), the law (`perturb.category_law`).
-"""
+"""Linking by a column of categories: what the best attacker gets right on average, in closed form."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.perturb.category_law import CategoryNoise, pmf
-
-__all__ = ["expected_category_linking"]
 
 _CELLS = 2**22  # of a block of classes, values in a class times values of the domain
 

@@ -1,8 +1,4 @@
-"""Risk when the release is a sample, and what can be linked to is the population behind it.
-
-Belongs here: journalist and marketer risk, given the population's classes. Does not belong here: risk
-from the release alone (`sizes`), how a population becomes classes.
-"""
+"""Risk when the release is a sample, and what can be linked to is the population behind it."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-
-__all__ = ["PopulationRisk", "population_risk"]
 
 
 @dataclass(frozen=True, slots=True)

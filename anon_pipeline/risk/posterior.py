@@ -1,8 +1,4 @@
-"""The strongest guess of whose record is whose: by the law of the noise, each original being used once.
-
-Belongs here: the balanced likelihoods of each class, and what the guesses by them get right. Does not belong
-here: the nearest original (`linking`), forcing the guesses to be one to one (`assignment`).
-"""
+"""The strongest guess of whose record is whose: by the law of the noise, each original being used once."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.expected import NoiseLaw
-
-__all__ = ["LARGEST_BALANCED", "PosteriorRisk", "posterior_risk"]
 
 LARGEST_BALANCED = 2**20
 """Pairs of distinct released and original values of a class up to which its likelihoods are balanced."""

@@ -1,8 +1,4 @@
-"""Risk and suppression by counts alone.
-
-Belongs here: prosecutor and marketer risk, the suppressed share. Does not belong here: risks that look at
-values (`linking`).
-"""
+"""Risk and suppression by counts alone."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["SizeRisk", "records_at_risk", "size_risk", "suppression"]
 
 
 @dataclass(frozen=True, slots=True)

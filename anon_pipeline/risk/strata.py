@@ -2,7 +2,6 @@
 
 Noise is independent between classes, so the spread over the draws can be taken of each group by itself, and
 their sum has the degrees of freedom of all: two draws of 64 groups tell the error better than 8 of the whole.
-Belongs here: groups, how many draws they need, the mean and its error. Does not belong here: drawing.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["MOST", "draws_of", "groups_of", "ratio"]
 
 MOST = 64
 """Groups."""

@@ -1,8 +1,4 @@
-"""Confidence-based suppression: remove the released records that too few originals could stand for.
-
-Belongs here: who is removed, and why. Does not belong here: how ℓ is counted (`risk.confidence`), what the
-policy's t and l are (the caller passes them as class limits), suppression for k (`recode`).
-"""
+"""Confidence-based suppression: remove the released records that too few originals could stand for."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["ClassLimit", "Suppression", "confident"]
 
 ClassLimit = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.bool_]]
 """Tells which classes break a limit: (positions (r',) of the records still there, their classes (r',)

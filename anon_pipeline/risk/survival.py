@@ -1,8 +1,4 @@
-"""What noise will do to the records of one perturb column, before any is drawn: who is linked, who stays.
-
-Belongs here: the exact law of ℓ ([KE V-C]) and of the linking of each original, and of how many records of a
-class stay. Does not belong here: the same by drawing noise (`confidence`, `linking`), whole tables.
-"""
+"""What noise will do to the records of one perturb column, before any is drawn: who is linked, who stays."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms
-
-__all__ = ["Fates", "Line", "Outputs", "expected_kept", "fates", "line"]
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]

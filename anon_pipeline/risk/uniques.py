@@ -1,8 +1,4 @@
-"""Special uniques: records that few columns single out, as SUDA finds them.
-
-Belongs here: sample uniques and minimal sample uniques of up to three columns. Does not belong here: classes
-of all quasi-identifiers (`classes`), the limit (`gate`).
-"""
+"""Special uniques: records that few columns single out, as SUDA finds them."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["SIZES", "MinimalUniques", "SampleUniques", "minimal_uniques", "sample_uniques"]
 
 SIZES = 3
 """Columns that a minimal sample unique may have, at most."""

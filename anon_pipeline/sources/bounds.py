@@ -1,8 +1,4 @@
-"""The limits of a source, taken from a file before it is read, and from what was read so far.
-
-Belongs here: scanning lines, reading a Parquet file's metadata, weighing columns. Does not belong here:
-turning bytes into tables (`files`).
-"""
+"""The limits of a source, taken from a file before it is read, and from what was read so far."""
 
 from __future__ import annotations
 
@@ -20,14 +16,6 @@ import pyarrow.parquet as pq
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import FOOTER_BYTES, Held, exceeded, file_size, opened
 from anon_pipeline.policy.sections import Limits
-
-__all__ = [
-    "refuse_footer",
-    "refuse_large_file",
-    "refuse_long_lines",
-    "refuse_long_texts",
-    "refuse_metadata",
-]
 
 _BLOCK = 2**20
 _UNDIVIDED = ("utf-8", "ascii", "iso8859-", "cp125", "latin")  # whose newline is the byte 10, and only that

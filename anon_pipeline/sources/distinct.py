@@ -1,8 +1,4 @@
-"""Two partitions with one file are one release of the same people, made twice.
-
-Belongs here: finding the file of a partition again under another one's name. Does not belong here: reading
-it.
-"""
+"""Two partitions with one file are one release of the same people, made twice."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from pathlib import Path
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["refuse_same_file"]
 
 _PARTITION = "{partition}"
 

@@ -1,8 +1,4 @@
-"""Personal data from files: CSV as text, Parquet with its types.
-
-Belongs here: reading, with errors that count and never quote. Does not belong here: what a column means
-(`encode`).
-"""
+"""Personal data from files: CSV as text, Parquet with its types."""
 
 from __future__ import annotations
 
@@ -32,8 +28,6 @@ from anon_pipeline.sources.bounds import (
     refuse_long_texts,
     refuse_metadata,
 )
-
-__all__ = ["read_csv", "read_parquet"]
 
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError, csv.Error)
 _LIMITS = Limits()

@@ -1,7 +1,4 @@
-"""One function for each format of files, as the table of formats names them: all take the same arguments.
-
-Belongs here: these functions. Does not belong here: reading (`files`), which formats there are (`catalog`).
-"""
+"""One function for each format of files, as the table of formats names them: all take the same arguments."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ import pandas as pd
 from anon_pipeline.base.reading import Held
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet
-
-__all__ = ["csv_frame", "parquet_frame"]
 
 
 def csv_frame(

@@ -1,11 +1,9 @@
 """The embedded data source: synthetic patients, seeded, for demos and tests.
 
-Belongs here: the table of patients, and what makes a record hang together (age, marital status, diagnosis,
-blood pressure, charges). Does not belong here: identities (`people`), body measures (`reference`). Height and
-weight follow published tables, with the fits and gaps stated in `reference`. Everything else (age structure,
-sex by age, marital status, diagnoses, blood pressure, charges) has a plausible shape chosen by us and no
-source: do not do epidemiology with it. The seed makes the data repeatable; it has nothing to do with the
-privacy of a release.
+Height and weight follow published tables, with the fits and gaps stated in `reference`. Everything else (age
+structure, sex by age, marital status, diagnoses, blood pressure, charges) has a plausible shape chosen by us
+and no source: do not do epidemiology with it. The seed makes the data repeatable; it has nothing to do with
+the privacy of a release.
 """
 
 from __future__ import annotations

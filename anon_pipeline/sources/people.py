@@ -1,7 +1,6 @@
 """Who the synthetic patients are and where they live: names, contacts, regions, race.
 
-Belongs here: made-up identities and the tables they are drawn from. Does not belong here: bodies
-(`reference`) and medicine (`patients`). Nobody is meant: names are frequent US names combined at random,
+Nobody is meant: names are frequent US names combined at random,
 Social Security numbers come from ranges that are never issued, phone numbers from the block kept for fiction,
 e-mail addresses from domains reserved by RFC 2606. ZIP prefixes and area codes exist and fit together; region
 shares, race by region and name frequencies are plausible numbers of our own, without a source.
@@ -15,20 +14,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-
-__all__ = [
-    "MAX_PEOPLE",
-    "RACES",
-    "REGIONS",
-    "Region",
-    "addresses",
-    "draw",
-    "emails",
-    "first_and_last",
-    "phones",
-    "ssns",
-    "text",
-]
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -1,8 +1,4 @@
-"""The population that the released records are a sample of, from the file that a policy names.
-
-Belongs here: reading it as a source is read, with the digest of what was read. Does not belong here: whom a
-released value stands for (`evidence.population_risk`).
-"""
+"""The population that the released records are a sample of, from the file that a policy names."""
 
 from __future__ import annotations
 
@@ -19,8 +15,6 @@ from anon_pipeline.catalog.named import code
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["Population", "read_population"]
 
 _WHERE = "gate.attacks.population"
 

@@ -1,9 +1,5 @@
 """Body height and weight of US adults: the published tables, and the model that is fitted to them.
 
-Belongs here: anthropometric reference tables, where each number comes from, and the two generators
-(`heights`, `weights`) that the patients and the Adult benchmark share. Does not belong here: anything
-made up, such as names, regions or diagnoses.
-
 Source, weight: Fryar, Gu, Ogden, "Anthropometric reference data for children and adults: United States,
     2007-2010", Vital Health Stat 11(252), 2012, weight in pounds by sex and age: the percentiles in
     `WEIGHT_PERCENTILES_LB`. Read from a public transcription of its tables (a C# generator of medical
@@ -27,17 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.base.errors import InputError
-
-__all__ = [
-    "CORRELATION",
-    "HEIGHTS_CM",
-    "HEIGHT_UNDER",
-    "SEXES",
-    "WEIGHTS_KG",
-    "WEIGHT_PERCENTILES_LB",
-    "heights",
-    "weights",
-]
 
 SEXES: Final = ("Female", "Male")
 YOUNGEST: Final = 17

@@ -1,8 +1,4 @@
-"""Direct identifiers: removed, masked, or replaced by a keyed hash.
-
-Belongs here: one function per action. Does not belong here: finding identifiers that nobody declared
-(`patterns`).
-"""
+"""Direct identifiers: removed, masked, or replaced by a keyed hash."""
 
 from __future__ import annotations
 
@@ -19,8 +15,6 @@ from anon_pipeline.base.reading import KEY_BYTES, read_small
 from anon_pipeline.base.values import texts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Deidentify
-
-__all__ = ["MASKED", "deidentify", "hash_column", "hashing_key", "mask_column", "read_key"]
 
 MASKED = "***"
 _SHORTEST_KEY = 16

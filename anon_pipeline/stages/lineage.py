@@ -3,8 +3,6 @@
 A table that fits policy and limits may still be another project's, another partition's or an older one; the
 gate's `origin` and every stage ask here. Lineage stays with the private tables: it is no part of the facts,
 so nothing of it reaches a manifest or an event.
-Belongs here: recording and comparing it. Does not belong here: where it is stored (`orchestration.vault`),
-the verdict (`gate`), the project's id (`vault.identity`).
 """
 
 from __future__ import annotations
@@ -21,8 +19,6 @@ import pandas as pd
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import plain_partition
-
-__all__ = ["Descent", "Lineage", "Where", "broken_table", "from_json", "table_digest", "to_json"]
 
 _AGAIN = "Materialize raw again, and all that follows."
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")

@@ -1,6 +1,5 @@
-"""The digest of all that noise is added to: a draw is used again for exactly the same, and for nothing else.
-
-Belongs here: that digest. Does not belong here: the draw and where its key is kept (`publish.draw_keys`).
+"""The digest of all that noise is added to: a draw is used again for exactly the same, and for nothing
+else.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from anon_pipeline.base.canonical import Canonical
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.facts.records import Facts, KAnonymizedFacts
 from anon_pipeline.stages.history.sticky import Recalled
-
-__all__ = ["noise_input", "without_numbers"]
 
 
 def without_numbers(recoded: pd.DataFrame) -> pd.DataFrame:

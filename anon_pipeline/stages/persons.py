@@ -1,8 +1,4 @@
-"""Whose record it is, over releases: a keyed hash of the record key that never leaves the vault.
-
-Belongs here: the hash. Does not belong here: hashes that are released (`identifiers`), what is done with it
-(`compose`).
-"""
+"""Whose record it is, over releases: a keyed hash of the record key that never leaves the vault."""
 
 from __future__ import annotations
 
@@ -17,8 +13,6 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import arrow, texts
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["ID", "memory_key", "normal_key", "person_ids"]
 
 ID = 64
 """Characters of one hash of a person."""

@@ -1,7 +1,6 @@
 """(k, ε)-anonymity, stage by stage: a policy and a table in, a table and its facts out.
 
 This is Algorithm 1 of Holohan et al. with its section V-C behind it; each function is one stage, in order.
-Belongs here: the stages. Does not belong here: Dagster, files, limits, or how any step is computed.
 """
 
 from __future__ import annotations
@@ -54,8 +53,6 @@ from anon_pipeline.stages.persons import person_ids
 from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, following, refuse_strangers
 from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
 from anon_pipeline.stages.shuffle import permutation
-
-__all__ = ["deidentified", "k_anonymized", "perturbed", "raw", "run", "shuffled", "suppressed"]
 
 
 @private_stage("raw")

@@ -1,8 +1,4 @@
-"""What goes from stage to stage: a private table with its facts, and what the stages need beside it.
-
-Belongs here: these records, and how facts and lineage go on from stage to stage. Does not belong here: the
-stages (`pipeline`), where tables are kept.
-"""
+"""What goes from stage to stage: a private table with its facts, and what the stages need beside it."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Lineage, Where
-
-__all__ = ["STAGES", "Chain", "Drawn", "Means", "Opens", "Staged", "following", "refuse_strangers"]
 
 STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 

@@ -1,8 +1,4 @@
-"""What the policy asks of a recoder: its constraints with the sensitive values behind them; what came out.
-
-Belongs here: from policy and table to a `recode.Task`, and from its result to the stage's facts. Does not
-belong here: any search (`recode`), what the gate measures afterwards (`measures`).
-"""
+"""What the policy asks of a recoder: its constraints with the sensitive values behind them; what came out."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from anon_pipeline.facts.records import KAnonymizedFacts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 from anon_pipeline.recode.task import untold
-
-__all__ = ["recoding_facts", "recoding_task", "refuse_too_incomplete", "sensitive_limits"]
 
 
 def sensitive_limits(

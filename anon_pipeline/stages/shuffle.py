@@ -1,8 +1,4 @@
-"""The order in which records are released: it carries nothing of the input's.
-
-Belongs here: a uniform permutation. Does not belong here: where its randomness comes from
-(`perturb.entropy`).
-"""
+"""The order in which records are released: it carries nothing of the input's."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.perturb.entropy import Entropy, integers_below
-
-__all__ = ["permutation"]
 
 
 def permutation(n: int, *, entropy: Entropy) -> NDArray[np.int64]:

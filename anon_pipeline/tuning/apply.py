@@ -1,7 +1,5 @@
 """The chosen values into a policy file: these, and not one other byte.
 
-Belongs here: finding the place of a value in YAML or JSON and writing it. Does not belong here: choosing.
-
 The text is cut at the marks that the parser gives and put together again, so that comments, quotes, order and
 line ends stay; a writer of YAML would keep the comments and set the rest anew.
 """
@@ -22,8 +20,6 @@ from anon_pipeline.base.reading import POLICY_BYTES, read_small
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.grid import Choice, policy_at
-
-__all__ = ["apply", "edited"]
 
 
 class _Edit(NamedTuple):

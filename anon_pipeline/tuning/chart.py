@@ -1,7 +1,4 @@
-"""The R-U map of a tuning: risk against loss, as one SVG that needs nothing else.
-
-Belongs here: drawing the map. Does not belong here: numbers (`expect`), who is on the front (`choose`).
-"""
+"""The R-U map of a tuning: risk against loss, as one SVG that needs nothing else."""
 
 from __future__ import annotations
 
@@ -13,8 +10,6 @@ from typing import Final
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.printed import number, title, verdict
 from anon_pipeline.tuning.tuned import Point, Tuning
-
-__all__ = ["ru_map"]
 
 _LEFT, _TOP, _WIDE, _HIGH = 72, 52, 560, 360
 _STYLE: Final = """

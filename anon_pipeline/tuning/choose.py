@@ -1,7 +1,4 @@
-"""Which points are on the front, which one is recommended, which one is nearest where none passes.
-
-Belongs here: comparing points. Does not belong here: judging one (`judging`).
-"""
+"""Which points are on the front, which one is recommended, which one is nearest where none passes."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ from dataclasses import replace
 
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.tuning.tuned import Nearest, Point
-
-__all__ = ["BALANCED", "LEAST_LOSS", "excess", "nearest", "recommended", "with_front"]
 
 LEAST_LOSS = "of the points that pass, the least loss, because the policy limits linking"
 BALANCED = (

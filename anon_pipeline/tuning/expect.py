@@ -1,8 +1,4 @@
-"""What to expect of a recoding under the noise of a policy: error, linking, suppression, loss.
-
-Belongs here: closed forms for one perturb column, drawing for several, by the law of each column's own
-mechanism (`perturb.mechanisms`). Does not belong here: judging (`judging`).
-"""
+"""What to expect of a recoding under the noise of a policy: error, linking, suppression, loss."""
 
 from __future__ import annotations
 
@@ -30,8 +26,6 @@ from anon_pipeline.risk.suppression import confident
 from anon_pipeline.risk.survival import Line, Outputs, expected_kept, fates
 from anon_pipeline.tuning.recoded import Recoded
 from anon_pipeline.tuning.tuned import Expected
-
-__all__ = ["expect"]
 
 _DRAWN = 2**17  # records whose noise is drawn, all draws together, but for 8 draws at least and 64 at most
 _WORK = 2.0**27  # steps that a bound may take for one class

@@ -1,7 +1,4 @@
-"""The points to be compared: every combination of k, ε, confidence and recoder.
-
-Belongs here: the grid, and the policy of a point. Does not belong here: what to expect of a point (`expect`).
-"""
+"""The points to be compared: every combination of k, ε, confidence and recoder."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ from typing import Any, NamedTuple
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["MOST_POINTS", "Choice", "Grid", "choices", "default_grid", "policy_at"]
 
 MOST_POINTS = 10_000
 

@@ -1,8 +1,5 @@
 """Which limits of the gate can be judged before anything is drawn, and how they are.
 
-Belongs here: from expectations to verdicts. Does not belong here: the gate itself, which alone judges a
-release (`gate`).
-
 Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``; t-closeness and
 l-diversity hold in what is released, because classes beyond them are left out, which the suppression counts.
 On expectation: ``linking_risk`` and ``attacks.expected_linking_risk``, as the gate judges them;
@@ -20,8 +17,6 @@ from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.tuned import Expected
-
-__all__ = ["JUDGED", "limits_linking", "unjudged", "verdicts"]
 
 JUDGED = tuple(limit.name for limit in LIMITS if limit.foreseen is not None)
 

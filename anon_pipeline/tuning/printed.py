@@ -1,7 +1,5 @@
 """A tuning as rows of text: for the terminal, and as CSV.
 
-Belongs here: what is shown of a point, and how precisely. Does not belong here: the map (`chart`).
-
 A share of the input that stands for fewer records than the point's k is shown as that of k records. Risks and
 errors are shown to two digits.
 """
@@ -13,8 +11,6 @@ import io
 import math
 
 from anon_pipeline.tuning.tuned import Point, Tuning
-
-__all__ = ["COLUMNS", "as_csv", "describe", "number", "rows", "shown_share", "title"]
 
 COLUMNS = (
     "recoder",

@@ -1,7 +1,4 @@
-"""One recoding of the input, prepared for all ε and confidences that go with it.
-
-Belongs here: what is the same for all of them. Does not belong here: noise (`expect`).
-"""
+"""One recoding of the input, prepared for all ε and confidences that go with it."""
 
 from __future__ import annotations
 
@@ -25,8 +22,6 @@ from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.risk.survival import Line, line
 from anon_pipeline.stages.pipeline import k_anonymized
 from anon_pipeline.stages.private import Staged
-
-__all__ = ["Recoded", "recoded"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,4 @@
-"""From a policy, a table and a grid to what to choose.
-
-Belongs here: the order of the work: one recoding for each k and recoder, expectations for the rest, the
-choice. Does not belong here: how any of these is done, printing (`tables`).
-"""
+"""From a policy, a table and a grid to what to choose."""
 
 from __future__ import annotations
 
@@ -26,8 +22,6 @@ from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, polic
 from anon_pipeline.tuning.judging import limits_linking, unjudged, verdicts
 from anon_pipeline.tuning.recoded import Recoded, recoded
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
-
-__all__ = ["source_of", "tune", "tuned"]
 
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
 

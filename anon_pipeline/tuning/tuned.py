@@ -1,7 +1,4 @@
-"""What tuning finds: what to expect of each point, which pass, which one is recommended.
-
-Belongs here: these results. Does not belong here: computing them, printing them (`tables`, `chart`).
-"""
+"""What tuning finds: what to expect of each point, which pass, which one is recommended."""
 
 from __future__ import annotations
 
@@ -10,8 +7,6 @@ from dataclasses import dataclass
 from anon_pipeline.evidence.expected import STANDARD_ERRORS
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.tuning.grid import Choice
-
-__all__ = ["Expected", "Impossible", "Nearest", "Point", "Tuning"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """What generalization loses, cell by cell: by level, width, leaves, information, squared distance.
 
 Each loss is a mean over the columns of a mean over all n records; a record that is not released loses 1 in
-every column that has something to lose. Belongs here: losses of generalized columns. Does not belong here:
-losses by class sizes (`loss`), errors of noise (`error`), losses that steer a search (`recode.loss`).
+every column that has something to lose.
 """
 
 from __future__ import annotations
@@ -14,16 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.utility.records import Generalized
-
-__all__ = [
-    "absolute_distance",
-    "entropy_loss",
-    "granularity_loss",
-    "mean_squared_error",
-    "numerical_precision_loss",
-    "precision_loss",
-    "relative_distance",
-]
 
 
 def _mean(column: Generalized, losses: NDArray[np.float64]) -> float:

@@ -3,8 +3,6 @@
 A value on a level covers the leaves below it. A range covers what lies between the least and the greatest
 original that released it; the range that these two make must be the text that was released. A
 microaggregated value covers the originals of its class, and says a number, or a node of its own.
-
-Belongs here: from released texts and own leaves to `Generalized`. Does not belong here: what is lost by it.
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.policy.hierarchies import Dates, HierarchySpec
 from anon_pipeline.recode.ranges import make_axis, release_ranges
 from anon_pipeline.utility.records import Generalized
-
-__all__ = ["Recoded", "covered"]
 
 _MISSING = object()
 """Key of a missing value among texts."""

@@ -1,7 +1,7 @@
 """Records as rows of numbers that a regression takes, the same columns before and after.
 
 A number becomes its standard score and the square of it; a category one column per value, a generalized one
-the share of its leaves in each. Belongs here: making the two matrices. Does not belong here: any model.
+the share of its leaves in each.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.utility.moments import at_most_one
 from anon_pipeline.utility.records import Generalized, Table
-
-__all__ = ["MOST_VALUES", "features", "line_numbers"]
 
 MOST_VALUES = 32
 """Columns that a category may become: finer hierarchies are read on the lowest level with so few values."""

@@ -1,9 +1,4 @@
-"""What grouping loses: measures that look at class sizes and ranges alone.
-
-Belongs here: discernibility, average class size, classification, numerical precision of one column. Does not
-belong here: losses by cell (`cells`), the losses that a lattice search minimizes (`recode.loss`), errors of
-the noise (`error`).
-"""
+"""What grouping loses: measures that look at class sizes and ranges alone."""
 
 from __future__ import annotations
 
@@ -11,8 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["average_class_size", "classification_metric", "discernibility", "numerical_precision"]
 
 
 def _suppressed(sizes: NDArray[np.integer], n: int) -> int:

@@ -1,7 +1,6 @@
 """What regressions tell: whether release and input can be told apart, and whether one predicts as the other.
 
-Both fit scikit-learn's logistic regression, L2 with C = 1, to `features`. Belongs here: propensity scores,
-accuracy of a classifier. Does not belong here: how records become numbers (`features`).
+Both fit scikit-learn's logistic regression, L2 with C = 1, to `features`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from anon_pipeline.utility.records import Table
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
 
-__all__ = ["MOST_LABELS", "MOST_RECORDS", "Accuracy", "classifier_accuracy", "propensity_score"]
 
 MOST_RECORDS = 100_000
 """Of more, every so many-th is taken, in the order of `Table.in_order`."""

@@ -1,8 +1,4 @@
-"""How far means, variances and correlations of the release are from those of the input.
-
-Belongs here: discrepancies of matrices of moments. Does not belong here: what number stands for a cell
-(`table`).
-"""
+"""How far means, variances and correlations of the release are from those of the input."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Discrepancy", "at_most_one", "discrepancy"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,4 @@
-"""Random range-count queries: how wrong an analyst is who counts records in the release.
-
-Belongs here: drawing queries, answering them before and after. Does not belong here: what share of a cell
-lies in a range (`table`).
-"""
+"""Random range-count queries: how wrong an analyst is who counts records in the release."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.utility.records import Generalized, Numeric, Table
-
-__all__ = ["Query", "QueryErrors", "answers", "draw_queries", "query_errors"]
 
 _LEAST = 0.001
 """An error is relative to the true count, or to this share of the records where that is more."""

@@ -1,8 +1,6 @@
 """A table before and after, record by record: what every measure of utility is computed from.
 
-Row i is input record i in all arrays; a record that is not released has code −1, or NaN. Belongs here: the
-three kinds of column, and what a released cell says in numbers. Does not belong here: finding out what a
-released text covers (`utility.covers`), any measure.
+Row i is input record i in all arrays; a record that is not released has code −1, or NaN.
 """
 
 from __future__ import annotations
@@ -14,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-
-__all__ = ["Generalized", "Numeric", "Table", "Unchanged"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

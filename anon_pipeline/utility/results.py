@@ -1,8 +1,4 @@
-"""All that an analyst loses by a release, in one result.
-
-Belongs here: from evidence, policy and the table before recoding to `Utility`. Does not belong here: any
-measure (`utility`), what a released text covers (`covers`), limits (`gate`).
-"""
+"""All that an analyst loses by a release, in one result."""
 
 from __future__ import annotations
 
@@ -35,8 +31,6 @@ from anon_pipeline.utility.models import MOST_LABELS, Accuracy, classifier_accur
 from anon_pipeline.utility.moments import Discrepancy, discrepancy
 from anon_pipeline.utility.queries import QueryErrors, draw_queries, query_errors
 from anon_pipeline.utility.records import Generalized, Numeric, Table, Unchanged
-
-__all__ = ["NoiseError", "Utility", "before_and_after", "utility"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,4 @@
-"""A release made to be measured and thrown away: nothing is published, written or spent.
-
-Belongs here: policy and data in, utility out. Does not belong here: any measure, a release that is kept
-(`release`).
-"""
+"""A release made to be measured and thrown away: nothing is published, written or spent."""
 
 from __future__ import annotations
 
@@ -24,8 +20,6 @@ from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means
 from anon_pipeline.utility.results import Utility, utility
-
-__all__ = ["rehearse", "rehearsed"]
 
 
 def _untold(stage: str) -> None:

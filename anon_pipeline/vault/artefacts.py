@@ -1,6 +1,5 @@
-"""A vault: a store and its keys. With a key nothing is read that is not sealed, without one nothing that is.
-
-Belongs here: writing, reading, counting, wrapping anew. Does not belong here: bytes of the format (`crypto`).
+"""A vault: a store and its keys. With a key nothing is read that is not sealed, without one nothing that
+is.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from anon_pipeline.vault.encrypting import close_journal, encrypted, journal, li
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.names import SEALED, is_artefact, is_unfinished
 from anon_pipeline.vault.store import Store
-
-__all__ = ["Rotated", "Survey", "Vault", "rotate", "survey"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ then chunks of ciphertext with a tag each. A chunk's nonce is the prefix, its nu
 last one (the STREAM construction), so that a chunk that is missing, moved or added does not open. The
 artefact's name is authenticated with the data key and with every chunk; the key id with the data key only,
 which a rotation wraps anew without touching the chunks.
-Belongs here: bytes in, bytes out. Does not belong here: where keys (`keys`) and bytes (`store`) are.
 
 Source: NIST SP 800-38D; Hoang, Reyhanitabar, Rogaway and Vizár, Online Authenticated-Encryption (2015).
 """
@@ -24,8 +23,6 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from anon_pipeline.base.errors import InputError
-
-__all__ = ["HEADER", "MAGIC", "Sealer", "VaultKey", "key_id_of", "rewrap", "unseal", "vault_key"]
 
 MAGIC = b"APVAULT"
 _VERSION = 1

@@ -4,7 +4,6 @@ Nobody vouches for a plain file in a vault that has a key: who can write there m
 encrypted is listed first, by name and digest, in a journal that is sealed itself; an interrupted rotation
 goes on with that list alone. Overwriting is not tried: the old bytes of a file that was replaced may stay on
 the disk, in snapshots and in backups.
-Belongs here: the journal, replacing a plain file. Does not belong here: when this may be done (`artefacts`).
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, Sealer, VaultKey, key_id_of, unseal
 from anon_pipeline.vault.names import JOURNAL
 from anon_pipeline.vault.store import Store
-
-__all__ = ["close_journal", "encrypted", "journal", "list_plain"]
 
 
 def list_plain(store: Store, names: Iterable[str], key: VaultKey) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 The index is read here and git is not run: a repository's configuration can make git start programs, and
 ``GIT_…`` variables can point it elsewhere. An index that this reader does not understand says nothing.
-Belongs here: finding the index, reading its paths. Does not belong here: what the vault is.
 
 Source: gitformat-index(5), versions 2 to 4, with split indexes; gitrepository-layout(5).
 """
@@ -18,8 +17,6 @@ from pathlib import Path
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.names import IGNORED
-
-__all__ = ["refuse_tracked", "tracked_files"]
 
 _LARGEST = 2**28  # bytes of an index: about two million files
 _ENTRY = 40  # bytes of times, mode, owner and size, before the object's name

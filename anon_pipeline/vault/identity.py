@@ -2,7 +2,6 @@
 
 Nothing of it is derived from paths, so it stays when either is moved. The vault's copy serves machines that
 keep no project folder; the project's copy shows a vault that was exchanged as a whole.
-Belongs here: making, reading and comparing the id. Does not belong here: what is bound to it (`lineage`).
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from anon_pipeline.base.disk import replace_file
 from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.vault.names import PROJECT
 from anon_pipeline.vault.store import Store
-
-__all__ = ["PIN", "project_of", "refuse_foreign"]
 
 PIN = ".anon-pipeline-project"
 """Name of the file in the project's folder; it holds nothing private and may be committed."""

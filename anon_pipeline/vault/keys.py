@@ -1,6 +1,5 @@
 """Where the vault's key comes from: an environment variable, a file, or the output of a command.
 
-Belongs here: finding and decoding keys. Does not belong here: using them (`crypto`).
 No message holds a key, a part of it, or what a command printed.
 """
 
@@ -19,8 +18,6 @@ from pathlib import Path
 from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.vault.crypto import VaultKey, vault_key
-
-__all__ = ["PREFIX", "Keys", "keys_from", "keys_in_file", "plain_prefix"]
 
 PREFIX = "ANON_PIPELINE_VAULT"
 _SECONDS = 30  # for a command

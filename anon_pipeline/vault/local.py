@@ -1,7 +1,7 @@
 """The vault in a local folder.
 
 Folders 0700, files 0600 whatever the umask, one rename, a lock so that nobody replaces what another has just
-written. Belongs here: what a file system does. Does not belong here: other places (`remote`).
+written.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from anon_pipeline.base.disk import disk, replace_file
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.gitindex import refuse_tracked
 from anon_pipeline.vault.names import IGNORED, OWN, PART, inside
-
-__all__ = ["LocalStore", "private_folder"]
 
 _SMALL = 4096  # bytes of a file that the vault keeps about itself
 

@@ -1,26 +1,10 @@
-"""What a file of the vault may be called, and what it is called until it is written.
-
-Belongs here: names. Does not belong here: the places (`local`, `remote`).
-"""
+"""What a file of the vault may be called, and what it is called until it is written."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 
 from anon_pipeline.base.errors import InputError
-
-__all__ = [
-    "DRAW",
-    "IGNORED",
-    "JOURNAL",
-    "OWN",
-    "PART",
-    "PROJECT",
-    "SEALED",
-    "inside",
-    "is_artefact",
-    "is_unfinished",
-]
 
 PART = ".part"
 """How a file's name ends, begun with a dot, until the file is whole."""

@@ -1,7 +1,7 @@
 """The vault at any path that fsspec knows.
 
 Written beside, then moved; a file that only one can create is all there is for a lock, and access is the
-place's business. Belongs here: what fsspec does. Does not belong here: local folders (`local`).
+place's business.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from typing import Any, BinaryIO
 from anon_pipeline.base.disk import disk
 from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.vault.names import OWN, PART, inside
-
-__all__ = ["RemoteStore"]
 
 _SMALL = 4096  # bytes of a file that the vault keeps about itself
 _NOT_EXCLUSIVE = (

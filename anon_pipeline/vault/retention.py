@@ -1,7 +1,4 @@
-"""How long private tables stay: none, the last ones, or some days.
-
-Belongs here: which tables go. Does not belong here: when (after publishing, or by command).
-"""
+"""How long private tables stay: none, the last ones, or some days."""
 
 from __future__ import annotations
 
@@ -12,8 +9,6 @@ from pathlib import PurePosixPath
 
 from anon_pipeline.vault.names import DRAW, is_unfinished
 from anon_pipeline.vault.store import Store
-
-__all__ = ["Tables", "purge", "retain", "table_name"]
 
 Retain = str | int
 

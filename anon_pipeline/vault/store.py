@@ -1,8 +1,4 @@
-"""Where the vault's bytes go: what every place offers, and which place a policy's text means.
-
-Belongs here: bytes by name. Does not belong here: how a place keeps them (`local`, `remote`), what they are
-(`crypto`), how long they stay (`retention`).
-"""
+"""Where the vault's bytes go: what every place offers, and which place a policy's text means."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import is_url, plain_vault
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.remote import RemoteStore
-
-__all__ = ["Store", "store_at"]
 
 
 class Store(Protocol):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.sources import patients as module
 from anon_pipeline.sources.patients import DIAGNOSES, heights, patients, weights
 from anon_pipeline.sources.people import FEMALE_NAMES, LAST_NAMES, MALE_NAMES, REGIONS, draw, ssns
 from anon_pipeline.sources.reference import (
@@ -98,16 +97,6 @@ class TestSchema:
         assert single.shape == (1, 15)
         assert single.drop(columns=["race", "marital_status", "weight_kg"]).notna().all(axis=None)
         assert dict(single.dtypes) == dict(patients(2).dtypes)
-
-    def test_public_surface(self) -> None:
-        assert module.__all__ == [
-            "DIAGNOSES",
-            "MARITAL_STATUSES",
-            "REFERENCE_DATE",
-            "heights",
-            "patients",
-            "weights",
-        ]
 
 
 class TestSeed:

@@ -1,8 +1,4 @@
-"""A batch as arrays: the columns that an expectation names, checked and cast.
-
-Belongs here: from a table and column names to what `risk` measures; every problem named without a value.
-Does not belong here: any measure, any limit, Great Expectations.
-"""
+"""A batch as arrays: the columns that an expectation names, checked and cast."""
 
 from __future__ import annotations
 
@@ -22,19 +18,6 @@ from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import quantize, to_grid
 from anon_pipeline.policy.columns import Sensitive
-
-__all__ = [
-    "NoisyColumns",
-    "NoisyValues",
-    "PublishedNoise",
-    "batch_columns",
-    "class_codes",
-    "noisy_values",
-    "published_noise",
-    "released_classes",
-    "released_rows",
-    "sensitive_codes",
-]
 
 
 def batch_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -1,8 +1,4 @@
-"""From a batch to what an attacker gets right, by the very measures of the gate.
-
-Belongs here: a batch as the gate's evidence, and a policy's limits on attacks as arguments. Does not belong
-here: the limits (`gate.attacks`), the attacks (`measure`, `risk`), Great Expectations.
-"""
+"""From a batch to what an attacker gets right, by the very measures of the gate."""
 
 from __future__ import annotations
 
@@ -34,8 +30,6 @@ from anon_pipeline.limits.sizes import POPULATION_RISKS
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["attack_arguments", "attack_limit", "attacked", "known_population"]
 
 _STAGED: dict[str, Any] = {"k": 2, "confidence": None, "gate": {"linking": "realized"}}
 _STAGES = ("linking", "linking_risk", "t_closeness", "l_diversity")

@@ -1,8 +1,4 @@
-"""What the expectations of a release have in common for Great Expectations: domain, result, rendering.
-
-Belongs here: what the framework asks of every expectation. Does not belong here: any limit
-(`expect_classes`, `expect_values`).
-"""
+"""What the expectations of a release have in common for Great Expectations: domain, result, rendering."""
 
 from __future__ import annotations
 
@@ -16,8 +12,6 @@ from great_expectations.expectations.expectation import BatchExpectation, render
 from great_expectations.render import LegacyRendererType, RenderedStringTemplateContent
 from great_expectations.render.renderer.renderer import renderer
 from great_expectations.render.renderer_configuration import RendererConfiguration, RendererValueType
-
-__all__ = ["Confidence", "Count", "Names", "Positives", "ReleaseExpectation", "Share", "verdict"]
 
 if TYPE_CHECKING:
     Count = int

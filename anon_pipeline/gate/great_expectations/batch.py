@@ -1,8 +1,4 @@
-"""The batch of a release: what the expectations of a policy measure, in one table.
-
-Belongs here: from a release, its originals, what was published before and the population to a table. Does not
-belong here: the suite (`suite`), reading the table (`arrays`, `attacks`).
-"""
+"""The batch of a release: what the expectations of a policy measure, in one table."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.intersection import histories
 from anon_pipeline.stages.history.memory import Memory, class_texts
 from anon_pipeline.stages.history.sticky import recall
-
-__all__ = ["CODE", "MEMBER", "ORIGINAL", "POPULATION", "PUBLISHED", "RELEASED", "gate_batch"]
 
 RELEASED = "_released"
 """Column of a batch that marks the released records."""

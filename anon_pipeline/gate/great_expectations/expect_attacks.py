@@ -1,8 +1,4 @@
-"""Expectations about attacks: what an attacker of each kind may get right on a release.
-
-Belongs here: arguments, their rules, comparing the metric with the limit as the gate does. Does not belong
-here: measuring (`attacks`), other expectations (`expect_classes`, `expect_values`), the suite (`suite`).
-"""
+"""Expectations about attacks: what an attacker of each kind may get right on a release."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.gate.great_expectations.attack_arguments import attack_limit
 from anon_pipeline.gate.great_expectations.base import Names, ReleaseExpectation, Share, verdict
 from anon_pipeline.limits.verdicts import Status
-
-__all__ = ["ExpectReleaseToHideInPopulation", "ExpectReleaseToWithstandAttack"]
 
 _KNOWN = ("quasi_identifiers", "columns", "perturb", "attacks", "attack", "stages", "hierarchies")
 

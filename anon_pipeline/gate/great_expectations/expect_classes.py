@@ -1,7 +1,5 @@
-"""Expectations about equivalence classes: how large they are, and how their sensitive values are distributed.
-
-Belongs here: arguments, their rules, comparing the metric with the limit as the gate does. Does not belong
-here: measuring (`measures`), expectations about values (`expect_values`), the suite of a policy (`suite`).
+"""Expectations about equivalence classes: how large they are, and how their sensitive values are
+distributed.
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from anon_pipeline.evidence.measures import close, diverse
 from anon_pipeline.gate.great_expectations.base import Count, Names, ReleaseExpectation, Share, verdict
 from anon_pipeline.gate.great_expectations.measures import sensitive_column
 from anon_pipeline.policy.recoding import LDiversity
-
-__all__ = ["ExpectReleaseToBeKAnonymous", "ExpectReleaseToBeLDiverse", "ExpectReleaseToBeTClose"]
 
 _CODING = ("distance", "order", "hierarchy", "hierarchies")
 

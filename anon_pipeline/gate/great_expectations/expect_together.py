@@ -1,8 +1,6 @@
 """Expectations about releases that follow each other: whom their classes isolate, which noise must stay.
 
 What was published before is in columns of the batch: an expectation has no memory of its own.
-Belongs here: arguments, their rules, comparing the metric with the limit as the gate does. Does not belong
-here: measuring (`measures`), looking up what was published (`suite`).
 """
 
 from __future__ import annotations
@@ -13,8 +11,6 @@ from great_expectations.compatibility import pydantic
 
 from anon_pipeline.gate.great_expectations.base import Count, Names, Positives, ReleaseExpectation, verdict
 from anon_pipeline.gate.great_expectations.expect_values import parallel
-
-__all__ = ["ExpectReleaseToKeepPublishedNoise", "ExpectReleasesTogetherToBeKAnonymous"]
 
 
 class ExpectReleasesTogetherToBeKAnonymous(ReleaseExpectation):

@@ -1,8 +1,4 @@
-"""Expectations about released values: whom they give away, and how many records were suppressed.
-
-Belongs here: arguments, their rules, comparing the metric with the limit as the gate does. Does not belong
-here: measuring (`measures`), expectations about classes (`expect_classes`), the suite of a policy (`suite`).
-"""
+"""Expectations about released values: whom they give away, and how many records were suppressed."""
 
 from __future__ import annotations
 
@@ -19,13 +15,6 @@ from anon_pipeline.gate.great_expectations.base import (
     Share,
     verdict,
 )
-
-__all__ = [
-    "ExpectReleaseLinkingRiskToBeAtMost",
-    "ExpectReleaseSuppressionToBeAtMost",
-    "ExpectReleaseToBeConfidentlyKAnonymous",
-    "parallel",
-]
 
 _NOISY = ("released_columns", "original_columns", "class_column", "resolutions")
 

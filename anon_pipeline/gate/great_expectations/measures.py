@@ -1,9 +1,4 @@
-"""From a batch to the one number that an expectation compares; each a few lines around `risk`.
-
-Belongs here: calling the pure functions on a batch's arrays, and failing without a value. Does not belong
-here: how anything is measured (`risk`), limits (`expect_classes`, `expect_values`), Great Expectations
-(`metrics`).
-"""
+"""From a batch to the one number that an expectation compares; each a few lines around `risk`."""
 
 from __future__ import annotations
 
@@ -42,21 +37,6 @@ from anon_pipeline.risk.linking import linking_risk
 from anon_pipeline.risk.sizes import suppression
 from anon_pipeline.stages.history.intersection import fewest_compatible
 from anon_pipeline.stages.history.sticky import count_redrawn
-
-__all__ = [
-    "MeasureFailed",
-    "Wanted",
-    "farthest_class",
-    "fewest_originals",
-    "fewest_persons",
-    "least_diverse_class",
-    "linked_share",
-    "redrawn_values",
-    "sensitive_column",
-    "smallest_class",
-    "suppressed_share",
-    "without_values",
-]
 
 Wanted = Mapping[str, Any]
 """The arguments of an expectation by name, as JSON types."""

@@ -1,8 +1,4 @@
-"""Metrics for Great Expectations: one per measure, on a pandas batch.
-
-Belongs here: registering a measure under a name, with the arguments it takes. Does not belong here: any
-measure (`measures`).
-"""
+"""Metrics for Great Expectations: one per measure, on a pandas batch."""
 
 from __future__ import annotations
 
@@ -28,19 +24,6 @@ from anon_pipeline.gate.great_expectations.measures import (
     suppressed_share,
     without_values,
 )
-
-__all__ = [
-    "ReleaseAttack",
-    "ReleaseConfidentK",
-    "ReleaseCrossReleaseK",
-    "ReleaseK",
-    "ReleaseLDiversity",
-    "ReleaseLinkingRisk",
-    "ReleasePopulation",
-    "ReleaseRedrawn",
-    "ReleaseSuppression",
-    "ReleaseTCloseness",
-]
 
 _CODING = ("distance", "order", "hierarchy", "hierarchies")
 _NOISY = ("released_columns", "original_columns", "class_column", "resolutions")

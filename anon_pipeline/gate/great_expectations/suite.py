@@ -1,8 +1,4 @@
-"""The suite of a policy: the gate's limits as expectations, validated on one batch without a trace.
-
-Belongs here: from a policy to a suite, from Great Expectations' results to value-free lines. Does not belong
-here: the batch (`batch`), the expectations (`expect_*`), the gate's decision (`gate.evaluate`).
-"""
+"""The suite of a policy: the gate's limits as expectations, validated on one batch without a trace."""
 
 from __future__ import annotations
 
@@ -53,8 +49,6 @@ from anon_pipeline.limits import sizes
 from anon_pipeline.limits.limit import on_expectation
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
-
-__all__ = ["Outcome", "SuiteResult", "suite_for", "validate"]
 
 _FAILED = re.compile(r"\S+ could not be measured: (\w+): (.*)", re.DOTALL)
 

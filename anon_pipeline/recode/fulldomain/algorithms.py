@@ -1,7 +1,6 @@
 """How each full-domain recoder chooses its node, as the table of recoders names them.
 
 Each function takes a search and returns the node, and how many nodes it counted outside of its tables.
-Belongs here: one function for each recoder. Does not belong here: how they search.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from anon_pipeline.recode.fulldomain.mingen import mingen
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.samarati import samarati
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, minimal_nodes, ola
-
-__all__ = ["datafly_node", "incognito_node", "mingen_node", "ola_node", "optimal_node", "samarati_node"]
 
 
 def ola_node(search: Search) -> tuple[NodeScore, int]:

@@ -1,7 +1,7 @@
 """What a node's loss cannot fall below: by its levels alone, and by what other nodes turned out to be.
 
 A bound is a score, shifted right until it fits into 62 bits: rounded down, so it never rules out a node that
-could win. Belongs here: bounds and why they hold. Does not belong here: when to use them (`search`).
+could win.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.fulldomain.nodes import NodeCount
 from anon_pipeline.recode.loss import CELL_LOSSES, LossUnits
 from anon_pipeline.recode.task import Task
-
-__all__ = ["NOTHING", "Bounds", "level_scores", "lower_bounds", "most_lasting", "rule_out"]
 
 _BITS = 62
 NOTHING = 2**_BITS

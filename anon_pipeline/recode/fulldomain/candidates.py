@@ -2,7 +2,6 @@
 
 t-closeness and l-diversity are not monotone with suppression: a node above one that keeps them may break
 them. So minimal nodes are looked for upward from the k-minimal ones, and nothing is inferred from t or l.
-Belongs here: what several full-domain recoders share once k is settled. Does not belong here: any search.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from fractions import Fraction
 import numpy as np
 
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, is_feasible, nowhere, score
-
-__all__ = ["lowest_feasible", "preferred"]
 
 
 def lowest_feasible(search: Search, roots: Iterable[int]) -> list[int]:

@@ -4,9 +4,6 @@ The classes that a node breaks are the units. A blanked cell is released as its 
 agree when the same columns are blanked become one class, if that keeps all constraints. Records in classes
 that the node keeps are never touched; others may join such a class only where its own values are the top
 already, and only if it still keeps all constraints.
-
-Belongs here: which cells are blanked. Does not belong here: choosing the node, which is the one that whole
-records alone would have asked for (`search`).
 """
 
 from __future__ import annotations
@@ -26,8 +23,6 @@ from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain.partition import node_classes
 from anon_pipeline.recode.task import Constraints, Task
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = ["Blanked", "blank_cells", "cheapest_subsets"]
 
 _MOST_SUBSETS = 4096
 """Sets of columns that are tried; beyond them the set of all columns alone."""

@@ -2,8 +2,7 @@
 
 A count may rule out all nodes below, or all nodes above. How many of them are open is known; whether it
 will is guessed from how much the node's values tell apart, and learned. A bad guess costs time, never
-exactness. Belongs here: the guess, and the queue of nodes by what they promise. Does not belong here: loops
-over nodes (`cover_kernels`), bounds (`bounds`), when the search ends (`optimum`).
+exactness.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.cover_kernels import NOT_ABOVE, NOT_BELOW, WIDTH, promises
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.loss import information
-
-__all__ = ["Cover", "cover", "learn", "likely", "note", "refill"]
 
 _BIT = 2.0**30  # of `information`
 _STEP = 0.6  # bits by which a wholly wrong guess moves the threshold

@@ -1,7 +1,4 @@
-"""Numba kernels of the choice of the next node: what it promises, and the heap of promises.
-
-Belongs here: plain loops over nodes. Does not belong here: what the guess is made of, and learns (`cover`).
-"""
+"""Numba kernels of the choice of the next node: what it promises, and the heap of promises."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["NOT_ABOVE", "NOT_BELOW", "WIDTH", "next_node", "open_nodes", "promise", "promises"]
 
 _TRIES: Final = 64  # promises looked at again in one call, which therefore returns before long
 _ENOUGH: Final = 0.9  # of the next best promise: good enough to be counted

@@ -1,8 +1,4 @@
-"""Numba kernels of cubes: plain loops over cells.
-
-Belongs here: filling, folding, counting and pricing one cube. Does not belong here: where a node's cells are
-(`cube_layout`), classes known by keys (`kernels`).
-"""
+"""Numba kernels of cubes: plain loops over cells."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["count_cells", "fill", "fold", "fold_axis", "price_cells"]
 
 
 @kernel

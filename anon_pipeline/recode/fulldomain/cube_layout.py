@@ -1,8 +1,4 @@
-"""Where the combinations of values are in cubes: ranks, and what they cost, laid out once per table.
-
-Belongs here: arrays that every cube of a table needs. Does not belong here: cubes (`cubes`), loops over cells
-(`cube_kernels`).
-"""
+"""Where the combinations of values are in cubes: ranks, and what they cost, laid out once per table."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-
-__all__ = ["CubeLayout", "begins_of", "cube_layout", "joined"]
 
 _ByPair = tuple[tuple[tuple[int, ...], ...], ...]
 

@@ -1,9 +1,7 @@
 """Cubes: a node's classes as one number for each combination of its values, those without records included.
 
 Where the combinations are not many more than the classes, adding up cells side by side is many times faster
-than looking for keys. Belongs here: cubes made from a table or from a cube below, what they count. Does not
-belong here: where a combination is (`cube_layout`), loops over cells (`cube_kernels`), when a cube is worth
-it (`nodes`).
+than looking for keys.
 """
 
 from __future__ import annotations
@@ -17,15 +15,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.recode.fulldomain.cube_kernels import count_cells, fill, fold, price_cells
 from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout, begins_of, joined
-
-__all__ = [
-    "Cube",
-    "CubeCount",
-    "count_cube",
-    "filled",
-    "folded",
-    "stepping_stone",
-]
 
 _RUN: Final = 2**12  # values of neighbouring attributes that are looked up together, at most
 _HEAD: Final = 4  # runs of bits that `fill` reads without a loop

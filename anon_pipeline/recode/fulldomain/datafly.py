@@ -1,15 +1,10 @@
-"""Datafly: generalize the column with the most distinct values, until the constraints hold.
-
-Belongs here: the greedy walk. Does not belong here: what a node breaks (`search`).
-"""
+"""Datafly: generalize the column with the most distinct values, until the constraints hold."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible, nowhere, score
-
-__all__ = ["datafly"]
 
 
 def datafly(search: Search) -> NodeScore:

@@ -1,8 +1,4 @@
-"""Incognito: the k-anonymous nodes of ever larger sets of columns, each pruned by the sets within it.
-
-Belongs here: the search over subsets of columns, with frequency tables of its own. Does not belong here: t
-and l, and choosing among the minimal nodes (`candidates`).
-"""
+"""Incognito: the k-anonymous nodes of ever larger sets of columns, each pruned by the sets within it."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from anon_pipeline.recode.fulldomain.candidates import lowest_feasible, preferre
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, lowest
 from anon_pipeline.recode.task import Progress
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = ["incognito", "k_anonymous_nodes"]
 
 _MOST_BYTES = 2**28
 """Bytes of the frequency tables that are kept to be rolled up; beyond, tables are made from the records."""

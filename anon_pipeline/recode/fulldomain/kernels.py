@@ -1,8 +1,7 @@
 """Numba kernels of the lattice search: the classes of one node, from the table of a node below it.
 
 A class is known by its key: the generalized code of each attribute in bits of its own, in as many words as
-that takes. Belongs here: plain loops over classes. Does not belong here: which node to look at (`search`),
-from which table (`nodes`), sensitive values (`values`).
+that takes.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["cheapest", "count_sizes", "price", "roll_up"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys
 _HALF = np.uint64(32)

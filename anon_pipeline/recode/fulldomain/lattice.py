@@ -1,8 +1,4 @@
-"""The generalization lattice: a node is a level per attribute.
-
-Belongs here: nodes as tuples of levels or flat indices, and which nodes lie above and below one. Does not
-belong here: what a node costs or whether it is anonymous.
-"""
+"""The generalization lattice: a node is a level per attribute."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.recode.task import MOST_NODES
-
-__all__ = ["Lattice", "lattice"]
 
 
 @dataclass(frozen=True, slots=True)

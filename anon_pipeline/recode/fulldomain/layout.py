@@ -1,8 +1,4 @@
-"""The arrays that counting lattice nodes needs, laid out once per table.
-
-Belongs here: bits of keys, codes between levels, costs, histograms, scratch space. Does not belong here:
-counting (`nodes`), loops over classes (`kernels`, `values`).
-"""
+"""The arrays that counting lattice nodes needs, laid out once per table."""
 
 from __future__ import annotations
 
@@ -21,8 +17,6 @@ from anon_pipeline.recode.fulldomain.values import least_distinct
 from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import DistinctTuples
 from anon_pipeline.risk.histograms import class_histograms
-
-__all__ = ["WORK", "Histograms", "Made", "NodeTable", "NodeTables", "Scratch", "node_tables"]
 
 _WORD = 62  # bits of a key in one word
 _PLACES = 4096  # tables that are kept, at most

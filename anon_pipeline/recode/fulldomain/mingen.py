@@ -1,15 +1,10 @@
-"""MinGen: count every node of the lattice, and take the best.
-
-Belongs here: the exhaustive search and its limit. Does not belong here: what is best (`candidates`).
-"""
+"""MinGen: count every node of the lattice, and take the best."""
 
 from __future__ import annotations
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.recode.fulldomain.candidates import preferred
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible
-
-__all__ = ["MOST_EXHAUSTIVE", "mingen"]
 
 MOST_EXHAUSTIVE = 10_000
 """Nodes of the largest lattice that is searched exhaustively."""

@@ -3,8 +3,6 @@
 A table holds the classes of one node: keys, sizes, and what occurs in them; or, where no sensitive value is
 asked and the combinations of values are few, it is a cube. It is made from one made before, the widest
 attribute rolled up first where that pays, and the tables used last are kept as far as their bytes allow.
-Belongs here: which table a node is counted from, what is kept. Does not belong here: `layout`, loops over
-classes (`kernels`, `values`), cubes (`cubes`), the order in which nodes are looked at (`search`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The least loss over all nodes of the lattice, exactly.
-
-Belongs here: the order in which nodes are looked at, until none is left that could win. Does not belong here:
-what a count says about other nodes (`bounds`), counting (`nodes`).
-"""
+"""The least loss over all nodes of the lattice, exactly."""
 
 from __future__ import annotations
 
@@ -17,8 +13,6 @@ from anon_pipeline.recode.fulldomain.cover_kernels import next_node
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere, tell
 from anon_pipeline.recode.fulldomain.sweep import Sweep, is_worthwhile, standing, sweep, swept
 from anon_pipeline.recode.loss import CLASS_LOSSES, Kept
-
-__all__ = ["optimal"]
 
 _PROBES = 12  # counts without a better node until probing ends
 _REFILL = 32  # counts until all promises are looked at again; each time twice as many

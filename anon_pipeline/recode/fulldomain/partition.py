@@ -1,8 +1,4 @@
-"""The classes that a node of the lattice makes of the table, spelled out.
-
-Belongs here: one node's classes, with their codes and their records. Does not belong here: counting many
-nodes fast (`nodes`), choosing one.
-"""
+"""The classes that a node of the lattice makes of the table, spelled out."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = ["node_classes"]
 
 
 def node_classes(

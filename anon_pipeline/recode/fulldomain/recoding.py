@@ -1,8 +1,4 @@
-"""Turn the node that a search chose into a recoding.
-
-Belongs here: generalizing every tuple to the levels of one node and suppressing its small classes. Does not
-belong here: choosing the node (`search`).
-"""
+"""Turn the node that a search chose into a recoding."""
 
 from __future__ import annotations
 
@@ -27,8 +23,6 @@ from anon_pipeline.recode.loss import (
 )
 from anon_pipeline.recode.task import Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = ["full_domain", "full_domain_recoding"]
 
 
 def full_domain(task: Task, table: DistinctTuples) -> Recoding:

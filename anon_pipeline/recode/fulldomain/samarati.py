@@ -1,8 +1,4 @@
-"""Samarati's search: the least height of the lattice at which a node keeps the constraints.
-
-Belongs here: the search by height. Does not belong here: choosing among the nodes of one height
-(`candidates`).
-"""
+"""Samarati's search: the least height of the lattice at which a node keeps the constraints."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ import numpy as np
 
 from anon_pipeline.recode.fulldomain.candidates import preferred
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible, is_k_anonymous
-
-__all__ = ["samarati"]
 
 
 def samarati(search: Search) -> NodeScore:

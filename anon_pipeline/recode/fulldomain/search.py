@@ -1,8 +1,5 @@
 """Full-domain search: the question, one node's answer, and the minimal nodes.
 
-Belongs here: what every full-domain recoder builds on. Does not belong here: counting a node (`nodes`), what
-a loss cannot fall below (`bounds`), the optimum (`optimum`).
-
 k-anonymity with a suppression limit is monotone: a generalization of an anonymous node is anonymous. A node
 that suppresses every record counts as not anonymous, which keeps that (METHODS 4). t-closeness and
 l-diversity with suppression are not; of them only the number of distinct values is, without which no
@@ -27,22 +24,6 @@ from anon_pipeline.recode.fulldomain.nodes import NodeCount, NodeTables, count_n
 from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units
 from anon_pipeline.recode.task import Progress, Task
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = [
-    "NodeScore",
-    "Search",
-    "count",
-    "is_feasible",
-    "is_k_anonymous",
-    "k_minimal_nodes",
-    "lowest",
-    "minimal_nodes",
-    "nowhere",
-    "ola",
-    "prepare_search",
-    "score",
-    "tell",
-]
 
 _UNKNOWN, _ENOUGH, _TOO_SMALL = 0, 1, -1
 _TELL = 0.1  # seconds between two reports

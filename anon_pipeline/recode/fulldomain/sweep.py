@@ -2,8 +2,6 @@
 
 The search (`optimum`) counts first what promises to close many nodes. What is left is a ragged border of
 nodes that close few others; walking over all their cubes then takes less time than choosing between them.
-Belongs here: which nodes are swept, from which cubes. Does not belong here: the walk (`sweep_kernels`), what
-counts mean (`optimum`, `bounds`).
 """
 
 from __future__ import annotations
@@ -19,8 +17,6 @@ from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.fulldomain.nodes import NodeTables, node_cube
 from anon_pipeline.recode.fulldomain.sweep_kernels import corner, walk
-
-__all__ = ["Sweep", "is_worthwhile", "standing", "sweep", "swept"]
 
 _ROOT: Final = 8  # cells of a cube that a walk begins from, for a class of the whole table
 _CELLS: Final = 2**20  # of such a cube, at most

@@ -1,8 +1,4 @@
-"""Numba kernels of a sweep: the nodes above a cube, counted in one walk.
-
-Belongs here: loops over nodes and cells that never return to Python. Does not belong here: which nodes are
-swept, what their counts mean (`sweep`).
-"""
+"""Numba kernels of a sweep: the nodes above a cube, counted in one walk."""
 
 from __future__ import annotations
 
@@ -11,8 +7,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.fulldomain.cube_kernels import fold_axis
-
-__all__ = ["close_below", "corner", "count_narrow", "walk"]
 
 _CLOSED, _OPEN, _SWEPT = 0, 1, 2
 _PART = 2**14  # cells whose counts fit into 32 bits

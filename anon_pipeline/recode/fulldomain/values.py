@@ -1,8 +1,7 @@
 """Numba kernels of the lattice search: sensitive values and class labels, counted by class.
 
 Every class keeps, column after column, the distinct values that it has and how often: the histograms of a
-node are those of a node below it, added up. Belongs here: adding them up, asking what they keep. Does not
-belong here: keys and sizes (`kernels`), what a class must keep (`rules`).
+node are those of a node below it, added up.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import ENTROPY, NONE, RECURSIVE, Rules, keeps, tally
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
-
-__all__ = ["by_class", "judge", "least_distinct", "merge", "mistakes"]
 
 
 def least_distinct(rules: Rules) -> NDArray[np.int64]:

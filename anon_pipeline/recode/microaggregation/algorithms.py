@@ -1,8 +1,6 @@
 """How each recoder of this family forms its clusters, as the table of recoders names them.
 
 Each function takes the task and its n ≥ k records, and returns the cluster of each record, (n,), 0 … m−1.
-Belongs here: one function for each recoder. Does not belong here: the kernels (`mdav`, `univariate`,
-`narrowing`, `swapping`, `merging`), what clusters release (`centroids`).
 """
 
 from __future__ import annotations
@@ -20,15 +18,6 @@ from anon_pipeline.recode.microaggregation.space import Space, make_work
 from anon_pipeline.recode.microaggregation.swapping import kanon_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
 from anon_pipeline.recode.task import SensitiveLimit, Task
-
-__all__ = [
-    "kanon_first_clusters",
-    "mdav_clusters",
-    "merge_clusters",
-    "tclose_first_clusters",
-    "univariate_clusters",
-    "vmdav_clusters",
-]
 
 _STEP = 50_000_000
 """Cells that one kernel call looks at: a tenth of a second or so."""

@@ -1,7 +1,4 @@
-"""What a cluster releases: the mean of its numbers or days, the concept nearest to its categories.
-
-Belongs here: released values and the squared error of releasing them. Does not belong here: forming clusters.
-"""
+"""What a cluster releases: the mean of its numbers or days, the concept nearest to its categories."""
 
 from __future__ import annotations
 
@@ -19,8 +16,6 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.microaggregation.clusters import Clusters, make_clusters
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies
 from anon_pipeline.recode.microaggregation.space import Space
-
-__all__ = ["Centroids", "decimals", "error_of", "release_centroids"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

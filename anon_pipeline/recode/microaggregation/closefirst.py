@@ -1,8 +1,4 @@
-"""t-closeness first: every cluster takes one record from each slice of the sensitive column.
-
-Belongs here: Algorithm 6, its cluster size, its bounds. Does not belong here: more clusters than it makes,
-less error (`narrowing`), merging what ties among sensitive values leave beyond t (`merging`).
-"""
+"""t-closeness first: every cluster takes one record from each slice of the sensitive column."""
 
 from __future__ import annotations
 
@@ -15,8 +11,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, forget, measure, record
 from anon_pipeline.recode.microaggregation.space import Space, make_work
-
-__all__ = ["cluster_size", "emd_bounds", "slice_sizes", "sliced", "tclose_first", "tclose_size"]
 
 _STEP = 50_000_000
 

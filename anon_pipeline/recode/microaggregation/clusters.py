@@ -1,7 +1,4 @@
-"""Clusters in the kernels' terms: their members, their centroids, what is near to them.
-
-Belongs here: describing clusters that were formed. Does not belong here: forming or merging them.
-"""
+"""Clusters in the kernels' terms: their members, their centroids, what is near to them."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.microaggregation.excess import KEPT
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, aim, best_concept, measure
 from anon_pipeline.recode.microaggregation.space import Space
-
-__all__ = ["Clusters", "assign", "centroid", "make_clusters", "members_of"]
 
 
 class Clusters(NamedTuple):

@@ -1,8 +1,7 @@
 """Clusters whose members change places: their positions, sums and distances.
 
 The error of a cluster is the sum of the squared distances (9.7) of its pairs over its size; with numbers
-alone that is the squared error of releasing its mean. Belongs here: what is kept of a cluster, and one
-exchange. Does not belong here: which two records change places (`exchanging`).
+alone that is the squared error of releasing its mean.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from anon_pipeline.recode.class_rules import CLOSE
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
 from anon_pipeline.recode.microaggregation.slots import Scale, distance_with
 from anon_pipeline.recode.microaggregation.space import Space, make_work
-
-__all__ = ["Crowds", "leaf_square", "make_crowds", "spread", "swap"]
 
 
 class Crowds(NamedTuple):

@@ -1,8 +1,4 @@
-"""Numba kernels that say by how much a class misses its limits.
-
-Belongs here: one number for all limits of a class, to tell which of two classes is worse. Does not belong
-here: whether a class keeps them (`rules.keeps`, which decides).
-"""
+"""Numba kernels that say by how much a class misses its limits."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import DISTINCT, ENTROPY, NONE, Rules, class_distance, keeps, tally
-
-__all__ = ["KEPT", "Limits", "Tallies", "excess", "judge"]
 
 KEPT = -np.inf
 """Excess of a class that keeps all of its limits."""

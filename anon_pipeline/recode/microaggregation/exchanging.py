@@ -1,8 +1,4 @@
-"""Exchanging members between clusters: first until t holds, then as long as the error falls.
-
-Belongs here: which two records change places. Does not belong here: what is kept of a cluster (`crowds`), its
-distance with another member (`slots`), how often exchanges are offered (`narrowing`).
-"""
+"""Exchanging members between clusters: first until t holds, then as long as the error falls."""
 
 from __future__ import annotations
 
@@ -16,8 +12,6 @@ from anon_pipeline.recode.microaggregation.excess import Limits, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, aim, measure
 from anon_pipeline.recode.microaggregation.nearest import nearest
 from anon_pipeline.recode.microaggregation.slots import Scale, distance_with
-
-__all__ = ["exchange_some", "mend_some"]
 
 _LEAST = 1e-10
 """What an exchange must gain at least: the rounding of sums must not send records round in circles."""

@@ -1,8 +1,6 @@
 """Numba kernels of distances: records as points, the taxonomies of categories, concepts, centroids.
 
-Numbers lie on a grid of 2⁻²⁶ in [0, 1], so that their sums are exact in any order. Belongs here: distances
-(9.6), (9.7) and centroids (9.4) of one crowd of records. Does not belong here: forming clusters, where the
-arrays come from (`space`).
+Numbers lie on a grid of 2⁻²⁶ in [0, 1], so that their sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -13,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["Taxonomies", "Work", "aim", "best_concept", "center", "forget", "gap", "measure", "record"]
 
 
 class Taxonomies(NamedTuple):

@@ -1,8 +1,4 @@
-"""MDAV and V-MDAV: clusters of the records nearest to the most distant ones.
-
-Belongs here: the two heuristics, a few clusters per call, so that an interrupt is heard. Does not belong
-here: distances (`geometry`), t and l (`merging`, `swapping`).
-"""
+"""MDAV and V-MDAV: clusters of the records nearest to the most distant ones."""
 
 from __future__ import annotations
 
@@ -14,8 +10,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, center, forget, measure, record
 from anon_pipeline.recode.microaggregation.nearest import farthest, nearest, take
-
-__all__ = ["Growth", "mdav_rounds", "vmdav_rounds"]
 
 
 @kernel

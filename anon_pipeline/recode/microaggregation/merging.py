@@ -1,7 +1,4 @@
-"""Merging clusters until every limit is kept: Algorithm 4.
-
-Belongs here: which clusters merge. Does not belong here: forming the first ones, centroids (`clusters`).
-"""
+"""Merging clusters until every limit is kept: Algorithm 4."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ from anon_pipeline.recode.microaggregation.clusters import Clusters, centroid, m
 from anon_pipeline.recode.microaggregation.excess import KEPT, Limits, Tallies, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, gap
 from anon_pipeline.recode.microaggregation.space import Space
-
-__all__ = ["join_nearest", "make_limits", "merged"]
 
 _STEP = 20_000_000
 """Work of one kernel call, in cells: some tenths of a second at most."""

@@ -1,8 +1,4 @@
-"""Microaggregation: clusters of similar records release what they have in common on average.
-
-Belongs here: from a task to clusters to a recoding that keeps every limit. Does not belong here: how one
-algorithm forms its clusters (`algorithms`).
-"""
+"""Microaggregation: clusters of similar records release what they have in common on average."""
 
 from __future__ import annotations
 
@@ -21,8 +17,6 @@ from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.ranges import column_costs, make_axis
 from anon_pipeline.recode.task import Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = ["clusters_of", "microaggregation"]
 
 
 def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:

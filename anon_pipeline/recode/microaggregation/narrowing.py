@@ -1,8 +1,7 @@
 """More clusters than Algorithm 6 makes, with less error: `tclose_first` as users get it.
 
 (7.3) gives the size at which any record of each slice will do. Between (7.1) and (7.3) only some will, and
-exchanges find them. Belongs here: how many clusters to ask for, the order of the steps, which result to take.
-Does not belong here: the steps (`closefirst`, `exchanging`, `merging`).
+exchanges find them.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from anon_pipeline.recode.microaggregation.exchanging import exchange_some, mend
 from anon_pipeline.recode.microaggregation.merging import make_limits, merged
 from anon_pipeline.recode.microaggregation.slots import make_scale
 from anon_pipeline.recode.microaggregation.space import Space
-
-__all__ = ["REACH", "exchanged", "mended", "narrowed"]
 
 REACH = 128
 """Records nearest to a cluster that it may exchange members for."""

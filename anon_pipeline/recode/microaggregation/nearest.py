@@ -1,8 +1,7 @@
 """Numba kernels that pick records by distance: the farthest, the k nearest.
 
 Ties are broken by the record's number, never by its place: the farthest is the last of equals, the nearest
-the first, so that with more than k records the two never overlap. Belongs here: selection. Does not belong
-here: distances (`geometry`).
+the first, so that with more than k records the two never overlap.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, forget
-
-__all__ = ["beyond", "farthest", "nearest", "sift", "take"]
 
 
 @kernel

@@ -1,8 +1,7 @@
 """The earth mover's distance of a cluster, member by member: what each carries to its share of the whole.
 
 A cluster of s records is nearest to the whole table in one column when its i-th value, in ascending order,
-goes to the i-th of s equal shares ("slots") of the table's ascending values. Belongs here: that sum, in O(s).
-Does not belong here: deciding a limit (`rules`, whose arithmetic is the gate's).
+goes to the i-th of s equal shares ("slots") of the table's ascending values.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import Rules
-
-__all__ = ["Scale", "distance_with", "make_scale"]
 
 
 class Scale(NamedTuple):

@@ -1,8 +1,7 @@
 """From a task to the points that clusters are formed of, in an order that forgets the rows'.
 
 A number's position is (x − least)/(greatest − least) over the table's records: (9.7) with the table's range
-as the distance between the boundaries. Belongs here: arrays for the kernels. Does not belong here: the
-kernels (`geometry`), what a cluster releases (`centroids`).
+as the distance between the boundaries.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work
 from anon_pipeline.recode.task import Progress, Task
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = ["GRID", "Space", "make_space", "make_work", "semantic_distance"]
 
 GRID = 2.0**26
 """Steps between the least and the greatest number of a column: sums of 2²⁷ records stay exact in 53 bits."""

@@ -1,7 +1,4 @@
-"""k-anonymity first: clusters of the nearest records, whose members are exchanged until t and l hold.
-
-Belongs here: Algorithm 5. Does not belong here: merging what still misses a limit (`merging`).
-"""
+"""k-anonymity first: clusters of the nearest records, whose members are exchanged until t and l hold."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ from anon_pipeline.recode.microaggregation.geometry import Taxonomies, Work, cen
 from anon_pipeline.recode.microaggregation.merging import make_limits
 from anon_pipeline.recode.microaggregation.nearest import farthest, nearest, sift, take
 from anon_pipeline.recode.microaggregation.space import Space, make_work
-
-__all__ = ["kanon_first"]
 
 _STEP = 3_000_000
 """Sensitive values that one kernel call looks at."""

@@ -1,7 +1,4 @@
-"""Optimal microaggregation of one number: the shortest path over the sorted values.
-
-Belongs here: Hansen and Mukherjee's algorithm. Does not belong here: several columns (`mdav`).
-"""
+"""Optimal microaggregation of one number: the shortest path over the sorted values."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-
-__all__ = ["univariate"]
 
 _STEP = 100_000_000
 

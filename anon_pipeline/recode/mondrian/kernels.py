@@ -1,8 +1,4 @@
-"""Numba kernels of Mondrian: cut a multidimensional table until no allowable cut is left.
-
-Belongs here: plain loops over entries, the order in which axes are tried. Does not belong here: which cuts
-keep t-closeness and l-diversity (`tries`), what positions mean and what a class releases (`classes`).
-"""
+"""Numba kernels of Mondrian: cut a multidimensional table until no allowable cut is left."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.mondrian.state import Axes, State
 from anon_pipeline.recode.mondrian.tries import allowable_cut, tallied
-
-__all__ = ["advance"]
 
 
 @kernel

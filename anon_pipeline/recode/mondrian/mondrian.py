@@ -1,8 +1,4 @@
-"""Mondrian: recode each class by its own ranges instead of a whole column by one level.
-
-Belongs here: from records to classes to a recoding. Does not belong here: where to cut (`kernels`), what a
-range releases (`recode.ranges`).
-"""
+"""Mondrian: recode each class by its own ranges instead of a whole column by one level."""
 
 from __future__ import annotations
 
@@ -27,8 +23,6 @@ from anon_pipeline.recode.ranges import (
 )
 from anon_pipeline.recode.task import Progress, Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
-
-__all__ = ["CELLS_AT_ONCE", "Partition", "mondrian", "mondrian_classes"]
 
 CELLS_AT_ONCE = 2**24
 """Cells that the kernel looks at between two chances to interrupt it; some hundredths of a second."""

@@ -1,8 +1,4 @@
-"""What Mondrian's kernels work on: number lines, and where the division of the entries stands.
-
-Belongs here: arrays and what they mean. Does not belong here: any cut (`kernels`, `tries`), what a position
-stands for in the data (`ranges`).
-"""
+"""What Mondrian's kernels work on: number lines, and where the division of the entries stands."""
 
 from __future__ import annotations
 
@@ -10,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Axes", "State", "begun"]
 
 
 class Axes(NamedTuple):

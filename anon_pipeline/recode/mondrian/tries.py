@@ -2,8 +2,6 @@
 
 t-closeness is not monotone: where the cut at the median is not allowable, one far from it may be. Records
 are moved between the halves' tallies one by one, from the median outwards, so that a try costs no recount.
-Belongs here: the cuts of one axis of one class. Does not belong here: which axis (`kernels`), one half
-(`rules`).
 """
 
 from __future__ import annotations
@@ -15,8 +13,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import Rules, keeps
-
-__all__ = ["EVERY", "FEWEST_TRIES", "MOST_WORK", "Tallies", "allowable_cut", "tallied"]
 
 EVERY = 32
 """On each side of the median so many cuts are tried one by one; after the i-th, i // EVERY are left out."""

@@ -1,7 +1,4 @@
-"""What keeps the memory between releases, as publishing sees it.
-
-Belongs here: the interface. Does not belong here: files (`orchestration.memory`).
-"""
+"""What keeps the memory between releases, as publishing sees it."""
 
 from __future__ import annotations
 
@@ -11,8 +8,6 @@ from typing import Protocol
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.history.memory import Memory
-
-__all__ = ["Archive", "refuse_unless_archived"]
 
 
 class Archive(Protocol):

@@ -1,7 +1,6 @@
 """The intersection attack: who, of all persons, fits every class that one person was published in.
 
-Each release may be k-anonymous, and the classes of one person have one member in common. Belongs here: the
-counting. Does not belong here: the limit (`gate`).
+Each release may be k-anonymous, and the classes of one person have one member in common.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.stages.history.memory import Memory, met
-
-__all__ = ["fewest_compatible", "histories", "history"]
 
 
 def history(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[np.int64]:

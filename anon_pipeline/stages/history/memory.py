@@ -1,9 +1,4 @@
-"""What was published before: who was in which class, and which noisy value a record got. Private.
-
-Belongs here: the memory, adding a release to it. Does not belong here: the table that it is stored as
-(`memory_table`) and where (`orchestration`), what follows from it (`sticky`,
-`intersection`).
-"""
+"""What was published before: who was in which class, and which noisy value a record got. Private."""
 
 from __future__ import annotations
 
@@ -26,19 +21,6 @@ from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.mechanisms import clamped
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.persons import ID
-
-__all__ = [
-    "KEY",
-    "MEMBERS",
-    "VALUES",
-    "Memory",
-    "Past",
-    "class_texts",
-    "met",
-    "protected",
-    "remember",
-    "terms",
-]
 
 MEMBERS = {"release": "int64", "person": "str", "class": "str"}
 """Columns of `Memory.members`, with their types."""

@@ -1,8 +1,4 @@
-"""The one private table that a memory is stored as.
-
-Belongs here: writing a memory into it, reading it back, versions of before. Does not belong here: where it is
-kept (`orchestration.memory`), what is in a memory (`memory`).
-"""
+"""The one private table that a memory is stored as."""
 
 from __future__ import annotations
 
@@ -16,8 +12,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.stages.history.memory import KEY, MEMBERS, VALUES, Memory, Past
-
-__all__ = ["from_table", "to_table"]
 
 _NORMAL = _VERSION = (
     4  # from 4 on persons are hashed by the normal form of their key, once they were met again

@@ -1,7 +1,4 @@
-"""Noise that is not drawn twice: which noisy values were published already and stay.
-
-Belongs here: looking them up, what the rest spends. Does not belong here: drawing noise (`perturb`).
-"""
+"""Noise that is not drawn twice: which noisy values were published already and stay."""
 
 from __future__ import annotations
 
@@ -22,18 +19,6 @@ from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.retired import broken_since
 from anon_pipeline.stages.history.memory import Memory, met, protected, terms
-
-__all__ = [
-    "Recalled",
-    "composition",
-    "count_redrawn",
-    "largest_spent",
-    "recall",
-    "recalled",
-    "redrawn",
-    "spending",
-    "spent_since",
-]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-__all__ = ["upgrade"]
-
 revision = "0001"
 down_revision = None
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-__all__ = ["upgrade"]
-
 revision = "0003"
 down_revision = "0002"
 
