@@ -52,8 +52,8 @@ _CHECKS = {
     ("suppressed", "k"): "anon_pipeline.orchestration.checks.evaluate",
 }
 _METRICS = (
-    "anon_pipeline.gate.great_expectations.metrics.smallest_class",
-    "anon_pipeline.gate.great_expectations.measures.released_rows",
+    "anon_pipeline.gate.great_expectations.cases.evidence_from",
+    "anon_pipeline.gate.great_expectations.cases.released_rows",
     "anon_pipeline.orchestration.checks._suite",
 )
 

@@ -23,6 +23,7 @@ from anon_pipeline.evidence.measures import confident_originals
 from anon_pipeline.facts.recorded import checked_facts
 from anon_pipeline.gate import evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, suite_for, validate
+from anon_pipeline.gate.great_expectations.arguments import parsed
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.mechanisms import cdf, mean_absolute, pmf, radius
 from anon_pipeline.policy import Policy
@@ -286,17 +287,12 @@ def test_the_expected_linking_risk_is_that_of_the_mechanism(small_policy: Small,
     assert again.risk == 1.0
 
 
-def test_a_suite_says_the_noise_only_where_it_is_not_the_usual(small_policy: Small) -> None:
+def test_a_suite_carries_the_noise_exactly(small_policy: Small) -> None:
     limits = {"gate": {"confidence_k": 3}}
     for mechanism in MECHANISMS:
-        suite = suite_for(under(small_policy, mechanism, **limits))
-        (confident,) = (e for e in suite.expectations if e.meta == {"limit": "confidence_k"})
-        if mechanism == "discrete_laplace":
-            assert confident.noises is None
-        else:
-            delta = "1/100000" if mechanism == "discrete_gaussian" else None
-            said = {"mechanism": mechanism, "epsilon": "2", "delta": delta, "inputs": None}
-            assert confident.noises == [said]
+        policy = under(small_policy, mechanism, **limits)
+        (confident,) = (e for e in suite_for(policy).expectations if e.meta == {"limit": "confidence_k"})
+        assert noises(parsed(confident.policy)) == noises(policy)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -126,22 +126,27 @@ def linking(evidence: Evidence, policy: Policy) -> LinkingRisk:
     return linking_risk(released, originals.own, rows, labels=originals.labels)
 
 
-def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDArray[np.int64]:
+def confident_originals(
+    evidence: Evidence, policy: Policy, *, cap: int, drawn: Sequence[Noise] | None = None
+) -> NDArray[np.int64]:
     """Count the originals within the confidence interval of each released record, (r,), up to ``cap``.
 
     Args:
         evidence: with originals.
         policy: with ``suppress.confidence``.
         cap: counts stop there.
+        drawn: (p,) what each column's noise is drawn under; None: the policy's.
     Source:
         [KE V-C], ℓ; METHODS 7.
     """
     originals = needs_originals(evidence)
     released = grid_units(evidence.released, policy)
-    return confidence_of(originals, policy).counts(released, originals.labels[originals.own], cap=cap)
+    return confidence_of(originals, policy, drawn).counts(released, originals.labels[originals.own], cap=cap)
 
 
-def confidence_of(originals: Originals, policy: Policy) -> ConfidenceTable:
+def confidence_of(
+    originals: Originals, policy: Policy, drawn: Sequence[Noise] | None = None
+) -> ConfidenceTable:
     """Return what counts the originals within the confidence interval of any values released of them.
 
     Raises:
@@ -151,7 +156,8 @@ def confidence_of(originals: Originals, policy: Policy) -> ConfidenceTable:
     if confidence is None:
         raise InputError("suppress.confidence must be given to count the originals within its interval")
     exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
-    inputs, radius = class_intervals(noises(policy), exact, compact(originals.labels), confidence=confidence)
+    drawn, classes = noises(policy) if drawn is None else drawn, compact(originals.labels)
+    inputs, radius = class_intervals(drawn, exact, classes, confidence=confidence)
     return confidence_table(inputs.astype(np.float64), labels=originals.labels, radius=radius)
 
 

@@ -10,7 +10,8 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.facts.records import Facts
-from anon_pipeline.limits.limit import Case, Demand
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.table import demands, limits_of
 from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 from anon_pipeline.policy.model import Policy

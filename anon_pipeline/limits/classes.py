@@ -8,7 +8,8 @@ import numpy as np
 
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.measures import class_closeness, class_diversity, close, diverse
-from anon_pipeline.limits.limit import Case, Demand, Limit
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.recoding import LDiversity
 
@@ -44,6 +45,7 @@ T_CLOSENESS = Limit(
     needs=("originals",),
     in_class=True,
     certain=True,
+    expectation="expect_release_to_be_t_close",
 )
 L_DIVERSITY = Limit(
     name="l_diversity",
@@ -53,6 +55,7 @@ L_DIVERSITY = Limit(
     bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
     in_class=True,
     certain=True,
+    expectation="expect_release_to_be_l_diverse",
 )
 HOMOGENEITY = Limit(
     name="homogeneity",

@@ -5,88 +5,16 @@ demand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-import pandas as pd
-
-from anon_pipeline.base.errors import InputError
-from anon_pipeline.encode.codes import PERSON
-from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expected import Expectation
-from anon_pipeline.evidence.population_risk import sampled_risk
-from anon_pipeline.facts.records import Facts
+from anon_pipeline.limits.case import MISSING, Case, Need
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.population import PopulationRisk
-from anon_pipeline.sources.population import Population
-from anon_pipeline.stages.history.memory import Memory
-from anon_pipeline.stages.lineage import Descent
 
-Need = Literal["originals", "memory", "population"]
 Demanded = Mapping[str, Any]
 """What a policy demands by one kind of limit: by column or part, ``""`` where it has none."""
-
-_MISSING: dict[Need, str] = {
-    "originals": "needs the originals",
-    "memory": "needs the memory of what was published; Memory.empty() says that nothing was",
-    "population": "needs the population table",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A release, and all that it is judged by.
-
-    policy: its limits.
-    release: (r, columns) the table to be published, with the record ids where there are originals.
-    evidence: of it.
-    facts: of the stages; None for a file alone.
-    descent: what the tables were made from; None: of whoever made them just now.
-    memory: what was published before; None: not known.
-    population: whom the records are a sample of; None: not known.
-    """
-
-    policy: Policy
-    release: pd.DataFrame = field(repr=False)
-    evidence: Evidence = field(repr=False)
-    facts: Facts | None = field(default=None, repr=False)
-    descent: Descent | None = field(default=None, repr=False)
-    memory: Memory | None = field(default=None, repr=False)
-    population: Population | None = field(default=None, repr=False)
-
-    @property
-    def has(self) -> dict[Need, bool]:
-        """Whether there is what a limit may need."""
-        return {
-            "originals": self.evidence.originals is not None,
-            "memory": self.memory is not None,
-            "population": self.population is not None,
-        }
-
-    @cached_property
-    def population_risk(self) -> PopulationRisk:
-        """What is learned by who knows the population; computed once for all limits on it.
-
-        Raises:
-            InputError: there is no population.
-        """
-        if self.population is None:
-            raise InputError(_MISSING["population"])
-        return sampled_risk(self.evidence, self.policy, self.population)
-
-    @cached_property
-    def persons(self) -> pd.DataFrame:
-        """The originals of the released records, record by record, with their persons.
-
-        Raises:
-            InputError: the vault's tables do not say who they are.
-        """
-        behind = self.evidence.originals
-        if behind is None or PERSON not in behind.frame:
-            raise InputError("the vault must have the persons of its records: materialize deidentified again")
-        return behind.frame.iloc[behind.own].reset_index(drop=True)
 
 
 def _number(wanted: Any) -> float | None:
@@ -127,6 +55,8 @@ class Limit:
     linking: whether it says how much linking is too much; tuning then looks for the least loss.
     certain: whether it holds in every release that the stages make.
     foreseen: what tuning compares with the bound before there is a release; None: it cannot judge the limit.
+    expectation: its name in Great Expectations; None: by the default of `expectation_name`; empty where a
+        table and its originals alone do not show whether it is kept.
     """
 
     name: str
@@ -144,10 +74,18 @@ class Limit:
     linking: bool = False
     certain: bool = False
     foreseen: Callable[[Foreseen, Policy], float] | None = None
+    expectation: str | None = None
 
     def __post_init__(self) -> None:
         if (self.measure is None) == (self.judge is None):
             raise ValueError(f"exactly one of measure and judge must be given, not so for {self.name}.")
+
+    @property
+    def expectation_name(self) -> str:
+        """Its name in Great Expectations; empty where it has no expectation."""
+        if self.expectation is not None:
+            return self.expectation
+        return "expect_release_to_withstand_attack" if self.attack else f"expect_release_to_keep_{self.name}"
 
     def demands(self, policy: Policy) -> Iterator[Demand]:
         """Yield what a policy demands by this limit."""
@@ -187,7 +125,7 @@ class Demand:
         for need in self.limit.needs:
             if not case.has[need]:
                 sense = "holds" if self.bound is None else self.limit.sense
-                return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=_MISSING[need])
+                return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=MISSING[need])
         if self.limit.judge is not None:
             return self.limit.judge(case, self)
         return self.compared(self.value(case), self.realized(case))

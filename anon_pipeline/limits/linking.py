@@ -11,7 +11,8 @@ from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expected import STANDARD_ERRORS, Expectation, expectation, expected_linking
 from anon_pipeline.evidence.linkage import linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking, suppressed_share
-from anon_pipeline.limits.limit import Case, Demand, Demanded, Foreseen, Limit
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Demand, Demanded, Foreseen, Limit
 from anon_pipeline.policy.model import Policy
 
 _OVER_NOISE = "Judged is the mean over the noise, or the drawn noise with linking: realized."
@@ -29,7 +30,7 @@ def _mean_of(measure: Callable[[Evidence, Policy], float]) -> Callable[[Case, De
 
 def _fewest_originals(case: Case, demand: Demand) -> int:
     """Return the fewest originals in the interval of a released record; records that have none may stay."""
-    counts = confident_originals(case.evidence, case.policy, cap=demand.wanted)
+    counts = confident_originals(case.evidence, case.policy, cap=demand.wanted, drawn=case.noises)
     within = counts[counts > 0]
     return int(within.min()) if len(within) else int(demand.wanted)
 
@@ -62,6 +63,7 @@ LINKING_RISK = Limit(
     over_noise=lambda case, demand: expected_linking(case.evidence, case.policy),
     linking=True,
     foreseen=_foreseen_linking,
+    expectation="expect_release_linking_risk_to_be_at_most",
 )
 SUPPRESSION = Limit(
     name="suppression",
@@ -70,6 +72,7 @@ SUPPRESSION = Limit(
     measure=lambda case, demand: suppressed_share(case.evidence),
     needs=("originals",),
     foreseen=lambda expected, policy: expected.suppression_judged,
+    expectation="expect_release_suppression_to_be_at_most",
 )
 CONFIDENCE_K = Limit(
     name="confidence_k",
@@ -79,6 +82,7 @@ CONFIDENCE_K = Limit(
     sense="at least",
     needs=("originals",),
     foreseen=lambda expected, policy: policy.anonymize.k,
+    expectation="expect_release_to_be_confidently_k_anonymous",
 )
 ATTACKER_SUCCESS = Limit(
     name="attacker_success",

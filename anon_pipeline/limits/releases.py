@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anon_pipeline.encode.codes import PERSON
-from anon_pipeline.limits.limit import Case, Demand, Demanded, Limit, bounded
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Demand, Demanded, Limit, bounded
 from anon_pipeline.limits.linking import set_to
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.stages.history.intersection import fewest_compatible, history
-from anon_pipeline.stages.history.memory import Memory, class_texts
-from anon_pipeline.stages.history.sticky import redrawn
-
-
-def _known(case: Case) -> Memory:
-    if case.memory is None:
-        raise ValueError("the limit must need the memory.")
-    return case.memory
+from anon_pipeline.stages.history.intersection import fewest_compatible
+from anon_pipeline.stages.history.sticky import count_redrawn
 
 
 def _fewest_persons(case: Case, demand: Demand) -> int:
     """Return the fewest persons who fit all classes that one of this release was published in."""
-    classes = class_texts(case.evidence.released, case.policy)
-    fewest = fewest_compatible(history(_known(case), case.persons[PERSON], classes))
+    fewest = fewest_compatible(case.histories)
     return case.evidence.classes.k if fewest is None else fewest  # None: nobody of it was published before
 
 
 def _redrawn(case: Case, demand: Demand) -> Verdict:
     """Judge whether all noise stayed that had to; another run may have published since it was drawn."""
-    anew = redrawn(_known(case), case.policy, case.evidence.released, case.persons)
+    stays = case.published_noise
+    anew = count_redrawn(stays.noisy, stays.known, stays.released)
     verdict = bounded(demand.name, anew, demand.wanted, demand.limit.sense)
     return replace(verdict, reason="materialize perturbed again") if anew else verdict
 
@@ -46,6 +39,7 @@ CROSS_RELEASE_K = Limit(
     measure=_fewest_persons,
     sense="at least",
     needs=("originals", "memory"),
+    expectation="expect_releases_together_to_be_k_anonymous",
 )
 STICKY = Limit(
     name="sticky",
@@ -53,4 +47,5 @@ STICKY = Limit(
     demanded=_sticky,
     judge=_redrawn,
     needs=("originals", "memory"),
+    expectation="expect_release_to_keep_published_noise",
 )

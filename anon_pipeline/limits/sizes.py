@@ -59,4 +59,5 @@ POPULATION = Limit(
     demanded=_on_population,
     measure=lambda case, demand: POPULATION_RISKS[demand.of](case.population_risk),
     needs=("population",),
+    expectation="expect_release_to_hide_in_population",
 )

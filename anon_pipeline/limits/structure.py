@@ -8,7 +8,8 @@ from anon_pipeline.contracts.stages import broken_contract, release_contract
 from anon_pipeline.encode.codes import PRIVATE
 from anon_pipeline.evidence.measures import needs_originals
 from anon_pipeline.facts.origin import broken_origin
-from anon_pipeline.limits.limit import Case, Demand, Limit
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
 
 
@@ -39,6 +40,7 @@ CONTRACT = Limit(
     demanded=lambda policy: {"": None},
     judge=_contract,
     certain=True,
+    expectation="",
 )
 ORIGIN = Limit(
     name="origin",
@@ -48,6 +50,7 @@ ORIGIN = Limit(
     judge=_origin,
     needs=("originals",),
     certain=True,
+    expectation="",
 )
 K = Limit(
     name="k",
@@ -56,4 +59,5 @@ K = Limit(
     measure=lambda case, demand: case.evidence.classes.k,
     sense="at least",
     foreseen=lambda expected, policy: expected.smallest_class,
+    expectation="expect_release_to_be_k_anonymous",
 )

@@ -4,35 +4,18 @@ Importing this package imports Great Expectations, which takes seconds: only who
 """
 
 from anon_pipeline.gate.great_expectations.batch import gate_batch
-from anon_pipeline.gate.great_expectations.expect_attacks import (
-    ExpectReleaseToHideInPopulation,
-    ExpectReleaseToWithstandAttack,
-)
-from anon_pipeline.gate.great_expectations.expect_classes import (
+from anon_pipeline.gate.great_expectations.expectations import (
+    ExpectReleaseLinkingRiskToBeAtMost,
+    ExpectReleasesTogetherToBeKAnonymous,
+    ExpectReleaseSuppressionToBeAtMost,
+    ExpectReleaseToBeConfidentlyKAnonymous,
     ExpectReleaseToBeKAnonymous,
     ExpectReleaseToBeLDiverse,
     ExpectReleaseToBeTClose,
-)
-from anon_pipeline.gate.great_expectations.expect_together import (
-    ExpectReleasesTogetherToBeKAnonymous,
+    ExpectReleaseToHideInPopulation,
     ExpectReleaseToKeepPublishedNoise,
-)
-from anon_pipeline.gate.great_expectations.expect_values import (
-    ExpectReleaseLinkingRiskToBeAtMost,
-    ExpectReleaseSuppressionToBeAtMost,
-    ExpectReleaseToBeConfidentlyKAnonymous,
-)
-from anon_pipeline.gate.great_expectations.metrics import (
-    ReleaseAttack,
-    ReleaseConfidentK,
-    ReleaseCrossReleaseK,
-    ReleaseK,
-    ReleaseLDiversity,
-    ReleaseLinkingRisk,
-    ReleasePopulation,
-    ReleaseRedrawn,
-    ReleaseSuppression,
-    ReleaseTCloseness,
+    ExpectReleaseToWithstandAttack,
+    expectation_of,
 )
 from anon_pipeline.gate.great_expectations.suite import Outcome, SuiteResult, suite_for, validate
 
@@ -48,17 +31,8 @@ __all__ = [
     "ExpectReleaseToWithstandAttack",
     "ExpectReleasesTogetherToBeKAnonymous",
     "Outcome",
-    "ReleaseAttack",
-    "ReleaseConfidentK",
-    "ReleaseCrossReleaseK",
-    "ReleaseK",
-    "ReleaseLDiversity",
-    "ReleaseLinkingRisk",
-    "ReleasePopulation",
-    "ReleaseRedrawn",
-    "ReleaseSuppression",
-    "ReleaseTCloseness",
     "SuiteResult",
+    "expectation_of",
     "gate_batch",
     "suite_for",
     "validate",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,18 @@ CODE = "_code_of_"
 
 PUBLISHED = "_published_"
 """Prefix of the columns of a batch that hold the published values that must stay."""
+
+
+def batch_names(policy: Policy) -> dict[str, Any]:
+    """Return which columns of a batch of a policy hold what was published before, and the population."""
+    steps = [column.resolution for column in policy.perturbed.values()]
+    return {
+        "class_columns": [f"{MEMBER}0"],
+        "released_columns": [*policy.perturbed, *(f"{CODE}{name}" for name in policy.categorical)],
+        "published_columns": [f"{PUBLISHED}{name}" for name in policy.noisy],
+        "resolutions": [*steps, *[1.0] * len(policy.categorical)],
+        "population_column": POPULATION,
+    }
 
 
 def gate_batch(

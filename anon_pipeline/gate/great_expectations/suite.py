@@ -13,40 +13,10 @@ import pandas as pd
 from great_expectations.data_context import EphemeralDataContext
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
 
-from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
-from anon_pipeline.encode.codes import CLASS
-from anon_pipeline.encode.grids import noises
-from anon_pipeline.gate.great_expectations.attack_arguments import attack_arguments
-from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
-from anon_pipeline.gate.great_expectations.batch import (
-    CODE,
-    MEMBER,
-    ORIGINAL,
-    POPULATION,
-    PUBLISHED,
-    RELEASED,
-)
-from anon_pipeline.gate.great_expectations.expect_attacks import (
-    ExpectReleaseToHideInPopulation,
-    ExpectReleaseToWithstandAttack,
-)
-from anon_pipeline.gate.great_expectations.expect_classes import (
-    ExpectReleaseToBeKAnonymous,
-    ExpectReleaseToBeLDiverse,
-    ExpectReleaseToBeTClose,
-)
-from anon_pipeline.gate.great_expectations.expect_together import (
-    ExpectReleasesTogetherToBeKAnonymous,
-    ExpectReleaseToKeepPublishedNoise,
-)
-from anon_pipeline.gate.great_expectations.expect_values import (
-    ExpectReleaseLinkingRiskToBeAtMost,
-    ExpectReleaseSuppressionToBeAtMost,
-    ExpectReleaseToBeConfidentlyKAnonymous,
-)
-from anon_pipeline.gate.great_expectations.measures import without_values
-from anon_pipeline.limits import sizes
-from anon_pipeline.limits.limit import on_expectation
+from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, document
+from anon_pipeline.gate.great_expectations.batch import MEMBER, POPULATION, RELEASED
+from anon_pipeline.gate.great_expectations.expectations import expectation_of
+from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
 
@@ -105,110 +75,39 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
     Returns:
         A suite that belongs to no context; each expectation has the limit's name in its ``meta``.
     """
-    gate, quasi = policy.gate, {"quasi_identifiers": list(policy.generalized), "released": RELEASED}
-    limits: dict[str, ReleaseExpectation] = {"k": ExpectReleaseToBeKAnonymous(k=policy.gate_k, **quasi)}
-    for name, t in gate.t_closeness.items():
-        coding = _coding(policy, name, hierarchies)
-        limits[f"t_closeness.{name}"] = ExpectReleaseToBeTClose(t=t, **coding, **quasi)
-    for name, limit in gate.l_diversity.items():
-        coding = _coding(policy, name, hierarchies)
-        limits[f"l_diversity.{name}"] = ExpectReleaseToBeLDiverse(**limit.model_dump(), **coding, **quasi)
-    known = attack_arguments(policy) | {"hierarchies": str(hierarchies), "released": RELEASED}
-    if gate.linking_risk is not None and on_expectation(policy):
-        limits["linking_risk"] = ExpectReleaseToWithstandAttack(attack="linking_risk", **known)
-    elif gate.linking_risk is not None:
-        limits["linking_risk"] = ExpectReleaseLinkingRiskToBeAtMost(limit=gate.linking_risk, **_noisy(policy))
-    if gate.suppression is not None:
-        limits["suppression"] = ExpectReleaseSuppressionToBeAtMost(limit=gate.suppression, released=RELEASED)
-    if gate.confidence_k is not None:
-        limits["confidence_k"] = ExpectReleaseToBeConfidentlyKAnonymous(
-            k=gate.confidence_k,
-            confidence=policy.suppress.confidence,
-            epsilons=[float(noise.epsilon) for noise in noises(policy)],
-            noises=_noises(policy),
-            **_noisy(policy),
-        )
-    limits |= _attacks(policy, known) | _together(policy, releases)
-    for name, expectation in limits.items():
-        expectation.meta = {"limit": name}
-    return gx.ExpectationSuite(name=policy.name, expectations=list(limits.values()))
+    described, expectations = policy_document(policy), []
+    for demand in demands(policy):
+        if demand.limit.expectation_name:
+            expectation = expectation_of(demand.limit)
+            given = {"limit_name": demand.name, "policy": described, "released": RELEASED}
+            if "class_columns" in expectation.success_keys:
+                given["class_columns"] = [f"{MEMBER}{i}" for i in range(releases)]
+            meta = {"limit": demand.name}
+            expectations.append(expectation(**given, hierarchies=str(hierarchies), meta=meta))
+    return gx.ExpectationSuite(name=policy.name, expectations=expectations)
 
 
-def _attacks(policy: Policy, known: dict[str, Any]) -> dict[str, ReleaseExpectation]:
-    """Return the limits on attacks, in the gate's order."""
-    limits: dict[str, ReleaseExpectation] = {
-        demand.name: ExpectReleaseToWithstandAttack(attack=demand.name, **known)
-        for demand in demands(policy)
-        if demand.limit.attack
+def policy_document(policy: Policy) -> dict[str, Any]:
+    """Return what of a policy its limits are measured by, as JSON types: no path but those of hierarchies.
+
+    How a column was generalized plays no part. The population and the key are in no batch.
+    """
+    as_json: dict[str, Any] = {"mode": "json", "exclude_none": True}
+    measured = {**policy.noisy, **policy.sensitive}
+    columns: dict[str, Any] = dict.fromkeys(policy.generalized, GENERALIZED)
+    columns |= {name: column.model_dump(**as_json) for name, column in measured.items()}
+    sections: dict[str, Any] = {
+        "suppress": policy.suppress.model_dump(**as_json),
+        "gate": policy.gate.model_dump(**as_json),
     }
-    for demand in sizes.POPULATION.demands(policy):
-        limits[demand.name] = ExpectReleaseToHideInPopulation(
-            quasi_identifiers=list(policy.generalized),
-            population_column=POPULATION,
-            risk=demand.of,
-            limit=demand.bound,
-            released=RELEASED,
-        )
-    return limits
-
-
-def _together(policy: Policy, releases: int) -> dict[str, ReleaseExpectation]:
-    """Return the limits on all releases together, in the gate's order."""
-    limits: dict[str, ReleaseExpectation] = {}
-    if policy.gate.cross_release_k is not None:
-        limits["cross_release_k"] = ExpectReleasesTogetherToBeKAnonymous(
-            class_columns=[f"{MEMBER}{i}" for i in range(releases)],
-            k=policy.gate.cross_release_k,
-            released=RELEASED,
-        )
-    if policy.perturb is not None and policy.perturb.republish == "sticky":
-        limits["sticky"] = ExpectReleaseToKeepPublishedNoise(
-            released_columns=[*policy.perturbed, *(f"{CODE}{name}" for name in policy.categorical)],
-            published_columns=[f"{PUBLISHED}{name}" for name in policy.noisy],
-            resolutions=[
-                *(column.resolution for column in policy.perturbed.values()),
-                *[1.0] * len(policy.categorical),
-            ],
-            released=RELEASED,
-        )
-    return limits
-
-
-def _coding(policy: Policy, name: str, hierarchies: Path) -> dict[str, Any]:
-    column = policy.sensitive[name]
-    return {
-        "column": name,
-        "distance": column.distance,
-        "order": None if column.order is None else list(column.order),
-        "hierarchy": None if column.hierarchy is None else column.hierarchy.model_dump(mode="json"),
-        "hierarchies": str(hierarchies),
-    }
-
-
-def _noises(policy: Policy) -> list[dict[str, Any]] | None:
-    """Return the noise of each perturb column; None where all is discrete Laplace by class."""
-    found = noises(policy)
-    if all(noise.mechanism == DEFAULT_MECHANISM and noise.inputs is None for noise in found):
-        return None
-    return [
-        {
-            "mechanism": noise.mechanism,
-            "epsilon": str(noise.epsilon),
-            "delta": None if noise.delta is None else str(noise.delta),
-            "inputs": None if noise.inputs is None else list(noise.inputs),
-        }
-        for noise in found
-    ]
-
-
-def _noisy(policy: Policy) -> dict[str, Any]:
-    return {
-        "released_columns": list(policy.perturbed),
-        "original_columns": [f"{ORIGINAL}{name}" for name in policy.perturbed],
-        "class_column": CLASS,
-        "resolutions": [column.resolution for column in policy.perturbed.values()],
-        "released": RELEASED,
-    }
+    if policy.gate.attacks.population is not None:
+        sections["gate"]["attacks"]["population"]["path"] = POPULATION
+    if policy.perturb is not None:
+        sections["perturb"] = policy.perturb.model_dump(**as_json)
+    if policy.record_key is not None:
+        columns[policy.record_key] = {"role": "identifier", "action": "drop"}
+        sections |= {"record_key": policy.record_key, "deidentify": {"key_env": "UNUSED"}}
+    return document(columns, anonymize={"k": policy.anonymize.k}, **sections)
 
 
 def validate(batch: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path()) -> SuiteResult:

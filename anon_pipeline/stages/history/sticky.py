@@ -141,19 +141,6 @@ def composition(policy: Policy, stays: Recalled, *, memory: Memory | None) -> di
     }
 
 
-def redrawn(memory: Memory, policy: Policy, released: pd.DataFrame, behind: pd.DataFrame) -> int:
-    """Count the values whose noise should have stayed and did not.
-
-    Args:
-        memory: what was published, perhaps by another run since the noise was drawn.
-        policy: names the columns.
-        released: (r, columns) the release.
-        behind: (r, columns) its originals, record by record, with the persons.
-    """
-    found = recall(memory, policy, behind, noisy_units(behind, policy))
-    return count_redrawn(found.noisy, found.known, noisy_units(released, policy))
-
-
 def count_redrawn(noisy: NDArray[np.int64], known: NDArray[np.bool_], released: NDArray[np.int64]) -> int:
     """Count the values that were published and are released as others.
 

@@ -12,6 +12,10 @@ import pytest
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.gate.great_expectations.arguments import asked
+from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
+from anon_pipeline.gate.great_expectations.cases import case_from
+from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.load import policy_from
 
@@ -150,3 +154,22 @@ def batch_by_hand() -> pd.DataFrame:
 @pytest.fixture
 def by_hand() -> pd.DataFrame:
     return batch_by_hand()
+
+
+def judge_batch(frame: pd.DataFrame, expectation: ReleaseExpectation) -> Verdict:
+    """Judge a batch by an expectation, without Great Expectations around it."""
+    given = {name: getattr(expectation, name) for name in expectation.success_keys}
+    layout, demand = asked(given, expectation.expectation_type)
+    return case_from(frame, layout).judged(demand, given)
+
+
+@pytest.fixture(scope="session")
+def measured() -> Callable[[pd.DataFrame, ReleaseExpectation], float | None]:
+    """Function that returns what an expectation observes on a batch."""
+    return lambda frame, expectation: judge_batch(frame, expectation).value
+
+
+@pytest.fixture(scope="session")
+def judged_batch() -> Callable[[pd.DataFrame, ReleaseExpectation], Verdict]:
+    """Function that returns the verdict of an expectation on a batch."""
+    return judge_batch

@@ -22,11 +22,7 @@ from anon_pipeline.gate.great_expectations import (
     suite_for,
     validate,
 )
-from anon_pipeline.gate.great_expectations.attack_arguments import (
-    attack_arguments,
-    attacked,
-    known_population,
-)
+from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.load import policy_from
@@ -35,6 +31,7 @@ from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means
 
 Release = Callable[..., Any]
+Measured = Callable[[pd.DataFrame, ReleaseExpectation], float | None]
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 CANARY = "CANARY-7f3a"
@@ -173,21 +170,13 @@ def test_a_population_outside_the_hierarchies_makes_no_batch(
 
 def test_arguments_are_the_policy_and_not_where_anything_is(workers: tuple[Policy, Chain]) -> None:
     policy, _ = workers
-    known = attack_arguments(policy)
-    assert (known["quasi_identifiers"], list(known["columns"])) == (
-        ["age", "city"],
-        ["height", "smokes", "income", "illness"],
-    )
-    assert known["perturb"] == {
-        "epsilon": 2,
-        "mechanism": "discrete_laplace",
-        "without_guarantee": False,
-    }
     suite = suite_for(policy, hierarchies=Path("some/where"))
     assert "register.csv" not in str(suite.to_json_dict()) + repr(suite)
     by_name = {each.meta["limit"]: each for each in suite.expectations}
     assert by_name["assignment_risk"].hierarchies == str(Path("some/where"))
-    assert by_name["population.marketer_risk"].limit == 1
+    carried = by_name["population.marketer_risk"].policy
+    assert carried["perturb"]["epsilon"] == 2
+    assert list(carried["columns"]) == ["age", "city", "height", "smokes", "income", "illness"]
 
 
 def test_results_have_no_value_of_the_data(
@@ -245,25 +234,30 @@ def wanted(attack: str, attacks: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_attacks_worked_out_on_paper() -> None:
-    assert attacked(paper(), wanted("attacker_success", {"attacker_success": 1})) == 4 / 5  # not 169 of 180
-    assert attacked(paper(), wanted("homogeneity.ill", {"homogeneity": {"ill": 1}})) == 3 / 5
+def test_attacks_worked_out_on_paper(measured: Measured) -> None:
+    def attacked(attack: str, attacks: dict[str, Any]) -> float | None:
+        return measured(paper(), ExpectReleaseToWithstandAttack(**wanted(attack, attacks)))
+
+    assert attacked("attacker_success", {"attacker_success": 1}) == 4 / 5  # not 169 of 180
+    assert attacked("homogeneity.ill", {"homogeneity": {"ill": 1}}) == 3 / 5
     # y is a third of the input and half of class b
-    assert attacked(paper(), wanted("skewness.ill", {"skewness": {"ill": 9}})) == pytest.approx(3 / 2)
-    assert attacked(paper(), wanted("linkage.exact", {"linkage": {"exact": 1}})) == 2 / 5
-    assert attacked(paper(), wanted("prosecutor_risk", {"prosecutor_risk": 1})) == 1 / 2
+    assert attacked("skewness.ill", {"skewness": {"ill": 9}}) == pytest.approx(3 / 2)
+    assert attacked("linkage.exact", {"linkage": {"exact": 1}}) == 2 / 5
+    assert attacked("prosecutor_risk", {"prosecutor_risk": 1}) == 1 / 2
 
 
-def test_who_knows_the_population_worked_out_on_paper() -> None:
-    known = {"quasi_identifiers": ["zip"], "population_column": "register", "released": "_released"}
-    assert known_population(paper(), known | {"risk": "journalist_risk"}) == 1 / 2
-    share = known_population(paper(), known | {"risk": "marketer_risk"})
-    assert share == pytest.approx((3 / 30 + 2 / 2) / 5)
+def test_who_knows_the_population_worked_out_on_paper(measured: Measured) -> None:
+    def known(frame: pd.DataFrame, risk: str) -> float | None:
+        hidden = {"quasi_identifiers": ["zip"], "population_column": "register", "released": "_released"}
+        return measured(frame, ExpectReleaseToHideInPopulation(risk=risk, limit=1, **hidden))
+
+    assert known(paper(), "journalist_risk") == 1 / 2
+    assert known(paper(), "marketer_risk") == pytest.approx((3 / 30 + 2 / 2) / 5)
     few = paper().assign(register=[1, 1, 1, -1, 2, 2])  # at least the three who were released
-    assert known_population(few, known | {"risk": "journalist_risk"}) == 1 / 2
+    assert known(few, "journalist_risk") == 1 / 2
     for spoilt in ([30, 30, 31, -1, 2, 2], [30, 30, 30, -1, -1, -1], [0.5] * 6):
         with pytest.raises(InputError, match="register: must be"):
-            known_population(paper().assign(register=spoilt), known | {"risk": "journalist_risk"})
+            known(paper().assign(register=spoilt), "journalist_risk")
 
 
 def test_great_expectations_judges_them_and_shows_one_number() -> None:

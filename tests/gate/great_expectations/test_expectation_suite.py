@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +12,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from great_expectations.core import ExpectationSuite
+from great_expectations.render.renderer.page_renderer import ExpectationSuitePageRenderer
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.gate import GateReport, Status, evaluate
-from anon_pipeline.gate.great_expectations import Outcome, SuiteResult, gate_batch, suite, suite_for, validate
+from anon_pipeline.gate.great_expectations import (
+    ExpectReleaseToBeKAnonymous,
+    Outcome,
+    SuiteResult,
+    gate_batch,
+    suite,
+    suite_for,
+    validate,
+)
+from anon_pipeline.gate.great_expectations.arguments import parsed
+from anon_pipeline.limits.table import demands, meaning
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.stages.pipeline import run
@@ -229,19 +244,62 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
 
 def test_the_suite_carries_the_policy_exactly(release: Release) -> None:
     policy = release(0, ALL | NOISE, noisy=2).policy
-    expectations = {
-        e.meta["limit"]: e for e in suite_for(policy, hierarchies=Path("some/where")).expectations
-    }
-    confident = expectations["confidence_k"]
-    assert confident.epsilons == [0.5, 1.5]
-    assert (confident.k, confident.confidence) == (3, 0.9)
-    assert confident.released_columns == ["height", "weight"]
-    assert confident.original_columns == ["_original_height", "_original_weight"]
-    assert confident.resolutions == [0.1, 0.5]
-    place = expectations["t_closeness.place"]
-    assert place.hierarchy == {"table": "place.csv", "separator": ";"}
-    assert place.hierarchies == str(Path("some/where"))
-    assert expectations["t_closeness.grade"].order == ["low", "middle", "high"]
+    suite = suite_for(policy, hierarchies=Path("some/where"))
+    carried = parsed(suite.expectations[0].policy)
+    assert noises(carried) == noises(policy)
+    assert (carried.perturbed, carried.sensitive) == (policy.perturbed, policy.sensitive)
+    assert list(carried.generalized) == list(policy.generalized)
+    assert (carried.gate, carried.suppress) == (policy.gate, policy.suppress)
+    wanted = [demand for demand in demands(policy) if demand.limit.expectation_name]
+    assert [each for each in demands(carried) if each.limit.expectation_name] == wanted
+    for expectation, demand in zip(suite.expectations, wanted, strict=True):
+        assert expectation.expectation_type == demand.limit.expectation_name
+        assert (expectation.limit_name, expectation.policy) == (demand.name, suite.expectations[0].policy)
+        assert (expectation.hierarchies, expectation.released) == (str(Path("some/where")), "_released")
+
+
+def test_a_suite_survives_being_written_and_read_and_says_its_limits(release: Release) -> None:
+    suite = suite_for(release(0, ALL | NOISE).policy)
+    again = ExpectationSuite(**json.loads(json.dumps(suite.to_json_dict())))
+    assert again.expectations == suite.expectations
+    page = str(ExpectationSuitePageRenderer().render(suite).to_json_dict())
+    for expectation in suite.expectations:
+        name = expectation.limit_name
+        assert f"'limit_name': '{name}'" in page
+        assert meaning(name) in page
+    assert "Every class of equal quasi-identifiers has at least this many records. (at least 2)" in page
+
+
+def test_evidence_is_computed_once_for_all_expectations_of_a_suite(
+    release: Release, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = release(7, ALL | NOISE, noisy=2)
+    batch = gate_batch(made.released, made.originals, made.policy, hierarchies=folder)
+    calls = []
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        return evidence_from(*args, **kwargs)
+
+    monkeypatch.setattr("anon_pipeline.gate.great_expectations.cases.evidence_from", counted)
+    result = validate(batch, made.policy, hierarchies=folder)
+    assert len(result.lines) > 10
+    assert all(line.error is None for line in result.lines)
+    assert calls == [1]
+
+
+def test_a_policy_and_arguments_are_not_given_together(release: Release) -> None:
+    suite = suite_for(release(0, {}, noisy=0).policy)
+    given = {"policy": suite.expectations[0].policy, "limit_name": "k"}
+    assert ExpectReleaseToBeKAnonymous(**given).policy == given["policy"]
+    for wrong, message in (
+        (given | {"k": 3}, "k: must be left out beside a policy"),
+        (given | {"limit_name": "l_diversity.pay"}, "must be a limit in the policy"),
+        ({"k": 3}, "quasi_identifiers: must be given"),
+        ({"limit_name": "k"}, "k: must be given"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ExpectReleaseToBeKAnonymous(**wrong)
 
 
 def test_a_batch_has_a_row_per_original_and_says_which_are_released(release: Release, folder: Path) -> None:
@@ -297,7 +355,11 @@ def test_what_could_not_be_measured_is_an_error_and_not_a_broken_limit(
 ) -> None:
     made = release(7, {"k": 200, "t_closeness": {"pay": 1.0}, "linking_risk": 1.0, "suppression": 1.0})
     batch = gate_batch(made.released, made.originals, made.policy, hierarchies=folder)
-    spoilt = batch.drop(columns="height").assign(pay=[["CANARY-7f3a"]] * len(batch))
+    lacking = "columns must be in the batch, not there: height"
+    for line in validate(batch.drop(columns="height"), made.policy, hierarchies=folder).lines:
+        assert line == Outcome(line.limit, False, None, "InputError", lacking)
+        assert line.as_text() == f"{line.limit} not measured: InputError: {lacking}"
+    spoilt = batch.assign(pay=[["CANARY-7f3a"]] * len(batch))
     result = validate(spoilt, made.policy, hierarchies=folder)
     assert not result.success
     by_name = {line.limit: line for line in result.lines}
@@ -305,13 +367,7 @@ def test_what_could_not_be_measured_is_an_error_and_not_a_broken_limit(
     assert by_name["k"].as_text().endswith(" not kept")
     assert by_name["suppression"].success
     assert by_name["t_closeness.pay"].error == "InputError"
-    assert by_name["linking_risk"] == Outcome(
-        "linking_risk", False, None, "InputError", "columns must be in the batch, not there: height"
-    )
     assert "CANARY" not in repr(result)
-    assert by_name["linking_risk"].as_text() == (
-        "linking_risk not measured: InputError: columns must be in the batch, not there: height"
-    )
 
 
 def test_an_error_that_is_not_of_our_metrics_is_told_without_its_text() -> None:

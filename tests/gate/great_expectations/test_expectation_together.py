@@ -24,8 +24,8 @@ from anon_pipeline.gate.great_expectations import (
     suite_for,
     validate,
 )
+from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
 from anon_pipeline.gate.great_expectations.batch import MEMBER, PUBLISHED
-from anon_pipeline.gate.great_expectations.measures import fewest_persons, redrawn_values
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.history.intersection import fewest_compatible, histories, history
@@ -34,6 +34,7 @@ from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means
 
 KEY = b"0123456789abcdef"
+Measured = Callable[[pd.DataFrame, ReleaseExpectation], float | None]
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 
@@ -188,12 +189,13 @@ def test_a_batch_has_no_person_in_it_and_results_have_no_value(
 # --- by hand, on a batch of somebody else's
 
 
-def test_two_releases_worked_out_on_paper() -> None:
+def test_two_releases_worked_out_on_paper(measured: Measured) -> None:
     batch = pd.DataFrame({"monday": [0, 0, 0, 1, 1, -1], "tuesday": [5, 5, 7, 7, 7, 7]})
-    wanted = {"class_columns": ["monday", "tuesday"], "released": None}
-    assert fewest_persons(batch, wanted) == 1  # the third: with two on monday, with three others on tuesday
-    assert fewest_persons(batch, wanted | {"class_columns": ["tuesday"]}) == 2  # nobody was published before
-    assert fewest_persons(batch.drop(index=2), wanted) == 2
+    both = ExpectReleasesTogetherToBeKAnonymous(class_columns=["monday", "tuesday"], k=2)
+    alone = ExpectReleasesTogetherToBeKAnonymous(class_columns=["tuesday"], k=2)
+    assert measured(batch, both) == 1  # the third: with two on monday, with three others on tuesday
+    assert measured(batch, alone) == 2  # nobody was published before
+    assert measured(batch.drop(index=2), both) == 2
     one = ExpectReleasesTogetherToBeKAnonymous(class_columns=["monday", "tuesday"], k=2)
     two = ExpectReleasesTogetherToBeKAnonymous(class_columns=["monday", "tuesday"], k=1)
     source = gx.get_context(mode="ephemeral").data_sources.add_pandas("p")
@@ -203,7 +205,7 @@ def test_two_releases_worked_out_on_paper() -> None:
     assert [(r.success, r.result["observed_value"]) for r in results] == [(False, 1), (True, 1)]
 
 
-def test_noise_worked_out_on_paper() -> None:
+def test_noise_worked_out_on_paper(measured: Measured) -> None:
     batch = pd.DataFrame({"h": [1.0, 1.5, 2.0, 2.5], "was": [1.0, np.nan, 2.5, 2.5]})
     batch["out"] = [True, True, True, False]
     wanted = {
@@ -212,19 +214,20 @@ def test_noise_worked_out_on_paper() -> None:
         "resolutions": [0.5],
         "released": "out",
     }
-    assert redrawn_values(batch, wanted) == 1
-    assert redrawn_values(batch.drop(index=2), wanted) == 0
-    assert redrawn_values(batch.drop(index=2).assign(was=7.0), wanted) == 2
+    stays = ExpectReleaseToKeepPublishedNoise(**wanted)
+    assert measured(batch, stays) == 1
+    assert measured(batch.drop(index=2), stays) == 0
+    assert measured(batch.drop(index=2).assign(was=7.0), stays) == 2
     with pytest.raises(InputError, match="1 missing"):
-        redrawn_values(batch.assign(h=[np.nan, 1.5, 2.0, 2.5]), wanted)
+        measured(batch.assign(h=[np.nan, 1.5, 2.0, 2.5]), stays)
 
 
-def test_released_records_must_be_in_a_class_and_classes_be_numbers() -> None:
-    wanted = {"class_columns": ["a", "b"], "released": None}
+def test_released_records_must_be_in_a_class_and_classes_be_numbers(measured: Measured) -> None:
+    both = ExpectReleasesTogetherToBeKAnonymous(class_columns=["a", "b"], k=2)
     with pytest.raises(InputError, match="b: released records must be in a class, got 1 that are not"):
-        fewest_persons(pd.DataFrame({"a": [0, 0], "b": [0, -1]}), wanted)
+        measured(pd.DataFrame({"a": [0, 0], "b": [0, -1]}), both)
     with pytest.raises(InputError, match="a: must be a whole number") as caught:
-        fewest_persons(pd.DataFrame({"a": ["CANARY", "x"], "b": [0, 0]}), wanted)
+        measured(pd.DataFrame({"a": ["CANARY", "x"], "b": [0, 0]}), both)
     assert "CANARY" not in str(caught.value)
 
 

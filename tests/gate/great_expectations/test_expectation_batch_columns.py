@@ -11,17 +11,20 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.gate.great_expectations.arrays import (
-    NoisyColumns,
-    batch_columns,
-    noisy_values,
-    released_classes,
-    released_rows,
-    sensitive_codes,
-)
+from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.gate.great_expectations.batch_columns import batch_columns, released_rows, sensitive_values
+from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
 from anon_pipeline.policy.columns import Sensitive
 
-NAMES = NoisyColumns(released=("height",), originals=("was",), resolutions=(0.1,), class_id="class")
+GROUP = {"role": "generalize", "hierarchy": {"suppress": True}}
+
+
+def _case(frame: pd.DataFrame, **layout: Any) -> BatchCase:
+    """Return the case of a batch of the columns by hand."""
+    columns = {"zip": GROUP, "height": {"role": "perturb", "resolution": 0.1}}
+    policy = {"name": "hand", "source": {"path": "x"}, "columns": columns, "anonymize": {"k": 2}}
+    known = {"originals": {"height": "was"}, "classes": "class", "released": "out"} | layout
+    return case_from(frame, Layout(policy | {"perturb": {"epsilon": 1}}, **known))
 
 
 def _sensitive(**how: Any) -> Sensitive:
@@ -71,25 +74,15 @@ def test_a_batch_with_nothing_released_is_refused(by_hand: pd.DataFrame) -> None
 
 
 def test_classes_are_those_of_released_records_and_missing_equals_missing(by_hand: pd.DataFrame) -> None:
-    assert sorted(released_classes(by_hand, ["zip"], released_rows(by_hand, "out")).sizes) == [2, 3]
-    twice = pd.concat([by_hand, by_hand])
-    assert sorted(released_classes(twice, ["zip"], released_rows(twice, None)).sizes) == [2, 6, 6]
+    assert sorted(_case(by_hand).evidence.classes.sizes) == [2, 3]
+    every = by_hand.assign(height=150.0, was=150.0, **{"class": [1, 1, 1, 2, 2, 2, 3]})
+    twice = pd.concat([every, every])
+    assert sorted(_case(twice, released=None).evidence.classes.sizes) == [2, 6, 6]
 
 
-def test_numbers_written_as_texts_are_ordered_as_numbers(by_hand: pd.DataFrame) -> None:
-    by_hand["pay"] = ["10", "9", "9", "2", "2", "2", "100"]
-    codes, _ = sensitive_codes(
-        by_hand, "pay", _sensitive(distance="ordered"), released_rows(by_hand, None), folder=Path()
-    )
-    assert codes.tolist() == [2, 1, 1, 0, 0, 0, 3]
-
-
-def test_a_categorical_is_coded_by_its_values(by_hand: pd.DataFrame) -> None:
-    by_hand["pay"] = pd.Categorical([3, 2, 2, 1, 1, 1, 4], categories=[4, 3, 2, 1], ordered=True)
-    codes, _ = sensitive_codes(
-        by_hand, "pay", _sensitive(distance="ordered"), released_rows(by_hand, None), folder=Path()
-    )
-    assert codes.tolist() == [2, 1, 1, 0, 0, 0, 3]
+def test_class_ids_that_are_not_those_of_the_values_are_refused(by_hand: pd.DataFrame) -> None:
+    with pytest.raises(InputError, match="class ids must be those of the generalized values"):
+        _case(by_hand.assign(**{"class": [10, 10, 10, 4, 4, 10, -1]}))
 
 
 @pytest.mark.parametrize(
@@ -115,22 +108,22 @@ def test_sensitive_values_that_do_not_fit_are_counted(
 ) -> None:
     by_hand["pay"] = values
     with pytest.raises(InputError, match=re.escape(problem)) as caught:
-        sensitive_codes(by_hand, "pay", _sensitive(**how), released_rows(by_hand, "out"), folder=Path())
+        sensitive_values(by_hand["pay"], _sensitive(**how), released_rows(by_hand, "out"), folder=Path())
     assert "CANARY" not in str(caught.value)
 
 
 def test_a_suppressed_record_may_lack_a_sensitive_value(by_hand: pd.DataFrame) -> None:
-    by_hand["ill"] = ["x"] * 6 + [None]
-    codes, _ = sensitive_codes(by_hand, "ill", _sensitive(), released_rows(by_hand, "out"), folder=Path())
-    assert codes.tolist() == [0] * 6 + [-1]
+    ill, rows = pd.Series(["x"] * 6 + [None], name="ill"), released_rows(by_hand, "out")
+    assert sensitive_values(ill, _sensitive(), rows, folder=Path()) is ill
 
 
 def test_perturb_columns_are_on_their_grid_and_classes_numbered_without_gaps(by_hand: pd.DataFrame) -> None:
-    found = noisy_values(by_hand, NAMES, released_rows(by_hand, "out"))
-    assert found.labels.tolist() == [1, 1, 1, 0, 0, 0, -1]
-    assert found.own.tolist() == [0, 1, 2, 3, 4]
-    assert found.released[:, 0].tolist() == [1600, 1700, 1800, 1500, 1504]
-    assert found.originals[:, 0].tolist() == [1600, 1700, 1900, 1500, 1502, 1504, 0]
+    case = _case(by_hand)
+    behind = needs_originals(case.evidence)
+    assert behind.labels.tolist() == [1, 1, 1, 0, 0, 0, -1]
+    assert behind.own.tolist() == [0, 1, 2, 3, 4]
+    assert case.evidence.released["height"].tolist() == [160.0, 170.0, 180.0, 150.0, 150.4]
+    assert behind.grid[:6, 0].tolist() == [1600, 1700, 1900, 1500, 1502, 1504]
 
 
 @pytest.mark.parametrize(
@@ -150,5 +143,5 @@ def test_perturb_columns_that_cannot_be_measured_are_refused(
     by_hand: pd.DataFrame, spoil: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(problem)) as caught:
-        noisy_values(by_hand.assign(**spoil), NAMES, released_rows(by_hand, "out"))
+        _case(by_hand.assign(**spoil))
     assert "CANARY" not in str(caught.value)

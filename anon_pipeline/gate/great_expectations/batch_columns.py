@@ -1,0 +1,139 @@
+"""Columns of a batch, checked and cast: all that does not fit is named by column and count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.values import finite_numbers
+from anon_pipeline.encode.codes import code_sensitive
+from anon_pipeline.perturb.grid import quantize, to_grid
+from anon_pipeline.policy.columns import Sensitive
+
+
+def batch_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of a batch with a fresh index.
+
+    Args:
+        frame: (n, columns).
+        names: of the columns, each once.
+    Raises:
+        InputError: columns that are not there, or there twice; all listed.
+    """
+    got = [str(name) for name in frame.columns]
+    lacking = sorted({name for name in names if name not in got})
+    twice = sorted({name for name in names if got.count(name) > 1})
+    problems = [f"columns must be in the batch, not there: {', '.join(lacking)}"] if lacking else []
+    problems += [f"columns must be in the batch once, got twice: {', '.join(twice)}"] if twice else []
+    if problems:
+        raise InputError(problems)
+    return frame[list(names)].reset_index(drop=True)
+
+
+def released_rows(frame: pd.DataFrame, released: str | None) -> NDArray[np.bool_]:
+    """Mark the released records of a batch, (n,).
+
+    Args:
+        frame: (n, columns), suppressed records included or not.
+        released: boolean column that is true for the released ones; None where all are.
+    Raises:
+        InputError: a column that is not boolean or lacks a value; nothing released.
+    """
+    rows = np.ones(len(frame), np.bool_)
+    if released is not None:
+        column = batch_columns(frame, [released])[released]
+        if not pd.api.types.is_bool_dtype(column.dtype) or column.isna().any():
+            raise InputError(f"{released}: must be true or false in every record, got another type or gaps")
+        rows = column.to_numpy(np.bool_)
+    if not rows.any():
+        raise InputError("the batch must have at least one released record, got none")
+    return rows
+
+
+def whole_numbers(frame: pd.DataFrame, name: str) -> NDArray[np.int64]:
+    """Return a column of whole numbers, (n,).
+
+    Raises:
+        InputError: another type, or gaps.
+    """
+    column = batch_columns(frame, [name])[name]
+    if not pd.api.types.is_integer_dtype(column.dtype) or column.isna().any():
+        raise InputError(f"{name}: must be a whole number in every record, got another type or gaps")
+    return column.to_numpy(np.int64)
+
+
+def class_labels(frame: pd.DataFrame, name: str, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Number the classes of a column without gaps, in the order of their ids, (n,); −1 is in none.
+
+    Args:
+        frame: (n, columns).
+        name: of a column with whole numbers.
+        rows: (n,) records that must be in a class.
+    Raises:
+        InputError: another type, gaps, or such records in no class; with the count.
+    """
+    ids = whole_numbers(frame, name)
+    classless = int((ids[rows] < 0).sum())
+    if classless:
+        raise InputError(f"{name}: released records must be in a class, got {classless} that are not")
+    labels = np.full(len(ids), -1, np.int64)
+    labels[ids >= 0] = np.unique(ids[ids >= 0], return_inverse=True)[1]
+    return labels
+
+
+def numbers(frame: pd.DataFrame, name: str, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return some records of a column of numbers, (n,); NaN elsewhere.
+
+    Args:
+        frame: (n, columns).
+        name: of the column.
+        rows: (n,) the records, which must have a value.
+    Raises:
+        InputError: values there that are missing or no finite numbers; with the count.
+    """
+    cast = finite_numbers(batch_columns(frame, [name])[name][rows])
+    missing = int(cast.isna().sum())
+    if missing:
+        raise InputError(f"{name}: must have a value where it is measured, got {missing} missing")
+    found = np.full(len(frame), np.nan)
+    found[rows] = cast.to_numpy(np.float64)
+    return found
+
+
+def on_grid(values: NDArray[np.float64], resolution: float) -> NDArray[np.int64]:
+    """Return numbers in units of a column's grid, (n,)."""
+    return quantize(to_grid(values, resolution))
+
+
+def sensitive_values(
+    series: pd.Series, column: Sensitive, rows: NDArray[np.bool_], *, folder: Path
+) -> pd.Series:
+    """Return a sensitive column as the gate can code it: numbers that are written as texts become numbers.
+
+    Args:
+        series: (n,) values.
+        column: its distance, order or hierarchy.
+        rows: (n,) the released records, which must have a value.
+        folder: where hierarchy tables are.
+    Raises:
+        InputError: texts where numbers belong, values outside the order or the hierarchy, released records
+            without a value; with counts.
+    """
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(object)
+    by_number = column.distance == "ordered" and column.order is None
+    if by_number and not pd.api.types.is_numeric_dtype(series.dtype):
+        series = finite_numbers(series)  # as texts, 10 would come before 9
+    codes, _ = code_sensitive(series, column, folder=folder)
+    outside = int(((codes < 0) & series.notna().to_numpy()).sum())
+    if outside:
+        raise InputError(f"{series.name}: every value must be in the declared order, got {outside} others")
+    missing = int((codes[rows] < 0).sum())
+    if missing:
+        raise InputError(f"{series.name}: must have a value in every released record, got {missing} missing")
+    return series

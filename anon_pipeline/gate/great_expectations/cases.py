@@ -1,0 +1,213 @@
+"""From a batch to what the gate judges: the release and its originals, as a case of `limits`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.evidence.evidence import evidence_from, value_classes
+from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.population_risk import classes_risk
+from anon_pipeline.gate.great_expectations.batch_columns import (
+    batch_columns,
+    class_labels,
+    numbers,
+    on_grid,
+    released_rows,
+    sensitive_values,
+    whole_numbers,
+)
+from anon_pipeline.limits.case import Case, PublishedNoise
+from anon_pipeline.limits.limit import Demand
+from anon_pipeline.limits.verdicts import Verdict
+from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.policy.frozen import FrozenMapping
+from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.population import PopulationRisk
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a batch has what the gate measures; equal layouts of one batch share one case.
+
+    policy: document of the policy that the release is measured by.
+    columns: from a name in this policy to the column of the batch, where the two differ.
+    originals: from a perturb column of this policy to the column with its original values.
+    classes: column with the class of each original record; None: by the values of the quasi-identifiers.
+    released: boolean column that marks the released records; None if all are.
+    hierarchies: folder of the hierarchy tables.
+    """
+
+    policy: dict[str, Any] = field(repr=False)
+    columns: dict[str, str] = field(default_factory=dict)
+    originals: dict[str, str] = field(default_factory=dict)
+    classes: str | None = None
+    released: str | None = None
+    hierarchies: str = "."
+
+
+class _InColumns:
+    """Stands for a memory and a population, of which a batch has only what limits need, in its columns."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise InputError(
+            "a batch must be judged by histories, published_noise and population_risk of its case: it has "
+            "no memory and no population itself"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BatchCase(Case):
+    """A batch as a case; what the gate reads from memory and population is in columns of the batch.
+
+    frame: (n, columns) the batch, a row per original record.
+    rows: (n,) the released ones.
+    columns: see `Layout`.
+    arguments: of the expectation that judges: which columns it reads.
+    """
+
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    rows: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_), repr=False)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def judged(self, demand: Demand, arguments: Mapping[str, Any]) -> Verdict:
+        """Judge the batch by a demand, as the gate judges.
+
+        Args:
+            demand: of a policy, or of an expectation.
+            arguments: see the class.
+        Raises:
+            InputError: columns that are not there or do not fit.
+        """
+        case = replace(self, arguments=arguments)
+        if demand.of in self.policy.sensitive:
+            case = case._with_sensitive(demand.of)
+        return demand.verdict(case)
+
+    def _with_sensitive(self, name: str) -> BatchCase:
+        """Return the same case with a sensitive column checked, and cast where it has texts for numbers."""
+        evidence, behind = self.evidence, needs_originals(self.evidence)
+        series, folder = behind.frame[name].rename(self.columns.get(name, name)), evidence.hierarchies
+        values = sensitive_values(series, self.policy.sensitive[name], self.rows, folder=folder)
+        if values is series:
+            return self
+        values = values.rename(name)
+        released = evidence.released.assign(**{name: values[self.rows].to_numpy()})
+        originals = replace(behind, frame=behind.frame.assign(**{name: values}))
+        return replace(self, evidence=replace(evidence, released=released, originals=originals))
+
+    @property
+    def noises(self) -> tuple[Noise, ...]:
+        """What the arguments say, else the policy."""
+        if self.arguments.get("noises") is not None:
+            return tuple(_noise(**said) for said in self.arguments["noises"])
+        if self.arguments.get("epsilons") is not None:
+            said = self.arguments["epsilons"]
+            return tuple(Noise(DEFAULT_MECHANISM, exact_fraction(epsilon)) for epsilon in said)
+        return super().noises
+
+    @cached_property
+    def histories(self) -> NDArray[np.int64]:
+        """The class of each released record in each release, (r, releases), this one last; −1 for none."""
+        *before, last = self.arguments["class_columns"]
+        anybody = np.zeros(len(self.frame), np.bool_)
+        labels = [class_labels(self.frame, name, anybody) for name in before]
+        return np.stack([*labels, class_labels(self.frame, last, self.rows)], axis=1)[self.rows]
+
+    @cached_property
+    def published_noise(self) -> PublishedNoise:
+        """The released values, and those of them that were published before and must stay."""
+        names, steps = self.arguments["released_columns"], self.arguments["resolutions"]
+        before = batch_columns(self.frame, self.arguments["published_columns"])
+        released, noisy = [], []
+        for name, was, step in zip(names, map(str, before), steps, strict=True):
+            released.append(on_grid(numbers(self.frame, name, self.rows)[self.rows], step))
+            stays = numbers(self.frame, was, self.rows & before[was].notna().to_numpy(np.bool_))
+            noisy.append(on_grid(np.nan_to_num(stays)[self.rows], step))
+        known = before[self.rows].notna().to_numpy(np.bool_)
+        return PublishedNoise(np.stack(released, axis=1), np.stack(noisy, axis=1), known)
+
+    @cached_property
+    def population_risk(self) -> PopulationRisk:
+        """What is learned by who knows the population, whose persons are counted for each class."""
+        name, classes = self.arguments["population_column"], self.evidence.classes
+        counts = whole_numbers(self.frame, name)[self.rows]
+        persons = np.zeros(len(classes.sizes), np.int64)
+        persons[classes.labels] = counts
+        differ = int((persons[classes.labels] != counts).sum())
+        if differ or int(persons.min()) < 0:
+            raise InputError(
+                f"{name}: must be the same number, 0 or more, in all records of a class, got {differ} that "
+                f"differ and {int((counts < 0).sum())} below 0"
+            )
+        return classes_risk(classes.sizes, persons)
+
+
+def _noise(*, mechanism: str, epsilon: str, delta: str | None, inputs: list[int] | None) -> Noise:
+    """Read what a column's noise is drawn under; ε and δ are exact fractions."""
+    return Noise(
+        mechanism,
+        Fraction(epsilon),
+        None if delta is None else Fraction(delta),
+        None if inputs is None else (inputs[0], inputs[1]),
+    )
+
+
+def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
+    """Take a batch apart into a release and its originals, and bring these together as the gate does.
+
+    Args:
+        frame: (n, columns) the batch.
+        layout: of it.
+    Raises:
+        InputError: columns that are not there, values that are missing or no numbers where a released record
+            or a record of a class needs one, class ids that are not those of the values; with counts.
+    """
+    policy = policy_from(layout.policy)
+    known = policy.model_copy(update={"columns": _in_batch(policy)})
+    rows = released_rows(frame, layout.released)
+    theirs = {name: layout.columns.get(name, name) for name in known.released}
+    wanted = [*theirs.values(), *layout.originals.values(), *filter(None, [layout.classes])]
+    chosen = batch_columns(frame, list(dict.fromkeys(wanted)))
+    table = pd.DataFrame({name: chosen[column] for name, column in theirs.items()})
+    if layout.classes is None:
+        labels = value_classes(table, list(policy.generalized)).labels
+    else:
+        labels = class_labels(frame, layout.classes, rows)
+    released = {name: numbers(frame, theirs[name], rows) for name in policy.perturbed}
+    before = {name: numbers(frame, layout.originals[name], labels >= 0) for name in policy.perturbed}
+    table = table.assign(**released, **{RECORD: np.arange(len(frame))})
+    originals = table.drop(columns=list(policy.categorical)).assign(**before, **{CLASS: labels})
+    folder = Path(layout.hierarchies)
+    evidence = evidence_from(table[rows], known, originals=originals, hierarchies=folder)
+    none = cast(Any, _InColumns())
+    return BatchCase(
+        policy,
+        evidence.released,
+        evidence,
+        memory=none,
+        population=none,
+        frame=frame,
+        rows=rows,
+        columns=layout.columns,
+    )
+
+
+def _in_batch(policy: Policy) -> FrozenMapping:
+    """Return the columns of a policy that a batch has."""
+    there = {*policy.generalized, *policy.noisy, *policy.sensitive}
+    return FrozenMapping({name: column for name, column in policy.columns.items() if name in there})

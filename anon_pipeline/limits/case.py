@@ -1,0 +1,135 @@
+"""A release and all that it is judged by; what several limits need of it is computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.categories import noisy_units
+from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.population_risk import sampled_risk
+from anon_pipeline.facts.records import Facts
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.population import PopulationRisk
+from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.history.intersection import history
+from anon_pipeline.stages.history.memory import Memory, class_texts
+from anon_pipeline.stages.history.sticky import recall
+from anon_pipeline.stages.lineage import Descent
+
+Need = Literal["originals", "memory", "population"]
+
+MISSING: dict[Need, str] = {
+    "originals": "needs the originals",
+    "memory": "needs the memory of what was published; Memory.empty() says that nothing was",
+    "population": "needs the population table",
+}
+"""Why a limit stays unmeasured, by what it lacks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedNoise:
+    """Released noisy values, and what was published of them before, in the order of `Policy.noisy`.
+
+    released: (r, p) grid units, or codes of a domain.
+    noisy: (r, p) as published; without meaning where ``known`` is False.
+    known: (r, p) whether it was published, and must stay.
+    """
+
+    released: NDArray[np.int64] = field(repr=False)
+    noisy: NDArray[np.int64] = field(repr=False)
+    known: NDArray[np.bool_] = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A release, and all that it is judged by.
+
+    policy: its limits.
+    release: (r, columns) the table to be published, with the record ids where there are originals.
+    evidence: of it.
+    facts: of the stages; None for a file alone.
+    descent: what the tables were made from; None: of whoever made them just now.
+    memory: what was published before; None: not known.
+    population: whom the records are a sample of; None: not known.
+    """
+
+    policy: Policy
+    release: pd.DataFrame = field(repr=False)
+    evidence: Evidence = field(repr=False)
+    facts: Facts | None = field(default=None, repr=False)
+    descent: Descent | None = field(default=None, repr=False)
+    memory: Memory | None = field(default=None, repr=False)
+    population: Population | None = field(default=None, repr=False)
+
+    @property
+    def has(self) -> dict[Need, bool]:
+        """Whether there is what a limit may need."""
+        return {
+            "originals": self.evidence.originals is not None,
+            "memory": self.memory is not None,
+            "population": self.population is not None,
+        }
+
+    @cached_property
+    def population_risk(self) -> PopulationRisk:
+        """What is learned by who knows the population; computed once for all limits on it.
+
+        Raises:
+            InputError: there is no population.
+        """
+        if self.population is None:
+            raise InputError(MISSING["population"])
+        return sampled_risk(self.evidence, self.policy, self.population)
+
+    @property
+    def noises(self) -> tuple[Noise, ...]:
+        """What the noise of each perturb column with numbers is drawn under, (p,)."""
+        return noises(self.policy)
+
+    @cached_property
+    def histories(self) -> NDArray[np.int64]:
+        """The class of each person in each release, (persons, releases), this one last; −1 for none.
+
+        Raises:
+            InputError: there is no memory, or see `persons`.
+        """
+        classes = class_texts(self.evidence.released, self.policy)
+        return history(self._known, self.persons[PERSON], classes)
+
+    @cached_property
+    def published_noise(self) -> PublishedNoise:
+        """The released noisy values, and those of them that were published before and must stay.
+
+        Raises:
+            InputError: there is no memory, or see `persons`.
+        """
+        found = recall(self._known, self.policy, self.persons, noisy_units(self.persons, self.policy))
+        return PublishedNoise(noisy_units(self.evidence.released, self.policy), found.noisy, found.known)
+
+    @property
+    def _known(self) -> Memory:
+        if self.memory is None:
+            raise InputError(MISSING["memory"])
+        return self.memory
+
+    @cached_property
+    def persons(self) -> pd.DataFrame:
+        """The originals of the released records, record by record, with their persons.
+
+        Raises:
+            InputError: the vault's tables do not say who they are.
+        """
+        behind = self.evidence.originals
+        if behind is None or PERSON not in behind.frame:
+            raise InputError("the vault must have the persons of its records: materialize deidentified again")
+        return behind.frame.iloc[behind.own].reset_index(drop=True)
