@@ -20,7 +20,6 @@ from great_expectations.validator.metric_configuration import MetricConfiguratio
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.gate.great_expectations.arguments import asked
-from anon_pipeline.gate.great_expectations.batch import batch_names
 from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.verdicts import Status, Verdict
@@ -134,8 +133,6 @@ class ReleaseExpectation(BatchExpectation):
     def _judged(self, case: BatchCase) -> Verdict:
         given = self._given()
         _, demand = asked(given, self.expectation_type)
-        if given["policy"] is not None:
-            given = batch_names(case.policy) | {name: v for name, v in given.items() if v is not None}
         judged = case.judged(demand, given)
         if judged.status is Status.UNMEASURED:
             raise InputError(f"{judged.limit} {judged.reason}")

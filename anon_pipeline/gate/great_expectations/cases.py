@@ -19,6 +19,7 @@ from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from, value_classes
 from anon_pipeline.evidence.measures import needs_originals
 from anon_pipeline.evidence.population_risk import classes_risk
+from anon_pipeline.gate.great_expectations.batch import batch_names
 from anon_pipeline.gate.great_expectations.batch_columns import (
     batch_columns,
     class_labels,
@@ -98,6 +99,11 @@ class BatchCase(Case):
             case = case._with_sensitive(demand.of)
         return demand.verdict(case)
 
+    def _named(self, argument: str) -> Any:
+        """Return an argument; by default where `gate_batch` puts its columns."""
+        given = self.arguments.get(argument)
+        return batch_names(self.policy).get(argument) if given is None else given
+
     def _with_sensitive(self, name: str) -> BatchCase:
         """Return the same case with a sensitive column checked, and cast where it has texts for numbers."""
         evidence, behind = self.evidence, needs_originals(self.evidence)
@@ -113,17 +119,16 @@ class BatchCase(Case):
     @property
     def noises(self) -> tuple[Noise, ...]:
         """What the arguments say, else the policy."""
-        if self.arguments.get("noises") is not None:
-            return tuple(_noise(**said) for said in self.arguments["noises"])
-        if self.arguments.get("epsilons") is not None:
-            said = self.arguments["epsilons"]
+        if (said := self._named("noises")) is not None:
+            return tuple(_noise(**each) for each in said)
+        if (said := self._named("epsilons")) is not None:
             return tuple(Noise(DEFAULT_MECHANISM, exact_fraction(epsilon)) for epsilon in said)
         return super().noises
 
     @cached_property
     def histories(self) -> NDArray[np.int64]:
         """The class of each released record in each release, (r, releases), this one last; −1 for none."""
-        *before, last = self.arguments["class_columns"]
+        *before, last = self._named("class_columns")
         anybody = np.zeros(len(self.frame), np.bool_)
         labels = [class_labels(self.frame, name, anybody) for name in before]
         return np.stack([*labels, class_labels(self.frame, last, self.rows)], axis=1)[self.rows]
@@ -131,8 +136,8 @@ class BatchCase(Case):
     @cached_property
     def published_noise(self) -> PublishedNoise:
         """The released values, and those of them that were published before and must stay."""
-        names, steps = self.arguments["released_columns"], self.arguments["resolutions"]
-        before = batch_columns(self.frame, self.arguments["published_columns"])
+        names, steps = self._named("released_columns"), self._named("resolutions")
+        before = batch_columns(self.frame, self._named("published_columns"))
         released, noisy = [], []
         for name, was, step in zip(names, map(str, before), steps, strict=True):
             released.append(on_grid(numbers(self.frame, name, self.rows)[self.rows], step))
@@ -144,7 +149,7 @@ class BatchCase(Case):
     @cached_property
     def population_risk(self) -> PopulationRisk:
         """What is learned by who knows the population, whose persons are counted for each class."""
-        name, classes = self.arguments["population_column"], self.evidence.classes
+        name, classes = self._named("population_column"), self.evidence.classes
         counts = whole_numbers(self.frame, name)[self.rows]
         persons = np.zeros(len(classes.sizes), np.int64)
         persons[classes.labels] = counts
