@@ -174,28 +174,3 @@ def price(
                 total += sizes[group] * cost[start + ((keys[word, group] >> shift) & bits)]
         sums[place] = total
     return sums
-
-
-@kernel
-def cheapest(levels: NDArray[np.int64], rows: NDArray[np.int64], node: NDArray[np.int64]) -> int:
-    """Find the smallest of the tables that lie at or below a node.
-
-    Args:
-        levels: (c, q) of each table's node.
-        rows: (c,) classes of each table; 0 where there is none.
-        node: (q,) levels.
-    Returns:
-        Its place; the first of several; the first table lies below every node.
-    """
-    best = 0
-    for place in range(1, len(rows)):
-        if rows[place] == 0 or rows[place] >= rows[best]:
-            continue
-        fits = True
-        for attribute in range(len(node)):
-            if levels[place, attribute] > node[attribute]:
-                fits = False
-                break
-        if fits:
-            best = place
-    return best

@@ -20,7 +20,8 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode.constraints import infeasible
 from anon_pipeline.recode.fulldomain.bounds import Bounds, level_scores, lower_bounds
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
-from anon_pipeline.recode.fulldomain.nodes import NodeCount, NodeTables, count_node, node_tables
+from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
+from anon_pipeline.recode.fulldomain.nodes import NodeCount, count_node
 from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units
 from anon_pipeline.recode.task import Progress, Task
 from anon_pipeline.recode.tuples import DistinctTuples
@@ -80,12 +81,13 @@ class Search:
     told: _Told = field(default_factory=_Told, repr=False)
 
 
-def prepare_search(task: Task, table: DistinctTuples) -> Search:
+def prepare_search(task: Task, table: DistinctTuples, *, fast: bool = True) -> Search:
     """Lay out a table for the full-domain recoders.
 
     Args:
         task: the question.
         table: its n ≥ k records.
+        fast: whether to use what only saves time (`fulldomain.fast`); the answer is the same.
     Raises:
         InputError: the lattice is too large.
     """
@@ -105,7 +107,7 @@ def prepare_search(task: Task, table: DistinctTuples) -> Search:
         table=table,
         leaves=tuple(counts),
         nodes=nodes,
-        tables=node_tables(task, table, costs),
+        tables=node_tables(task, table, costs, fast=fast),
         units=units,
         bounds=lower_bounds(task, units, nodes, levels, counts),
         limit=min(task.constraints.max_suppressed, table.records - 1),
