@@ -92,15 +92,3 @@ def variance(scale: ArrayLike) -> NDArray[np.float64]:
     """
     b, point = _positive(scale)
     return np.where(point, 0.0, 2 * np.exp(-1 / b) / np.expm1(-1 / b) ** 2)
-
-
-def continuous_mean_absolute(scale: ArrayLike) -> NDArray[np.float64]:
-    """E|Z| = b of the continuous Laplace, in the unit of the scale (for the paper's closed forms).
-
-    Args:
-        scale: b, ≥ 0.
-    Raises:
-        ValueError: a scale below 0 or NaN.
-    """
-    b, point = _positive(scale)
-    return np.where(point, 0.0, b)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode import Constraints, Task
 from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, promise, promises
-from anon_pipeline.recode.fulldomain.fast.order import empty_queue, next_node, open_nodes, refill
+from anon_pipeline.recode.fulldomain.fast.order import Queue, next_node, open_nodes, refill
 from anon_pipeline.recode.fulldomain.lattice import Axes, Lattice, axes_of, lattice
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
@@ -72,7 +72,7 @@ def test_the_queue_gives_what_promises_most_until_nothing_is_open(
     known = cover(nodes, hierarchies, leaves, cells=cells)
     floors = np.array(data.draw(st.lists(st.integers(0, 9), min_size=24, max_size=24)), np.int64)
     ceiling, given_ = 6, set()
-    queue = empty_queue()
+    queue = Queue()
     refill(queue, promises(known, floors, ceiling))
     must = set(np.flatnonzero(floors <= ceiling).tolist())
     while True:
@@ -139,6 +139,6 @@ def test_fewer_nodes_than_half_are_counted(loss: Any, from_rows: Any) -> None:
 def test_a_lattice_without_columns_has_nothing_open() -> None:
     nodes = lattice(())
     known = cover(nodes, (), (), cells=True)
-    queue = empty_queue()
+    queue = Queue()
     refill(queue, promises(known, np.array([99]), 5))
     assert next_node(queue, known, axes_of(nodes), np.array([99]), 5) is None

@@ -39,16 +39,11 @@ class Queue:
     given: nodes given since all promises were looked at; ``due``: how many until they are again.
     """
 
-    values: NDArray[np.float32] = field(repr=False)
-    nodes: NDArray[np.int32] = field(repr=False)
+    values: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32), repr=False)
+    nodes: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
     size: int = 0
     given: int = 0
     due: int = 0
-
-
-def empty_queue() -> Queue:
-    """Return a queue that is to be filled."""
-    return Queue(np.zeros(0, np.float32), np.zeros(0, np.int32))
 
 
 def refill(queue: Queue, promised: NDArray[np.float32]) -> None:
@@ -74,7 +69,7 @@ def queued(scan: Scan, known: Cover) -> Iterator[int]:
 
     The plain twin is `optimum.by_promise`.
     """
-    search, queue, opened = scan.search, empty_queue(), 0
+    search, queue, opened = scan.search, Queue(), 0
     axes, walk = axes_of(search.nodes), _walk(search)
     while True:
         if queue.given >= queue.due:
