@@ -193,22 +193,6 @@ def lowest(marked: NDArray[np.bool_]) -> list[int]:
     return [int(index) for index in np.flatnonzero(lowest)]
 
 
-def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
-    """Find all k-minimal nodes: k-anonymous ones that generalize no other k-anonymous node.
-
-    t-closeness and l-diversity are not asked.
-
-    Args:
-        search: a table with n ≥ k.
-    Returns:
-        Levels of each, in lexicographic order.
-    Source:
-        El Emam et al. (2009), OLA: bisect sublattices (here chains), and tag what is above an anonymous node
-        or below one that is not without counting it.
-    """
-    return [search.nodes.levels(index) for index in lowest(_tags(search) == _ENOUGH)]
-
-
 def _upwards(search: Search, open_: NDArray[np.bool_]) -> Iterator[int]:
     """Give the nodes that are still open, lower totals first; whoever closes some is heard at once."""
     flat = open_.reshape(-1)
@@ -230,6 +214,9 @@ def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
         search: a table with n ≥ k.
     Returns:
         Levels of each, in lexicographic order; none if no node keeps the constraints.
+    Source:
+        El Emam et al. (2009), OLA: bisect sublattices (here chains), and tag what is above an anonymous node
+        or below one that is not without counting it.
     """
     anonymous = _tags(search) == _ENOUGH
     if not search.task.constraints.sensitive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,16 +21,22 @@ from anon_pipeline.recode.fulldomain.fast import tables as keeping
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.recoding import full_domain_recoding
 from anon_pipeline.recode.fulldomain.search import (
+    Search,
     count,
     is_feasible,
     is_k_anonymous,
-    k_minimal_nodes,
     minimal_nodes,
     ola,
     prepare_search,
     score,
 )
 from anon_pipeline.recode.tuples import distinct_tuples
+
+
+def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
+    """Return the minimal nodes that keep k, whatever else they break."""
+    constraints = replace(search.task.constraints, sensitive=())
+    return minimal_nodes(replace(search, task=replace(search.task, constraints=constraints)))
 
 
 def least(nodes: list[SimpleNamespace]) -> SimpleNamespace:
