@@ -20,12 +20,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.encode.grids import quantized
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.error import expected_relative_error, realized_error
-from anon_pipeline.perturb.noise import class_diameters, perturb
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.noise import add_noise, class_diameters
 from anon_pipeline.policy import Policy
 from anon_pipeline.risk.confidence import confidence_radius, confident_counts
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
@@ -125,7 +127,8 @@ def run(table: Recoded, epsilon: Fraction, *, entropy: Entropy) -> Run:
         entropy: source of the noise.
     """
     originals, labels = table.heights.astype(np.float64), table.classes.labels
-    noisy = perturb(table.heights, table.classes, epsilons=(epsilon,), entropy=entropy)
+    noise = Noise(DEFAULT_MECHANISM, epsilon)
+    noisy = add_noise(table.heights, table.classes, noises=(noise,), entropy=entropy)
     released = noisy.values.astype(np.float64)
     error = realized_error(released[:, 0], originals[:, 0], span=float(np.ptp(originals)))
     linking = linking_risk(released, np.arange(len(labels)), originals, labels=labels)

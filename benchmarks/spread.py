@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.error import expected_relative_error
 from anon_pipeline.perturb.laplace_law import cdf
-from anon_pipeline.perturb.noise import perturb
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.noise import add_noise
 from benchmarks.figures import Recoded
 
 __all__ = ["ERRORS", "UNIFORM", "Spread", "matched_epsilon", "spread", "within"]
@@ -114,6 +116,7 @@ def _drawn(
     heights: NDArray[np.int64], classes: EquivalenceClasses, epsilon: float, *, entropy: Entropy
 ) -> NDArray[np.float64]:
     """Return the shares of one draw."""
-    noisy = perturb(heights, classes, epsilons=(exact_fraction(epsilon),), entropy=entropy)
+    noise = Noise(DEFAULT_MECHANISM, exact_fraction(epsilon))
+    noisy = add_noise(heights, classes, noises=(noise,), entropy=entropy)
     error = np.sort(np.abs(noisy.values[:, 0] - heights[:, 0]) / np.abs(heights[:, 0]))
     return np.searchsorted(error, np.array(ERRORS) + 1e-12, side="right") / len(error)

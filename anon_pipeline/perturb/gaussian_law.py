@@ -193,10 +193,7 @@ def beyond(m: ArrayLike, sigma: ArrayLike) -> Reals:
 def mean_absolute(sigma: ArrayLike) -> Reals:
     """E|Z|, in grid units.
 
-    Args:
-        sigma: σ in grid units, ≥ 0.
-    Raises:
-        ValueError: a σ below 0 or NaN.
+    Arguments and errors as in `pmf`.
     """
     return np.asarray(_mean(_sigma(sigma)), np.float64)
 
@@ -204,10 +201,7 @@ def mean_absolute(sigma: ArrayLike) -> Reals:
 def variance(sigma: ArrayLike) -> Reals:
     """E Z², in squared grid units; a little below σ² where σ is small.
 
-    Args:
-        sigma: σ in grid units, ≥ 0.
-    Raises:
-        ValueError: a σ below 0 or NaN.
+    Arguments and errors as in `pmf`.
     """
     return np.asarray(_square(_sigma(sigma)), np.float64)
 

@@ -60,10 +60,7 @@ def cdf(z: ArrayLike, scale: ArrayLike) -> NDArray[np.float64]:
 def mean_absolute(scale: ArrayLike) -> NDArray[np.float64]:
     """E|Z| = 2q/(1 − q²) of the discrete Laplace, in grid units.
 
-    Args:
-        scale: b in grid units, ≥ 0.
-    Raises:
-        ValueError: a scale below 0 or NaN.
+    Arguments and errors as in `pmf`.
     """
     b, point = _positive(scale)
     return np.where(point, 0.0, 2 * np.exp(-1 / b) / -np.expm1(-2 / b))
@@ -85,22 +82,7 @@ def excess(m: ArrayLike, scale: ArrayLike) -> NDArray[np.float64]:
 def variance(scale: ArrayLike) -> NDArray[np.float64]:
     """E Z² = 2q/(1 − q)² of the discrete Laplace, in squared grid units.
 
-    Args:
-        scale: b in grid units, ≥ 0.
-    Raises:
-        ValueError: a scale below 0 or NaN.
+    Arguments and errors as in `pmf`.
     """
     b, point = _positive(scale)
     return np.where(point, 0.0, 2 * np.exp(-1 / b) / np.expm1(-1 / b) ** 2)
-
-
-def continuous_mean_absolute(scale: ArrayLike) -> NDArray[np.float64]:
-    """E|Z| = b of the continuous Laplace, in the unit of the scale (for the paper's closed forms).
-
-    Args:
-        scale: b, ≥ 0.
-    Raises:
-        ValueError: a scale below 0 or NaN.
-    """
-    b, point = _positive(scale)
-    return np.where(point, 0.0, b)

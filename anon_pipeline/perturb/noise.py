@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
-from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
@@ -81,35 +79,6 @@ def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> N
         np.maximum.at(high, labels, column)
         diameters[:, j] = high - low
     return diameters
-
-
-def perturb(
-    values: NDArray[np.int64],
-    classes: EquivalenceClasses,
-    *,
-    epsilons: Sequence[Fraction],
-    entropy: Source,
-    bounds: Bounds | None = None,
-    names: Sequence[str] | None = None,
-) -> Perturbed:
-    """Add discrete Laplace noise of scale diameter/ε_c to every record, column by column.
-
-    Args:
-        values: (n, p) original values in grid units, within ±2^52.
-        classes: of the n records.
-        epsilons: (p,) the columns' shares of a record's ε, see `split_epsilon`.
-        entropy: source of the n records' random words; of a draw the same for all columns.
-        bounds: see `add_noise`.
-        names: see `add_noise`.
-    Returns:
-        The noisy table and the classes' diameters.
-    Raises:
-        InputError, ValueError: see `add_noise`.
-    Source:
-        [KE] section IV; METHODS 5.
-    """
-    noises = [Noise(DEFAULT_MECHANISM, epsilon) for epsilon in epsilons]
-    return add_noise(values, classes, noises=noises, entropy=entropy, bounds=bounds, names=names)
 
 
 def add_noise(

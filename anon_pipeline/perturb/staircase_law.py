@@ -110,11 +110,7 @@ def cdf(z: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
 def mean_absolute(diameter: ArrayLike, epsilon: float) -> Reals:
     """E|Z| in grid units.
 
-    Args:
-        diameter: D in grid units, ≥ 0.
-        epsilon: > 0.
-    Raises:
-        ValueError: as `pmf`.
+    Arguments and errors as in `pmf`.
     """
     wide, middle, top, beta = _parts(diameter, epsilon)
     outer = 2 * wide * beta * (middle + (wide - 1) / 2 + wide * beta)
@@ -124,12 +120,7 @@ def mean_absolute(diameter: ArrayLike, epsilon: float) -> Reals:
 def excess(m: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
     """E max(Z − m, 0) in grid units: of the rest of m's own step, and of all whole steps beyond it.
 
-    Args:
-        m: whole grid units ≥ 0 (∞ is allowed), any shape that broadcasts with ``diameter``.
-        diameter: D in grid units, ≥ 0.
-        epsilon: > 0.
-    Raises:
-        ValueError: as `pmf`.
+    Arguments and errors as in `beyond`.
     """
     m = np.asarray(m, np.float64)
     wide, middle, top, beta = _parts(diameter, epsilon)
@@ -145,11 +136,7 @@ def excess(m: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
 def variance(diameter: ArrayLike, epsilon: float) -> Reals:
     """E Z² in squared grid units.
 
-    Args:
-        diameter: D in grid units, ≥ 0.
-        epsilon: > 0.
-    Raises:
-        ValueError: as `pmf`.
+    Arguments and errors as in `pmf`.
     """
     wide, middle, top, beta = _parts(diameter, epsilon)
     inner = (middle - 1) * middle * (2 * middle - 1) / 3

@@ -81,10 +81,7 @@ def cdf(z: ArrayLike, width: ArrayLike) -> Reals:
 def mean_absolute(width: ArrayLike) -> Reals:
     """E|Z| = w(w+1)/(2w+1), in grid units.
 
-    Args:
-        width: w in grid units, ≥ 0.
-    Raises:
-        ValueError: a width below 0 or NaN.
+    Arguments and errors as in `pmf`.
     """
     w = _width(width)
     return w * (w + 1) / (2 * w + 1)
@@ -107,10 +104,7 @@ def excess(m: ArrayLike, width: ArrayLike) -> Reals:
 def variance(width: ArrayLike) -> Reals:
     """E Z² = w(w+1)/3, in squared grid units.
 
-    Args:
-        width: w in grid units, ≥ 0.
-    Raises:
-        ValueError: a width below 0 or NaN.
+    Arguments and errors as in `pmf`.
     """
     w = _width(width)
     return w * (w + 1) / 3

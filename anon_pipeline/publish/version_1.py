@@ -83,12 +83,6 @@ def _types(document: Mapping[str, Any]) -> list[str]:
     return [] if all(csv == typed for csv, typed in named) else ["files[].types"]
 
 
-def _stages(facts: object) -> list[str]:
-    if not isinstance(facts, dict) or not all(isinstance(values, dict) for values in facts.values()):
-        return ["facts"]
-    return [f"facts.{stage}" for stage in FIELDS_1 if stage not in facts]
-
-
 def _worded(document: Mapping[str, Any]) -> bool:
     packages = document.get("packages")
     return isinstance(packages, dict) and packages.get("anon-pipeline") == _RELEASED

@@ -143,11 +143,13 @@ def _hierarchical(
     leaves = rules.starts[column + 1] - start
     first, count, extra = values.copy(), counts.copy(), np.empty(len(values), np.int64)
     for pair in range(len(values)):
+        # Share above that in the whole table, as a whole number.
         extra[pair] = counts[pair] * n - rules.whole[start + values[pair]] * size
     found, cost = len(values), 0.0
     for level in range(1, height):
         layer, kept, pair = rules.trees[column] + level * leaves, 0, 0
         while pair < found:
+            # Join the codes below one parent: what they can even out among themselves costs this level.
             parent, positive, records = rules.nodes[layer + first[pair]], 0, 0
             leaf = first[pair]
             while pair < found and rules.nodes[layer + first[pair]] == parent:

@@ -54,3 +54,23 @@ def distinct_tuples(codes: NDArray[np.integer], hierarchies: Sequence[Hierarchy]
         )
     first, labels, counts = group_rows(codes)
     return DistinctTuples(np.ascontiguousarray(codes[first], np.int64), counts, labels)
+
+
+def node_classes(
+    table: DistinctTuples, hierarchies: Sequence[Hierarchy], levels: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Group distinct tuples by their values on a node's levels.
+
+    Args:
+        table: the records.
+        hierarchies: q hierarchies.
+        levels: (q,) level of each.
+    Returns:
+        Codes of each class on those levels, (m, q), in lexicographic order; class of each tuple, (t,).
+        Nothing is suppressed.
+    """
+    codes = np.empty_like(table.tuples)
+    for column, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True)):
+        codes[:, column] = hierarchy.lookups[level][table.tuples[:, column]]
+    first, labels, _ = group_rows(codes)
+    return codes[first], labels

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, shape
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.charts import Point, bars, risk_utility_map
 from anon_pipeline.report.checked import Described
 from anon_pipeline.report.columns import Correlation, Distribution, SizeBin
 from anon_pipeline.report.shown import noise_rows, policy_text, suppressed_rows, verdict_rows
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
+_PAPER = Paper(left=48, top=24, wide=260, high=260)
 _BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A release on the map: information loss, risk, the risk's limit (None without one), all in [0, 1]."""
+
+    loss: float
+    risk: float
+    limit: float | None
 
 
 def page(
@@ -133,9 +144,21 @@ def _risks_chart(sizes: Sequence[SizeBin]) -> Markup:
 
 
 def _map(point: Point) -> Markup:
+    """Draw where a release lies between risk and loss; the risk's axis ends where limit and point fit."""
+    most = next(
+        top for top in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if top >= max(point.risk, point.limit or 0)
+    )
     said = f"A point at information loss {point.loss:.4g} and risk {point.risk:.4g}"
     said += "." if point.limit is None else f"; the limit of the risk is {point.limit:.4g}."
-    return risk_utility_map("map", "This release between risk and information loss", said, point)
+    parts = [
+        *axes(_PAPER, *([(share, f"{share * end:g}") for share in (0.0, 0.5, 1.0)] for end in (1.0, most))),
+        shape("text", "information loss", x=_PAPER.x(0.5), y=_PAPER.y(0) + 34, text_anchor="middle"),
+        shape("text", "risk", x=_PAPER.left, y=14, text_anchor="middle"),
+        *(() if point.limit is None else limit_line(_PAPER, point.limit / most, "limit")),
+        shape("circle", class_="after", cx=_PAPER.x(point.loss), cy=_PAPER.y(point.risk / most), r=6),
+    ]
+    size, title = (_PAPER.x(1) + 24, _PAPER.y(0) + 44), "This release between risk and information loss"
+    return picture("map", title, said, size, parts)
 
 
 def _column(number: int, column: Distribution) -> dict[str, Any]:

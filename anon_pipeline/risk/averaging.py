@@ -11,37 +11,9 @@ from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb import laplace_law
 from anon_pipeline.perturb.mechanisms import Noise, clamped, pmf, radius
 from anon_pipeline.risk.histograms import class_histograms
-from anon_pipeline.risk.linking import LinkingRisk, linking_risk
 
 _ALMOST = 1 - 1e-13  # of the noise of one release
 _MOST = 2**26  # numbers transformed, over all distinct scales
-
-
-def averaging_risk(
-    releases: NDArray[np.float64],
-    own: NDArray[np.integer],
-    originals: NDArray[np.float64],
-    *,
-    labels: NDArray[np.integer],
-) -> LinkingRisk:
-    """Measure how many records are linked by the mean of what several releases say of them.
-
-    Args:
-        releases: (t, r, p) values released of the same r records, t ≥ 1 times, in grid units.
-        own: (r,) index of each record in ``originals``.
-        originals: (n, p) original values, in grid units.
-        labels: (n,) class of each original, 0 … m−1, the same in all releases; −1 for a record of no class.
-    Returns:
-        As `linking_risk` of the mean. Sums are compared with t times the originals, so that no rounding of
-        the mean makes or breaks a tie.
-    Raises:
-        ValueError: no release, and what `linking_risk` refuses.
-    Source:
-        [KE V-B], of the mean; composition: METHODS 5.
-    """
-    if len(releases) == 0:
-        raise ValueError("releases must be at least one, got none. There is nothing to average.")
-    return linking_risk(releases.sum(axis=0), own, originals * len(releases), labels=labels)
 
 
 def expected_averaging_risk(

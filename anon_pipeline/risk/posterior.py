@@ -165,6 +165,7 @@ def _guess(chances, offsets, shape, rounds, found):  # type: ignore[no-untyped-d
     label, starts, tall, wide = shape
     begin = 0
     while begin < len(label):
+        # The rows of the next class, and the chance that each came from each original.
         end = begin
         while end < len(label) and label[end] == label[begin]:
             end += 1
@@ -173,6 +174,7 @@ def _guess(chances, offsets, shape, rounds, found):  # type: ignore[no-untyped-d
         part = chances[offsets[begin] : offsets[end]].reshape(end - begin, width)
         own = _balance(part, tall[begin:end], wide[first : first + width], rounds)
         for i in range(end - begin):
+            # The greatest chance, of a value and of one record; of nearly equal ones the first is guessed.
             most, one = 0.0, 0.0
             for k in range(width):
                 most = max(most, part[i, k] * own[k] * wide[first + k])
@@ -189,11 +191,13 @@ def _guess(chances, offsets, shape, rounds, found):  # type: ignore[no-untyped-d
 def _balance(part, tall, wide, rounds):  # type: ignore[no-untyped-def]
     """Return the factors of the columns by which each original is used once; rows are scaled in place."""
     height, width = part.shape
+    # Scale the rows, so that no sum below underflows.
     for i in range(height):
         most = part[i].max()
         for k in range(width):
             part[i, k] = part[i, k] / most if most > 0 else 1.0  # a value that this law never releases
     own, change = np.ones(width), 1.0
+    # Scale rows and columns in turn until each original is used once.
     for _ in range(rounds):
         sums = np.zeros(width)
         for i in range(height):

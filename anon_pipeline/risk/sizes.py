@@ -20,17 +20,6 @@ class SizeRisk:
     prosecutor: float
     marketer: float
 
-    @property
-    def prosecutor_mean(self) -> float:
-        """The chance 1/m averaged over the released records: Σ m·(1/m) over the records is ``marketer``."""
-        return self.marketer
-
-
-def _checked(sizes: NDArray[np.integer]) -> NDArray[np.int64]:
-    if len(sizes) == 0 or int(sizes.min()) < 1:
-        raise ValueError("sizes must hold at least one class of at least one record. No risk is defined.")
-    return np.asarray(sizes, np.int64)
-
 
 def size_risk(sizes: NDArray[np.integer]) -> SizeRisk:
     """Compute prosecutor and marketer risk.
@@ -47,23 +36,9 @@ def size_risk(sizes: NDArray[np.integer]) -> SizeRisk:
     >>> size_risk(np.array([2, 6]))
     SizeRisk(prosecutor=0.5, marketer=0.25)
     """
-    sizes = _checked(sizes)
-    return SizeRisk(1 / int(sizes.min()), len(sizes) / int(sizes.sum()))
-
-
-def records_at_risk(sizes: NDArray[np.integer], *, threshold: float) -> int:
-    """Count the records whose prosecutor risk 1/m is above a threshold.
-
-    Args:
-        sizes: (m,) released records of each class, each ≥ 1.
-        threshold: risk that is still accepted, in [0, 1].
-    Returns:
-        Records in classes with 1/m > threshold.
-    Raises:
-        ValueError: no class, or an empty one.
-    """
-    sizes = _checked(sizes)
-    return int(sizes[1 / sizes > threshold].sum())
+    if len(sizes) == 0 or int(sizes.min()) < 1:
+        raise ValueError("sizes must hold at least one class of at least one record. No risk is defined.")
+    return SizeRisk(1 / int(sizes.min()), len(sizes) / int(sizes.sum(dtype=np.int64)))
 
 
 def suppression(released: int, n: int) -> float:

@@ -157,21 +157,25 @@ def _thin(centre, counts, starts, reach, k):  # type: ignore[no-untyped-def]
     lows, highs = np.empty(2 * len(centre), np.int64), np.empty(2 * len(centre), np.int64)
     bounds, used = np.zeros(m + 1, np.int64), 0
     for label in range(m):
+        # `within` originals count at the output `at`; the next end of one is the next change.
         enter = leave = starts[label]
         end, within, at = starts[label + 1], 0, np.int64(0)
         began = used
         while leave < end:
             before, thin = at, 0 < within < k
+            # Go to the next change: where an original begins to count, or where one ends.
             if enter < end and centre[enter] - reach[label] <= centre[leave] + reach[label] + 1:
                 at = centre[enter] - reach[label]
             else:
                 at = centre[leave] + reach[label] + 1
+            # Since the last change the outputs had too few originals: a new interval, or more of the last.
             if thin and at > before:
                 if used > began and highs[used - 1] == before - 1:
                     highs[used - 1] = at - 1
                 else:
                     lows[used], highs[used] = before, at - 1
                     used += 1
+            # Count the originals that begin or end here.
             while enter < end and centre[enter] - reach[label] == at:
                 within += counts[enter]
                 enter += 1
@@ -245,7 +249,9 @@ def _kept(lost, counts, starts, most_lost, work):  # type: ignore[no-untyped-def
             mean += counts[i] * lost[i]
         if most < 0:
             continue
+        # A bound on the chance that more are lost than may be.
         beyond = _chernoff(mean, most + 1.0) if most + 1 > mean else 1.0
+        # Nearly never too many, nearly always, too much work to be exact, or exact by the shorter sum.
         if most >= size or size * beyond < _NOTHING:
             kept[label] = size - mean
         elif most < mean and size * _chernoff(mean, float(most)) < _NOTHING:

@@ -8,6 +8,8 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,42 @@ def cache(tmp_path: Path) -> Any:
 
 def codes(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.nbc"))
+
+
+@pytest.mark.parametrize("turns", sorted(set(itertools.permutations("aaabbb"))), ids="".join)
+def test_two_that_save_in_turns_never_mix_up_their_code(
+    cache: Any, turns: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes save two signatures; each of their three steps comes in every possible order.
+
+    numba's own class mixes them up where both choose a number before either has written its code.
+    """
+    left, turn = list(turns), threading.Condition()
+
+    def in_turn(name: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            with turn:
+                assert turn.wait_for(lambda: left[0] == name, timeout=60)
+                found = step(*given)
+                left.pop(0)
+                turn.notify_all()
+            return found
+
+        return run
+
+    threads = []
+    for name in "ab":
+        own = cache()
+        for step in STEPS:
+            monkeypatch.setattr(own, step, in_turn(name, getattr(own, step)))
+        threads.append(threading.Thread(target=own.save, args=(name, f"code of {name}"), daemon=True))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert left == []
+    for key in "ab":
+        assert cache().load(key) in {None, f"code of {key}"}
 
 
 @pytest.mark.parametrize("step", STEPS)

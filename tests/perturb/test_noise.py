@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,20 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.perturb.budget import split_epsilon
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, to_grid
 from anon_pipeline.perturb.laplace_law import cdf, mean_absolute, pmf
 from anon_pipeline.perturb.mechanisms import Noise
-from anon_pipeline.perturb.noise import add_noise, class_diameters, drawing, perturb
+from anon_pipeline.perturb.noise import Perturbed, add_noise, class_diameters, drawing
+
+
+def perturb(
+    values: np.ndarray, classes: EquivalenceClasses, *, epsilons: list[Fraction], **given: Any
+) -> Perturbed:
+    """Add noise of the default mechanism; the columns' shares of ε."""
+    return add_noise(values, classes, noises=[Noise(DEFAULT_MECHANISM, own) for own in epsilons], **given)
 
 
 def classes_of(labels: list[int]) -> EquivalenceClasses:

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken
-from anon_pipeline.recode.fulldomain.partition import node_classes
 from anon_pipeline.recode.task import Constraints, Task
-from anon_pipeline.recode.tuples import DistinctTuples
+from anon_pipeline.recode.tuples import DistinctTuples, node_classes
 
 _MOST_SUBSETS = 4096
 """Sets of columns that are tried; beyond them the set of all columns alone."""

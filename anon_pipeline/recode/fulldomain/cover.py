@@ -9,43 +9,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.compiled import kernel
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.fulldomain.cover_kernels import NOT_ABOVE, NOT_BELOW, WIDTH, promises
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.loss import information
 
-_BIT = 2.0**30  # of `information`
-_STEP = 0.6  # bits by which a wholly wrong guess moves the threshold
+_BIT: Final = 2.0**30  # of `information`
+_STEP: Final = 0.6  # bits by which a wholly wrong guess moves the threshold
+_WIDTH: Final = 3.0  # bits between a guess of no and of yes
+_SOON: Final = 1e9  # promise of a node that probably wins
+
+NOT_BELOW: Final = 1
+"""Mark of a node: counting it does not rule out what is below."""
+
+NOT_ABOVE: Final = 2
+"""Mark of a node: counting it does not rule out what is above."""
 
 
-@dataclass(slots=True, eq=False)
-class Cover:
-    """The nodes of a lattice by what counting them promises.
+class Guess(NamedTuple):
+    """What foretells whether counting a node rules out others.
 
-    nodes: the lattice; ``shape``: (q,) levels of each attribute, and (q,) distance of its successor.
-    cells: whether the loss adds up cells, so that counts say nothing about nodes above.
-    telling: (2, N) bits by which records differ: one that foretells k, and one that foretells the loss.
-    known: (N,) bit 1: not to rule out what is below; bit 2: nor what is above.
+    bits: (2, N) bits by which records differ: those that foretell k, and those that foretell the loss.
+    marks: (N,) NOT_BELOW, NOT_ABOVE, both or none.
     thresholds: (2,) bits at which ruling out what is below, and above, is as likely as not.
-    values, queue: (≥ size,) promises and nodes, as a heap whose greatest is first.
-    size: of the heap; ``left``: open nodes when it was filled; ``since``: counts after that.
+    cells: whether the loss adds up cells, so that counts say nothing about nodes above.
     """
 
-    nodes: Lattice
-    shape: tuple[NDArray[np.int64], NDArray[np.int64]]
-    cells: bool
-    telling: NDArray[np.float32] = field(repr=False)
-    known: NDArray[np.uint8] = field(repr=False)
+    bits: NDArray[np.float32]
+    marks: NDArray[np.uint8]
     thresholds: NDArray[np.float64]
-    values: NDArray[np.float32] = field(repr=False)
-    queue: NDArray[np.int32] = field(repr=False)
-    size: int = 0
-    left: int = 0
-    since: int = 0
+    cells: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cover:
+    """The nodes of a lattice by what counting them promises; the guess learns from every count."""
+
+    nodes: Lattice
+    guess: Guess = field(repr=False)
 
 
 def _bits(hierarchy: Hierarchy, leaves: NDArray[np.int64]) -> tuple[list[float], list[float]]:
@@ -71,70 +77,117 @@ def cover(
         leaves: q times (D,) records of each leaf.
         cells: whether the loss adds up cells.
     """
-    telling = np.zeros((2, *nodes.shape), np.float32)
+    bits = np.zeros((2, *nodes.shape), np.float32)
     for attribute, (hierarchy, own) in enumerate(zip(hierarchies, leaves, strict=True)):
         entropies, widths = (np.array(bits, np.float32) for bits in _bits(hierarchy, own))
-        telling[0] += along(nodes, attribute, entropies + widths)
-        telling[1] += along(nodes, attribute, entropies)
-    flat = telling.reshape(2, -1)
-    return Cover(
-        nodes=nodes,
-        shape=(np.array(nodes.shape, np.int64), np.array(nodes.steps, np.int64)),
-        cells=cells,
-        telling=flat,
-        known=np.zeros(nodes.size, np.uint8),
-        thresholds=np.array([flat[0].mean(), flat[1].mean()], np.float64),
-        values=np.zeros(0, np.float32),
-        queue=np.zeros(0, np.int32),
-    )
+        bits[0] += along(nodes, attribute, entropies + widths)
+        bits[1] += along(nodes, attribute, entropies)
+    flat = bits.reshape(2, -1)
+    thresholds = np.array([flat[0].mean(), flat[1].mean()], np.float64)
+    return Cover(nodes, Guess(flat, np.zeros(nodes.size, np.uint8), thresholds, cells))
 
 
 def _covers(cover: Cover, opened: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Count the open nodes at and below, and at and above, every node."""
     below = opened.reshape(cover.nodes.shape).astype(np.int32)
-    above = below if cover.cells else below.copy()
+    above = below if cover.guess.cells else below.copy()
     for axis in range(below.ndim):
         np.cumsum(below, axis, out=below)
-        if not cover.cells:
+        if not cover.guess.cells:
             backward = np.flip(above, axis)
             np.cumsum(backward, axis, out=backward)
     return below.reshape(-1), above.reshape(-1)
 
 
-def refill(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> None:
-    """Look at all promises again; ``floors`` (N,)."""
+def promises(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> NDArray[np.float32]:
+    """Say what counting each node promises, (N,): 0 where it says nothing about any open node.
+
+    Args:
+        cover: the lattice.
+        floors: (N,) what no node's loss falls below.
+        ceiling: nodes with a floor above it are closed.
+    """
     opened = floors <= ceiling
-    values = np.empty(len(floors), np.float32)
-    guess = (cover.telling, cover.known, cover.thresholds, cover.cells)
-    promises(values, _covers(cover, opened), opened, guess)
-    some = np.flatnonzero(values > 0)
-    queue = some[np.argsort(-values[some], kind="stable")]
-    cover.queue, cover.values, cover.size = queue.astype(np.int32), values[queue], len(queue)
-    cover.left, cover.since = int(np.count_nonzero(opened)), 0
+    found = np.empty(len(floors), np.float32)
+    _promise_all(found, _covers(cover, opened), opened, cover.guess)
+    return found
 
 
 def learn(cover: Cover, index: int, *, below: bool, above: bool) -> None:
     """Learn from a count whether it ruled out what is below, and above."""
+    bits, thresholds = cover.guess.bits, cover.guess.thresholds
     for side, (outcome, sign) in enumerate(zip((below, above), (1.0, -1.0), strict=True)):
-        apart = sign * (float(cover.telling[side, index]) - float(cover.thresholds[side]))
-        guessed = min(1.0, max(0.0, 0.5 + apart / WIDTH))
-        cover.thresholds[side] -= sign * _STEP * (outcome - guessed)
+        apart = sign * (float(bits[side, index]) - float(thresholds[side]))
+        guessed = min(1.0, max(0.0, 0.5 + apart / _WIDTH))
+        thresholds[side] -= sign * _STEP * (outcome - guessed)
     note(cover, index, below=below, above=above)
-    cover.since += 1
 
 
 def note(cover: Cover, index: int, *, below: bool, above: bool) -> None:
     """Note that nodes above one that rules out nothing below will not either, and those below it likewise."""
     if below and above:
         return
-    levels, known = cover.nodes.levels(index), cover.known.reshape(cover.nodes.shape)
+    levels, marks = cover.nodes.levels(index), cover.guess.marks.reshape(cover.nodes.shape)
     if not below:
-        known[cover.nodes.up(levels)] |= NOT_BELOW
+        marks[cover.nodes.up(levels)] |= NOT_BELOW
     if not above:
-        known[cover.nodes.down(levels)] |= NOT_ABOVE
+        marks[cover.nodes.down(levels)] |= NOT_ABOVE
 
 
-def likely(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> int:
-    """Return the open node that tells most apart of those that likely rule out nothing below; −1 if none."""
-    some = np.flatnonzero((floors <= ceiling) & (cover.telling[0] < cover.thresholds[0]))
-    return int(some[np.argmax(cover.telling[1][some])]) if len(some) else -1
+def likely(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> int | None:
+    """Return the open node that tells most apart of those that likely rule out nothing below."""
+    bits = cover.guess.bits
+    some = np.flatnonzero((floors <= ceiling) & (bits[0] < cover.guess.thresholds[0]))
+    return int(some[np.argmax(bits[1][some])]) if len(some) else None
+
+
+@kernel
+def promise(
+    node: int,
+    below: int,
+    above: int,
+    is_open: bool,
+    guess: Guess,
+) -> float:
+    """Say how many open nodes counting a node closes, as a guess; soon if it probably wins.
+
+    Args:
+        node: flat index.
+        below: open nodes at and below it; ``above``: at and above it.
+        is_open: whether it is open itself.
+        guess: of the lattice.
+    """
+    bits, thresholds = guess.bits, guess.thresholds
+    # How likely the count rules out what is below, and what is above: a ramp around the threshold.
+    rules_below, rules_above = 0.0, 0.0
+    if guess.marks[node] & NOT_BELOW == 0:
+        rules_below = min(1.0, max(0.0, 0.5 + (bits[0, node] - thresholds[0]) / _WIDTH))
+    if not guess.cells and guess.marks[node] & NOT_ABOVE == 0:
+        rules_above = min(1.0, max(0.0, 0.5 + (thresholds[1] - bits[1, node]) / _WIDTH))
+    found = rules_below * below + rules_above * above
+    # An open node closes itself; one that probably keeps k lowers the ceiling, so it goes first.
+    if is_open:
+        found += 1.0
+        if guess.cells and rules_below < 0.5:
+            found += _SOON
+    return found
+
+
+@kernel
+def _promise_all(
+    values: NDArray[np.float32],
+    covers: tuple[NDArray[np.int32], NDArray[np.int32]],
+    opened: NDArray[np.bool_],
+    guess: Guess,
+) -> None:
+    """Write the promise of every node.
+
+    Args:
+        values: (N,) out.
+        covers: (N,) open nodes at and below each, (N,) at and above each.
+        opened: (N,) whether a node is open.
+        guess: as in `promise`.
+    """
+    below, above = covers
+    for node in range(len(values)):
+        values[node] = promise(node, below[node], above[node], opened[node], guess)

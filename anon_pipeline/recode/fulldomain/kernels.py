@@ -42,21 +42,25 @@ def _roll_up_one(below, changes, slots, out, part):  # type: ignore[no-untyped-d
     table, used = slots
     own, records, labels = out[0][0], out[1], out[2]
     begin, end, found = part
+    # Slots are chosen by the highest bits of the mixed key.
     bits = 0
     while (1 << bits) < used:
         bits += 1
     mask, down, labelled = np.uint64(used - 1), np.uint64(64 - bits), len(labels) > 0
     for row in range(begin, end):
+        # Write the new codes of the attributes that change into the key.
         key = keys[row]
         for change in range(fields.shape[0]):
             shift = fields[change, 1]
             old = (key >> shift) & fields[change, 2]
             key += (codes[fields[change, 3] + old] - old) << shift
+        # Probe from its slot on until the key or a free slot is found.
         slot = (np.uint64(key) * _MIX) >> down
         label = np.int64(table[slot])
         while label >= 0 and own[label] != key:
             slot = (slot + np.uint64(1)) & mask
             label = np.int64(table[slot])
+        # Add the records to the class, which begins here if the slot was free.
         new = label < 0
         label = found if new else label
         table[slot] = label
@@ -101,15 +105,18 @@ def roll_up(
     if keys.shape[0] == 1:
         return _roll_up_one(below, changes, slots, out, part)
     for row in range(begin, end):
+        # Copy the key behind those found so far, and write the new codes into it.
         for word in range(keys.shape[0]):
             own[word, found] = keys[word, row]
         for change in range(fields.shape[0]):
             word, shift, bits = fields[change, 0], fields[change, 1], fields[change, 2]
             old = (own[word, found] >> shift) & bits
             own[word, found] += (codes[fields[change, 3] + old] - old) << shift
+        # Probe from its slot on until the key or a free slot is found.
         slot = _slot(own, found, mask)
         while table[slot] >= 0 and not _same(own, np.int64(table[slot]), found):
             slot = (slot + np.uint64(1)) & mask
+        # A free slot: the copy stays, and a class begins.
         label = np.int64(table[slot])
         if label < 0:
             label = np.int64(found)
@@ -174,28 +181,3 @@ def price(
                 total += sizes[group] * cost[start + ((keys[word, group] >> shift) & bits)]
         sums[place] = total
     return sums
-
-
-@kernel
-def cheapest(levels: NDArray[np.int64], rows: NDArray[np.int64], node: NDArray[np.int64]) -> int:
-    """Find the smallest of the tables that lie at or below a node.
-
-    Args:
-        levels: (c, q) of each table's node.
-        rows: (c,) classes of each table; 0 where there is none.
-        node: (q,) levels.
-    Returns:
-        Its place; the first of several; the first table lies below every node.
-    """
-    best = 0
-    for place in range(1, len(rows)):
-        if rows[place] == 0 or rows[place] >= rows[best]:
-            continue
-        fits = True
-        for attribute in range(len(node)):
-            if levels[place, attribute] > node[attribute]:
-                fits = False
-                break
-        if fits:
-            best = place
-    return best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,18 @@ class Lattice:
         for attribute, height in enumerate(self.shape):
             total += along(self, attribute, np.arange(height))
         return total
+
+
+class Axes(NamedTuple):
+    """A lattice for kernels: (q,) levels of each attribute, (q,) distance of a node's successor along it."""
+
+    heights: NDArray[np.int64]
+    steps: NDArray[np.int64]
+
+
+def axes_of(nodes: Lattice) -> Axes:
+    """Lay out a lattice for kernels."""
+    return Axes(np.array(nodes.shape, np.int64), np.array(nodes.steps, np.int64))
 
 
 def along(nodes: Lattice, attribute: int, values: NDArray[Any]) -> NDArray[Any]:

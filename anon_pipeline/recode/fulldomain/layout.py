@@ -11,63 +11,14 @@ from numpy.typing import NDArray
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.constraints import rules_of
-from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout, cube_layout
-from anon_pipeline.recode.fulldomain.cubes import Cube
+from anon_pipeline.recode.fulldomain.fast.shortcuts import Shortcuts, shortcuts
+from anon_pipeline.recode.fulldomain.node_table import Histograms, KeyField, NodeTable
 from anon_pipeline.recode.fulldomain.values import least_distinct
 from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import DistinctTuples
 from anon_pipeline.risk.histograms import class_histograms
 
 _WORD = 62  # bits of a key in one word
-_PLACES = 4096  # tables that are kept, at most
-_BYTES = 2**28
-_RECORDS = 2**31 - 1  # of a cube, at most
-_CELLS = 2**22  # of a cube, at most
-WORK = 16
-"""Cells of a cube that are added up in the time that a class of a table takes."""
-
-Histograms = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeTable:
-    """The m classes of one node.
-
-    levels: (q,).
-    keys: (w, m); the code of each attribute in bits of its own.
-    sizes: (m,) records.
-    histograms: (m·a + 1,) where the values of a class and column begin; (d,) values, ascending; (d,) records
-        of each. The a columns are those with limits, and the target last.
-    """
-
-    levels: tuple[int, ...]
-    keys: NDArray[np.int64] = field(repr=False)
-    sizes: NDArray[np.int64] = field(repr=False)
-    histograms: Histograms | None = field(repr=False)
-
-    @property
-    def bytes(self) -> int:
-        """Size in memory."""
-        arrays = (self.keys, self.sizes, *(self.histograms or ()))
-        return sum(array.nbytes for array in arrays)
-
-
-@dataclass(slots=True, eq=False)
-class Made:
-    """The tables that are kept: the first is the whole table and stays.
-
-    levels: (c, q); work: (c,) of reading a table once, in cells of a cube, 0 where there is none; used: (c,)
-        when it was last.
-    tables: by place; ``free``: places; ``bytes``: of all; ``clock``: of ``used``.
-    """
-
-    levels: NDArray[np.int64]
-    work: NDArray[np.int64]
-    used: NDArray[np.int64]
-    tables: dict[int, NodeTable | Cube]
-    free: list[int]
-    bytes: int = 0
-    clock: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,52 +60,49 @@ def _scratch(whole: NodeTable) -> Scratch:
 class NodeTables:
     """One table and its hierarchies, ready for the kernels.
 
-    fields: (q, 3) word, shift and mask of each attribute in a key.
-    codes: (x,) code on a level above of each code on a level: all pairs of levels, end to end.
-    changes: q × h × h where the codes from one level to another begin.
-    widths: q × h codes that occur on a level.
-    cost: (y,) of a released cell of each code: all levels, end to end.
-    prices: q × h where a level's costs begin, and its cost where all of its codes cost the same (else None).
-    rules, least: what a class must keep; distinct values it needs.
+    whole: the ungeneralized table.
+    key_fields: (q,) where each attribute is in a key.
+    codes_above: (x,) code on a level above of each code on a level: all pairs of levels, end to end.
+    codes_begin: q × h × h where the codes from one level to another begin.
+    cell_costs: (y,) of a released cell of each code: all levels, end to end.
+    level_costs: q × h where a level's costs begin, and its cost where all codes cost the same (else None).
+    rules: what a class must keep.
+    least_distinct: (a,) distinct values that a class needs.
     limit: records that may be suppressed, fewer than all of the ``records``.
     columns: a, of the histograms; ``labelled``: whether the last one is the target.
     scratch: used again for every node.
-    made: tables that are kept; ``most_bytes``: of them.
-    cubes: their layout; ``cubed``: whether there are any: not where sensitive values or the target are asked.
+    shortcuts: to count faster; None where every node is counted from the whole table.
     """
 
-    fields: tuple[tuple[int, int, int], ...]
-    codes: NDArray[np.int64] = field(repr=False)
-    changes: tuple[tuple[tuple[int, ...], ...], ...] = field(repr=False)
-    widths: tuple[tuple[int, ...], ...]
-    cost: NDArray[np.int64] = field(repr=False)
-    prices: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
+    whole: NodeTable = field(repr=False)
+    key_fields: tuple[KeyField, ...]
+    codes_above: NDArray[np.int64] = field(repr=False)
+    codes_begin: tuple[tuple[tuple[int, ...], ...], ...] = field(repr=False)
+    cell_costs: NDArray[np.int64] = field(repr=False)
+    level_costs: tuple[tuple[tuple[int, int | None], ...], ...] = field(repr=False)
     rules: Rules = field(repr=False)
-    least: NDArray[np.int64]
+    least_distinct: NDArray[np.int64]
     limit: int
     records: int
     columns: int
     labelled: bool
     scratch: Scratch = field(repr=False)
-    made: Made = field(repr=False)
-    most_bytes: int
-    cubes: CubeLayout = field(repr=False)
-    cubed: bool
+    shortcuts: Shortcuts | None = field(repr=False)
 
 
-def _fields(hierarchies: Sequence[Hierarchy], word_bits: int) -> tuple[tuple[tuple[int, int, int], ...], int]:
-    """Give each attribute bits of its own: word, shift, mask, (q, 3); and the number of words."""
+def _key_fields(hierarchies: Sequence[Hierarchy], word_bits: int) -> tuple[tuple[KeyField, ...], int]:
+    """Give each attribute bits of its own, (q,); and the number of words."""
     places, word, used = [], 0, 0
     for hierarchy in hierarchies:
         bits = (hierarchy.leaves - 1).bit_length()
         if used + bits > word_bits and used:
             word, used = word + 1, 0
-        places.append((word, used, (1 << bits) - 1))
+        places.append(KeyField(word, used, (1 << bits) - 1))
         used += bits
     return tuple(places), word + 1
 
 
-def _changes(
+def _codes_above(
     hierarchies: Sequence[Hierarchy],
 ) -> tuple[NDArray[np.int64], tuple[tuple[tuple[int, ...], ...], ...]]:
     """Lay out the code on each level above of each code on each level."""
@@ -175,7 +123,7 @@ def _changes(
     return np.concatenate(flat), tuple(starts)
 
 
-def _prices(
+def _level_costs(
     costs: Sequence[Sequence[NDArray[np.int64]]],
 ) -> tuple[NDArray[np.int64], tuple[tuple[tuple[int, int | None], ...], ...]]:
     """Lay out the costs, and say which levels cost the same for every cell."""
@@ -207,9 +155,9 @@ def _histograms(task: Task, table: DistinctTuples) -> Histograms | None:
     return starts, values, counts
 
 
-def _whole(task: Task, table: DistinctTuples) -> tuple[NodeTable, tuple[tuple[int, int, int], ...]]:
+def _whole(task: Task, table: DistinctTuples) -> tuple[NodeTable, tuple[KeyField, ...]]:
     """Lay out the ungeneralized table, and say where each attribute is in its keys."""
-    fields, words = _fields(task.hierarchies, _WORD)
+    fields, words = _key_fields(task.hierarchies, _WORD)
     t, q = table.tuples.shape
     keys = np.zeros((words, t), np.int64)
     for attribute, (word, shift, _) in enumerate(fields):
@@ -217,16 +165,8 @@ def _whole(task: Task, table: DistinctTuples) -> tuple[NodeTable, tuple[tuple[in
     return NodeTable((0,) * q, keys, table.counts, _histograms(task, table)), fields
 
 
-def _made(whole: NodeTable) -> Made:
-    """Keep the whole table, and make places for more."""
-    levels = np.zeros((_PLACES, len(whole.levels)), np.int64)
-    work, used = np.zeros(_PLACES, np.int64), np.zeros(_PLACES, np.int64)
-    work[0] = len(whole.sizes) * WORK
-    return Made(levels, work, used, {0: whole}, list(range(_PLACES - 1, 0, -1)))
-
-
 def node_tables(
-    task: Task, table: DistinctTuples, costs: Sequence[Sequence[NDArray[np.int64]]]
+    task: Task, table: DistinctTuples, costs: Sequence[Sequence[NDArray[np.int64]]], *, fast: bool = True
 ) -> NodeTables:
     """Lay out a table for `nodes.count_node`.
 
@@ -234,32 +174,27 @@ def node_tables(
         task: its hierarchies, constraints, target.
         table: its records.
         costs: of `cell_costs`, by attribute.
+        fast: whether to keep tables and to use cubes; the counts are the same.
     """
-    whole, fields = _whole(task, table)
-    present = [np.flatnonzero(np.bincount(own)) for own in table.tuples.T]
-    codes, changes = _changes(task.hierarchies)
-    cost, prices = _prices(costs)
+    whole, key_fields = _whole(task, table)
+    leaves = [np.flatnonzero(np.bincount(own)) for own in table.tuples.T]
+    codes_above, codes_begin = _codes_above(task.hierarchies)
+    costs_of_cells, costs_of_levels = _level_costs(costs)
     rules = rules_of(task.constraints)
     labelled = task.loss == "classification" and task.target is not None
     return NodeTables(
-        fields=fields,
-        codes=codes,
-        changes=changes,
-        widths=tuple(
-            tuple(int(np.count_nonzero(np.diff(lookup[own]))) + 1 for lookup in hierarchy.lookups)
-            for hierarchy, own in zip(task.hierarchies, present, strict=True)
-        ),
-        cost=cost,
-        prices=prices,
+        whole=whole,
+        key_fields=key_fields,
+        codes_above=codes_above,
+        codes_begin=codes_begin,
+        cell_costs=costs_of_cells,
+        level_costs=costs_of_levels,
         rules=rules,
-        least=least_distinct(rules),
+        least_distinct=least_distinct(rules),
         limit=min(task.constraints.max_suppressed, table.records - 1),
         records=table.records,
         columns=len(task.constraints.sensitive) + labelled,
         labelled=labelled,
         scratch=_scratch(whole),
-        made=_made(whole),
-        most_bytes=_BYTES,
-        cubes=cube_layout(task.hierarchies, present, costs, cells=min(_CELLS, WORK * len(table.counts))),
-        cubed=whole.histograms is None and table.records <= _RECORDS,
+        shortcuts=shortcuts(whole, task.hierarchies, leaves, costs) if fast else None,
     )

@@ -2,81 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anon_pipeline.recode.fulldomain.bounds import NOTHING, most_lasting, rule_out
-from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, note, refill
-from anon_pipeline.recode.fulldomain.cover_kernels import next_node
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere, tell
-from anon_pipeline.recode.fulldomain.sweep import Sweep, is_worthwhile, standing, sweep, swept
-from anon_pipeline.recode.loss import CLASS_LOSSES, Kept
+from anon_pipeline.recode.fulldomain.cover import Cover, cover, likely
+from anon_pipeline.recode.fulldomain.fast.order import queued
+from anon_pipeline.recode.fulldomain.scan import Scan
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere
 
-_PROBES = 12  # counts without a better node until probing ends
-_REFILL = 32  # counts until all promises are looked at again; each time twice as many
+_PROBES: Final = 12  # counts without a better node until probing ends
 
 
-class _Scan:
-    """The floors of a search, and the best node that it has met.
-
-    floors: in the lattice's shape; what no node's loss falls below, as far as is known; nothing for a node
-        that was counted. ``flat`` is the same, (N,).
-    raised: floors of what is below, and above, each node that was counted.
-    best: None while no node keeps the constraints.
-    """
-
-    __slots__ = ("best", "flat", "floors", "raised", "search")
-
-    def __init__(self, search: Search) -> None:
-        self.search = search
-        self.floors: NDArray[Any] = search.bounds.alone.copy()
-        self.flat = self.floors.reshape(-1)
-        self.raised: dict[int, tuple[int, int]] = {}
-        self.best: NodeScore | None = None
-
-    @property
-    def ceiling(self) -> int:
-        """A node with a floor above this cannot win."""
-        return NOTHING - 1 if self.best is None else self.search.bounds.of(self.best.score)
-
-    def look(self, index: int) -> bool:
-        """Count a node and draw the conclusions; tell whether it keeps the constraints."""
-        search = self.search
-        found = count(search, index)
-        if index not in self.raised:
-            self.raised[index] = rule_out(
-                search.bounds, self.floors, search.nodes, index, found, limit=search.limit
-            )
-            self.flat[index] = NOTHING
-        own = search.seen[index]
-        if own.suppressed > search.limit:
-            return False
-        if self.best is None or own < self.best:
-            self.best = own
-        return True
-
-    def learn(self, known: Cover, index: int) -> None:
-        """Tell whether a count ruled out all that is below, and above."""
-        below, above = self.raised[index]
-        learn(known, index, below=below > self.ceiling, above=above > self.ceiling)
-
-    def relearn(self, known: Cover) -> None:
-        """Judge every count again by the best node known by now."""
-        known.known[:] = 0
-        for index, (below, above) in self.raised.items():
-            note(known, index, below=below > self.ceiling, above=above > self.ceiling)
-
-
-def _laid_out(search: Search) -> Sweep | None:
-    """Lay out the lattice for walking over it, where what classes are worth is all that is asked."""
-    if not search.tables.cubed or search.units.name not in CLASS_LOSSES or not search.nodes.shape:
-        return None
-    return sweep(search.nodes, search.tables.cubes, classes=len(search.table.counts))
-
-
-def _climb(scan: _Scan) -> None:
+def _climb(scan: Scan) -> None:
     """Find a good node quickly: up the steps that cost least, then down while the loss falls."""
     search = scan.search
     costs, chain = search.bounds.alone.reshape(-1), [0]
@@ -100,12 +39,12 @@ def _climb(scan: _Scan) -> None:
                 scan.look(node)
 
 
-def _probe(scan: _Scan, known: Cover) -> None:
+def _probe(scan: Scan, known: Cover) -> None:
     """Improve the best node: count those that probably keep k and tell most apart, while that helps."""
     without = 0
     while without < _PROBES:
         index = likely(known, scan.flat, scan.ceiling)
-        if index < 0:
+        if index is None:
             return
         before = scan.best
         scan.look(index)
@@ -113,56 +52,18 @@ def _probe(scan: _Scan, known: Cover) -> None:
         without = without + 1 if scan.best == before else 0
 
 
-def _sweep(scan: _Scan, own: Sweep, stands: NDArray[np.uint8]) -> None:
-    """Count the nodes that stand to be swept, and look at those that are better than the best so far."""
-    search, bounds = scan.search, scan.search.bounds
-    before = stands > 0
-    search.told.left = int(np.count_nonzero(before))
-    for rows in swept(
-        own, search.tables, stands, lambda: most_lasting(bounds, scan.ceiling, limit=search.limit)
-    ):
-        search.told.swept += len(rows)
-        search.told.left -= len(rows)
-        for node, small, kept, squares in rows[rows[:, 1] <= search.limit].tolist():
-            score, total = search.units.score(Kept(small, kept, squares)), sum(search.nodes.levels(node))
-            if scan.best is None or NodeScore(score, small, total, node) < scan.best:
-                scan.look(node)
-        tell(search)
-    scan.flat[before & (stands == 0)] = NOTHING
+def by_promise(scan: Scan, known: Cover) -> Iterator[int]:
+    """Give the node that promises to close most open nodes, again and again, until none is open.
 
-
-def _cover(scan: _Scan) -> None:
-    """Count the nodes that promise most until none is left that may win."""
-    search, due = scan.search, 0
-    own = _laid_out(search)
-    known = cover(search.nodes, search.task.hierarchies, search.leaves, cells=search.bounds.cells)
-    for index in scan.raised:
-        scan.learn(known, index)
-    judged = scan.best
-    if not known.cells:
-        _probe(scan, known)
-    guess = (known.telling, known.known, known.thresholds, known.cells)
+    All promises are looked at again after every count; `fast.order.queued` looks at few.
+    """
     while True:
-        if known.since >= due:
-            if not known.cells and scan.best != judged:
-                scan.relearn(known)
-                judged = scan.best
-            refill(known, scan.flat, scan.ceiling)
-            due = max(_REFILL, 2 * due)
-            if own is not None and known.size:
-                stands = standing(own, scan.flat <= scan.ceiling)
-                if is_worthwhile(own, stands, float(known.values[0])):
-                    _sweep(scan, own, stands)
-                    own, due = None, 0
-                    continue
-        heap = known.values, known.queue, known.size
-        index, known.size = next_node(heap, scan.flat, scan.ceiling, known.shape, guess)
-        if index == -1:
+        promised = scan.promises(known)
+        index = int(np.argmax(promised))
+        if promised[index] <= 0:
             return
-        if index >= 0:
-            search.told.left = max(0, known.left - known.since)
-            scan.look(index)
-            scan.learn(known, index)
+        scan.search.told.left = int(np.count_nonzero(scan.flat <= scan.ceiling))
+        yield index
 
 
 def optimal(search: Search) -> NodeScore:
@@ -182,9 +83,15 @@ def optimal(search: Search) -> NodeScore:
     Source:
         METHODS 4.
     """
-    scan = _Scan(search)
+    scan = Scan(search)
     _climb(scan)
-    _cover(scan)
+    known = cover(search.nodes, search.task.hierarchies, search.leaves, cells=search.bounds.cells)
+    scan.learn_all(known)
+    if not known.guess.cells:
+        _probe(scan, known)
+    for index in by_promise(scan, known) if search.tables.shortcuts is None else queued(scan, known):
+        scan.look(index)
+        scan.learn(known, index)
     if scan.best is None:
         raise nowhere(search)
     return scan.best

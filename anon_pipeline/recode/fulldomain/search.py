@@ -20,7 +20,8 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode.constraints import infeasible
 from anon_pipeline.recode.fulldomain.bounds import Bounds, level_scores, lower_bounds
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
-from anon_pipeline.recode.fulldomain.nodes import NodeCount, NodeTables, count_node, node_tables
+from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
+from anon_pipeline.recode.fulldomain.nodes import NodeCount, count_node
 from anon_pipeline.recode.loss import LossUnits, cell_costs, loss_units
 from anon_pipeline.recode.task import Progress, Task
 from anon_pipeline.recode.tuples import DistinctTuples
@@ -80,12 +81,13 @@ class Search:
     told: _Told = field(default_factory=_Told, repr=False)
 
 
-def prepare_search(task: Task, table: DistinctTuples) -> Search:
+def prepare_search(task: Task, table: DistinctTuples, *, fast: bool = True) -> Search:
     """Lay out a table for the full-domain recoders.
 
     Args:
         task: the question.
         table: its n ≥ k records.
+        fast: whether to use what only saves time (`fulldomain.fast`); the answer is the same.
     Raises:
         InputError: the lattice is too large.
     """
@@ -105,7 +107,7 @@ def prepare_search(task: Task, table: DistinctTuples) -> Search:
         table=table,
         leaves=tuple(counts),
         nodes=nodes,
-        tables=node_tables(task, table, costs),
+        tables=node_tables(task, table, costs, fast=fast),
         units=units,
         bounds=lower_bounds(task, units, nodes, levels, counts),
         limit=min(task.constraints.max_suppressed, table.records - 1),
@@ -191,22 +193,6 @@ def lowest(marked: NDArray[np.bool_]) -> list[int]:
     return [int(index) for index in np.flatnonzero(lowest)]
 
 
-def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
-    """Find all k-minimal nodes: k-anonymous ones that generalize no other k-anonymous node.
-
-    t-closeness and l-diversity are not asked.
-
-    Args:
-        search: a table with n ≥ k.
-    Returns:
-        Levels of each, in lexicographic order.
-    Source:
-        El Emam et al. (2009), OLA: bisect sublattices (here chains), and tag what is above an anonymous node
-        or below one that is not without counting it.
-    """
-    return [search.nodes.levels(index) for index in lowest(_tags(search) == _ENOUGH)]
-
-
 def _upwards(search: Search, open_: NDArray[np.bool_]) -> Iterator[int]:
     """Give the nodes that are still open, lower totals first; whoever closes some is heard at once."""
     flat = open_.reshape(-1)
@@ -228,6 +214,9 @@ def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
         search: a table with n ≥ k.
     Returns:
         Levels of each, in lexicographic order; none if no node keeps the constraints.
+    Source:
+        El Emam et al. (2009), OLA: bisect sublattices (here chains), and tag what is above an anonymous node
+        or below one that is not without counting it.
     """
     anonymous = _tags(search) == _ENOUGH
     if not search.task.constraints.sensitive:

@@ -77,11 +77,13 @@ def merge(
     for group in range(begin, end):
         for column in range(columns):
             entries, at = 0, out_starts[group * columns + column]
+            # Write the values of all members behind each other.
             for member in range(first[group], first[group + 1]):
                 place = order[member] * columns + column
                 for entry in range(starts[place], starts[place + 1]):
                     codes[entries], weights[entries] = values[entry], counts[entry]
                     entries += 1
+            # Those of a single member are sorted and distinct; others are added up.
             if first[group + 1] - first[group] == 1:
                 out_values[at : at + entries] = codes[:entries]
                 out_counts[at : at + entries] = weights[:entries]

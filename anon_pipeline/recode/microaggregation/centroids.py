@@ -153,12 +153,14 @@ def _errors(
     errors = np.zeros(len(labels))
     for record in range(len(labels)):
         label = labels[record]
+        # Numbers; a missing value is 1 from every other, 0 from a missing one.
         for column in range(len(numbers)):
             off = numbers[column, record] - clusters.numbers[label, column]
             if not np.isnan(off):
                 errors[record] += off * off
             elif np.isnan(numbers[column, record]) != np.isnan(clusters.numbers[label, column]):
                 errors[record] += 1.0
+        # Categories: climb from the leaf and from the centroid's concept to where they meet.
         for column in range(len(categories)):
             node, concept, level = (
                 tree.nodes[column] + categories[column, record],

@@ -42,23 +42,6 @@ def cluster_size(n: int, *, k: int, t: float) -> int:
     return size + (n % size) // (n // size)
 
 
-def emd_bounds(n: int, size: int) -> tuple[float, float]:
-    """Return the least and the greatest earth mover's distance of a cluster with a record from each slice.
-
-    Args:
-        n: records, all with different sensitive values.
-        size: records of the cluster, a divisor of n.
-    Source:
-        [DB Propositions 7.1 and 7.2].
-
-    >>> round(emd_bounds(12, 4)[0], 4)
-    0.0606
-    """
-    if n == 1:
-        return 0.0, 0.0
-    return (n + size) * (n - size) / (4 * n * (n - 1) * size), (n - size) / (2 * (n - 1) * size)
-
-
 def slice_sizes(n: int, size: int) -> NDArray[np.int64]:
     """Return the records of each slice: n // size, and what is left in the middle one or two.
 

@@ -67,6 +67,7 @@ def _weigh(tree: Taxonomies, crowds: Crowds, one: int, pool: NDArray[np.int64]) 
         there = labels[other]
         size, apart, far = starts[there + 1] - starts[there], 0.0, 0.0
         for column in range(len(numbers)):
+            # `far`: from one to all of the other cluster, of known sums; `apart`: from one to the other.
             x, y, count = numbers[column, one], numbers[column, other], known[there, column]
             if np.isnan(x):
                 far += count
@@ -79,6 +80,7 @@ def _weigh(tree: Taxonomies, crowds: Crowds, one: int, pool: NDArray[np.int64]) 
             apart += leaf_square(tree, column, leaves[one], leaves[other])
             for place in range(starts[there], starts[there + 1]):
                 far += leaf_square(tree, column, leaves[one], leaves[place])
+        # What each cluster's error grows by when its member goes and the other comes.
         changes[slot] = (toward[slot] - apart - own[one]) / here + (far - apart - own[other]) / size
 
 
@@ -103,6 +105,7 @@ def _best(limits: Limits, crowds: Crowds, scale: Scale, one: int, pool: NDArray[
     )  # fmt: skip
     most, here = scale.t + CLOSE, ranked[starts[labels[one]] : starts[labels[one] + 1]]
     while True:
+        # The record that lowers the error most, of those not refused yet.
         slot, least = -1, -_LEAST
         for candidate in range(len(pool)):
             if changes[candidate] < least:

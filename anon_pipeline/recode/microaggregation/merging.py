@@ -27,6 +27,7 @@ def _judge_some(limits: Limits, clusters: Clusters, begin: int, end: int) -> Non
 @kernel
 def join_nearest(tree: Taxonomies, clusters: Clusters, place: int) -> int:
     """Merge the cluster at a place of ``alive`` with its nearest; the lesser number stays and is returned."""
+    # Find the nearest, of equally near ones that of the least number.
     worst, best, least = clusters.alive[place], -1, np.inf
     for other_place in range(clusters.left[0]):
         other = clusters.alive[other_place]
@@ -40,14 +41,17 @@ def join_nearest(tree: Taxonomies, clusters: Clusters, place: int) -> int:
         if found < least or (found == least and other < clusters.alive[best]):
             best, least = other_place, found
     kept, gone = min(worst, clusters.alive[best]), max(worst, clusters.alive[best])
+    # Put the chain of the members of the one that goes before that of the other.
     record = clusters.heads[gone]
     while clusters.following[record] >= 0:
         record = clusters.following[record]
     clusters.following[record] = clusters.heads[kept]
     clusters.heads[kept] = clusters.heads[gone]
+    # Add up what centroids are made of.
     clusters.sizes[kept] += clusters.sizes[gone]
     clusters.sums[kept] += clusters.sums[gone]
     clusters.known[kept] += clusters.known[gone]
+    # The last one alive takes the place of the one that goes.
     out = best if clusters.alive[best] == gone else place
     clusters.left[0] -= 1
     clusters.alive[out] = clusters.alive[clusters.left[0]]

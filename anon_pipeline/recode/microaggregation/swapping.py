@@ -19,6 +19,8 @@ from anon_pipeline.recode.microaggregation.space import Space, make_work
 _STEP = 3_000_000
 """Sensitive values that one kernel call looks at."""
 
+_QUEUED, _ALIVE, _VERSION, _REFUSED = range(4)  # what `Refined.state` holds
+
 
 class Refined(NamedTuple):
     """The cluster in the making.
@@ -26,9 +28,10 @@ class Refined(NamedTuple):
     places: (k,) positions of its members: by ascending id, until one is exchanged.
     heap, queue: (n,) the other records, nearest on top, as negative distance and position.
     mirror: (n,) negative id at each position, which breaks ties for the least id.
-    state: records in the queue, records that are in no finished cluster, exchanges so far plus 1, different
-    sensitive values refused since the last one.
-    kinds: (n,) which sensitive values a record has, 0 … u−1; refused: (u,) ``state[2]`` when they last were.
+    state: records in the queue, records that are in no finished cluster, version of the members (exchanges so
+        far plus 1), different sensitive values refused by this version.
+    kinds: (n,) which sensitive values a record has, 0 … u−1.
+    refused: (u,) the version that last refused them.
     """
 
     places: NDArray[np.int64]
@@ -43,13 +46,15 @@ class Refined(NamedTuple):
 @kernel
 def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
     """Take the k records nearest to the target; tell whether they miss a limit, and queue the others."""
-    alive, k = made.state[1], len(made.places)
+    alive, k = made.state[_ALIVE], len(made.places)
+    # The k records nearest to the target.
     measure(tree, work, 0, alive)
     nearest(work, 0, alive, k)
     made.places[:] = np.sort(work.places[:k])
     kept, _ = judge(limits, work.ids[made.places])
     if kept:
         return False
+    # All others into the queue, as a heap.
     queued, member = 0, 0
     for place in range(alive):
         if member < k and made.places[member] == place:
@@ -61,9 +66,9 @@ def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
     made.places[:] = made.places[np.argsort(work.ids[made.places])]
     for slot in range(queued // 2 - 1, -1, -1):
         sift(made.heap, made.queue, made.mirror, slot, queued)
-    made.state[0] = queued
-    made.state[2] += 1
-    made.state[3] = 0
+    made.state[_QUEUED] = queued
+    made.state[_VERSION] += 1
+    made.state[_REFUSED] = 0
     return True
 
 
@@ -71,8 +76,8 @@ def _begin(tree: Taxonomies, work: Work, limits: Limits, made: Refined) -> bool:
 def _pop(made: Refined) -> int:
     """Take the nearest record out of the queue."""
     place = made.queue[0]
-    made.state[0] -= 1
-    last = made.state[0]
+    made.state[_QUEUED] -= 1
+    last = made.state[_QUEUED]
     made.heap[0], made.queue[0] = made.heap[last], made.queue[last]
     sift(made.heap, made.queue, made.mirror, 0, last)
     return place
@@ -115,24 +120,26 @@ def _refine(work: Work, limits: Limits, made: Refined, step: int) -> bool:
     members = work.ids[made.places]
     kept, now = judge(limits, members)
     cost = len(members) * len(members) * len(limits.sensitive)
-    while not kept and made.state[0] > 0 and made.state[3] < len(made.refused):
+    while not kept and made.state[_QUEUED] > 0 and made.state[_REFUSED] < len(made.refused):
         if step <= 0:
             return True
         step -= 20
         place = _pop(made)
         kind = made.kinds[work.ids[place]]
-        if made.refused[kind] == made.state[2]:
+        # The same sensitive values would be refused again.
+        if made.refused[kind] == made.state[_VERSION]:
             continue
         step -= cost
+        # Exchange where that lowers the excess most.
         slot, found = _best_exchange(limits, members, work.ids[place])
         if slot >= 0 and found < now:
             made.places[slot], members[slot] = place, work.ids[place]
             kept, now = judge(limits, members)
-            made.state[2] += 1
-            made.state[3] = 0
+            made.state[_VERSION] += 1
+            made.state[_REFUSED] = 0
         else:
-            made.refused[kind] = made.state[2]
-            made.state[3] += 1
+            made.refused[kind] = made.state[_VERSION]
+            made.state[_REFUSED] += 1
     return False
 
 
@@ -177,16 +184,16 @@ def kanon_first(space: Space, rules: Rules, *, k: int) -> NDArray[np.int64]:
         kinds,
         np.full(int(kinds.max(initial=0)) + 1, -1),
     )
-    while made.state[1]:
-        alive = int(made.state[1])
+    while made.state[_ALIVE]:
+        alive = int(made.state[_ALIVE])
         if alive < 2 * k:
-            made.state[1] = take(tree, work, labels, np.arange(alive), alive, found)
+            made.state[_ALIVE] = take(tree, work, labels, np.arange(alive), alive, found)
             break
         (_aim_second if found % 2 else _aim_first)(tree, work, alive)
         if _begin(tree, work, limits, made):
             while _refine(work, limits, made, _STEP):
                 pass
-        made.state[1] = take(tree, work, labels, made.places, alive, found)
-        space.told(n - int(made.state[1]))
+        made.state[_ALIVE] = take(tree, work, labels, made.places, alive, found)
+        space.told(n - int(made.state[_ALIVE]))
         found += 1
     return labels

@@ -10,6 +10,8 @@ from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.mondrian.state import Axes, State
 from anon_pipeline.recode.mondrian.tries import allowable_cut, tallied
 
+_NO_CUT, _PAUSE = 0, -1  # in place of the entries of the left half
+
 
 @kernel
 def _width(axes: Axes, axis: int, low: int, high: int) -> float:
@@ -161,13 +163,14 @@ def _cut(
         place: begin and end of the class, and the work after which to pause before another axis.
         relaxed: whether entries with the same value may be divided.
     Returns:
-        Entries of the left half, 0 if no cut is allowable, −1 for a pause; and the work, in cells.
+        Entries of the left half, _NO_CUT or _PAUSE; and the work, in cells.
     """
     begin, end, budget = place
     q, a = len(axes.starts), len(rules.kinds)
     records, work = state.weights[begin:end].sum(), end - begin
     if records < 2 * rules.k:
-        return 0, work
+        return _NO_CUT, work
+    # Measure every axis; those that were tried before a pause are out.
     extents, widths = np.empty((q, 2), np.int64), np.empty(q, np.float64)
     for axis in range(q):
         extents[axis] = _extent(state.cells[axis, begin:end])
@@ -177,14 +180,16 @@ def _cut(
             widths[axis] = _width(axes, axis, extents[axis, 0], extents[axis, 1])
     work += 2 * q * (end - begin)
     tallies = tallied(state.cells[q:, begin:end], state.weights[begin:end], state.seen)
+    # Try the axes, the widest first, the first one of equal ones.
     for attempt in range(q):
         axis = int(np.argmax(widths))
         if widths[axis] < 0:
             break
         if attempt > 0 and work > budget:
-            return -1, work
+            return _PAUSE, work
         widths[axis] = -1.0
         extent = (extents[axis, 0], extents[axis, 1])
+        # Without limits on sensitive values, sizes alone decide.
         if a == 0:
             found = _cut_by_size(state, axis, (begin, end, records), extent, (rules.k, relaxed))
         else:
@@ -194,7 +199,7 @@ def _cut(
         if found:
             return _divide(state, begin, end), work
         state.tried[axis] = True
-    return 0, work
+    return _NO_CUT, work
 
 
 @kernel
@@ -217,10 +222,10 @@ def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) 
         end = state.ends[pending - 1]
         left, work = _cut(state, axes, rules, (begin, end, budget), relaxed)
         budget -= work
-        if left < 0:
+        if left == _PAUSE:
             break
         state.tried[:] = False
-        if left > 0:
+        if left != _NO_CUT:
             state.ends[pending] = begin + left
             pending += 1
             continue

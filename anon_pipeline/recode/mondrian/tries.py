@@ -49,6 +49,7 @@ def _distinct(
     found, most = 0, 0
     for code in codes:
         most = max(most, code)
+    # Few possible codes: mark those that occur, number them, and clear the marks.
     if most < 8 * len(codes):
         for code in codes:
             seen[code] = 1
@@ -61,6 +62,7 @@ def _distinct(
             places[entry] = seen[codes[entry]]
         seen[: most + 1] = 0
         return found
+    # Many: sort them.
     for entry in np.argsort(codes):
         if found == 0 or values[found - 1] != codes[entry]:
             values[found] = codes[entry]
@@ -146,6 +148,7 @@ def _nearest(
         The order is by how far the halves are from equal, the smaller left half first among equals.
     """
     at, upto, start = cuts
+    # The cut that is tried first.
     below, above = start - 1, start + 1
     lower = np.zeros(len(tallies.counts), np.int64)
     _move(tallies, order[: at[start]], lower, 1)

@@ -19,11 +19,17 @@ from anon_pipeline.recode.fulldomain.search import (
     Search,
     is_feasible,
     is_k_anonymous,
-    k_minimal_nodes,
+    minimal_nodes,
     prepare_search,
 )
 from anon_pipeline.recode.task import Diversity, SensitiveLimit
 from anon_pipeline.recode.tuples import distinct_tuples
+
+
+def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
+    """Return the minimal nodes that keep k, whatever else they break."""
+    constraints = replace(search.task.constraints, sensitive=())
+    return minimal_nodes(replace(search, task=replace(search.task, constraints=constraints)))
 
 
 def searched(task: Task) -> Search:

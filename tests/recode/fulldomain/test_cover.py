@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode import Constraints, Task
-from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, refill
-from anon_pipeline.recode.fulldomain.cover_kernels import next_node, open_nodes, promise
-from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
+from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, promise, promises
+from anon_pipeline.recode.fulldomain.fast.order import Queue, next_node, open_nodes, refill
+from anon_pipeline.recode.fulldomain.lattice import Axes, Lattice, axes_of, lattice
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
 from anon_pipeline.recode.tuples import distinct_tuples
@@ -27,12 +27,12 @@ def around(nodes: Lattice, index: int) -> tuple[list[int], list[int]]:
 
 def slow_promise(known: Cover, floors: list[int], ceiling: int, index: int) -> float:
     below, above = (sum(floors[n] <= ceiling for n in side) for side in around(known.nodes, index))
-    low = 0.5 + (float(known.telling[0, index]) - float(known.thresholds[0])) / 3
-    high = 0.5 + (float(known.thresholds[1]) - float(known.telling[1, index])) / 3
-    low = 0.0 if known.known[index] & 1 else min(1.0, max(0.0, low))
-    high = 0.0 if known.cells or known.known[index] & 2 else min(1.0, max(0.0, high))
+    low = 0.5 + (float(known.guess.bits[0, index]) - float(known.guess.thresholds[0])) / 3
+    high = 0.5 + (float(known.guess.thresholds[1]) - float(known.guess.bits[1, index])) / 3
+    low = 0.0 if known.guess.marks[index] & 1 else min(1.0, max(0.0, low))
+    high = 0.0 if known.guess.cells or known.guess.marks[index] & 2 else min(1.0, max(0.0, high))
     own = floors[index] <= ceiling
-    return low * below + high * above + own + 1e9 * (own and known.cells and low < 0.5)
+    return low * below + high * above + own + 1e9 * (own and known.guess.cells and low < 0.5)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_open_nodes_are_those_around_with_a_floor_up_to_the_ceiling(
     index = data.draw(st.integers(0, nodes.size - 1))
     for upward, side in enumerate(around(nodes, index)):
         got = open_nodes(
-            np.array(floors), ceiling, index, (np.array(nodes.shape), np.array(nodes.steps)), bool(upward)
+            np.array(floors), ceiling, index, Axes(np.array(nodes.shape), np.array(nodes.steps)), bool(upward)
         )
         assert got == sum(floors[node] <= ceiling for node in side)
 
@@ -72,18 +72,16 @@ def test_the_queue_gives_what_promises_most_until_nothing_is_open(
     known = cover(nodes, hierarchies, leaves, cells=cells)
     floors = np.array(data.draw(st.lists(st.integers(0, 9), min_size=24, max_size=24)), np.int64)
     ceiling, given_ = 6, set()
-    refill(known, floors, ceiling)
+    queue = Queue()
+    refill(queue, promises(known, floors, ceiling))
     must = set(np.flatnonzero(floors <= ceiling).tolist())
     while True:
-        guess = (known.telling, known.known, known.thresholds, known.cells)
-        index, known.size = next_node(
-            (known.values, known.queue, known.size), floors, ceiling, known.shape, guess
-        )
-        if index == -1:
+        index = next_node(queue, known, axes_of(nodes), floors, ceiling)
+        if index is None:
             break
         assert promise(
             index, *(sum(floors[n] <= ceiling for n in side) for side in around(nodes, index)),
-            bool(floors[index] <= ceiling), guess
+            bool(floors[index] <= ceiling), known.guess
         ) == pytest.approx(slow_promise(known, floors.tolist(), ceiling, index))  # fmt: skip
         if not given_:
             most = max(slow_promise(known, floors.tolist(), ceiling, n) for n in range(24))
@@ -101,29 +99,29 @@ def test_the_queue_gives_what_promises_most_until_nothing_is_open(
 def test_what_a_count_did_not_rule_out_is_not_hoped_for_again(columns: Any) -> None:
     nodes = lattice((3, 2, 4))
     known = cover(nodes, *columns, cells=False)
-    before = known.thresholds.copy()
+    before = known.guess.thresholds.copy()
     learn(known, nodes.index((1, 0, 1)), below=False, above=False)
     for index in range(nodes.size):
         below, above = around(nodes, nodes.index((1, 0, 1)))
-        assert bool(known.known[index] & 1) == (index in above)
-        assert bool(known.known[index] & 2) == (index in below)
-    assert known.thresholds[0] >= before[0]
-    assert known.thresholds[1] <= before[1]
+        assert bool(known.guess.marks[index] & 1) == (index in above)
+        assert bool(known.guess.marks[index] & 2) == (index in below)
+    assert known.guess.thresholds[0] >= before[0]
+    assert known.guess.thresholds[1] <= before[1]
 
 
 def test_bits_fall_upward_and_the_likely_node_tells_most(columns: Any) -> None:
     nodes = lattice((3, 2, 4))
     known = cover(nodes, *columns, cells=False)
     counts = np.array([4, 4, 4, 4]) / 16
-    assert known.telling[1, nodes.index((2, 1, 0))] == pytest.approx(-(counts * np.log2(counts)).sum())
-    assert known.telling[0, nodes.index((2, 1, 0))] == pytest.approx(2 + 2)
+    assert known.guess.bits[1, nodes.index((2, 1, 0))] == pytest.approx(-(counts * np.log2(counts)).sum())
+    assert known.guess.bits[0, nodes.index((2, 1, 0))] == pytest.approx(2 + 2)
     for index in range(nodes.size):
         for above in nodes.successors(index):
-            assert (known.telling[:, above] <= known.telling[:, index] + 1e-6).all()
+            assert (known.guess.bits[:, above] <= known.guess.bits[:, index] + 1e-6).all()
     floors = np.zeros(24, np.int64)
-    some = [n for n in range(24) if known.telling[0, n] < known.thresholds[0]]
-    assert likely(known, floors, 0) == max(some, key=lambda n: (known.telling[1, n], -n))
-    assert likely(known, floors + 1, 0) == -1
+    some = [n for n in range(24) if known.guess.bits[0, n] < known.guess.thresholds[0]]
+    assert likely(known, floors, 0) == max(some, key=lambda n: (known.guess.bits[1, n], -n))
+    assert likely(known, floors + 1, 0) is None
 
 
 @pytest.mark.parametrize("loss", ["precision", "discernibility"])
@@ -141,9 +139,6 @@ def test_fewer_nodes_than_half_are_counted(loss: Any, from_rows: Any) -> None:
 def test_a_lattice_without_columns_has_nothing_open() -> None:
     nodes = lattice(())
     known = cover(nodes, (), (), cells=True)
-    refill(known, np.array([99]), 5)
-    guess = (known.telling, known.known, known.thresholds, known.cells)
-    assert next_node((known.values, known.queue, known.size), np.array([99]), 5, known.shape, guess) == (
-        -1,
-        0,
-    )
+    queue = Queue()
+    refill(queue, promises(known, np.array([99]), 5))
+    assert next_node(queue, known, axes_of(nodes), np.array([99]), 5) is None

@@ -12,9 +12,8 @@ import pytest
 from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
-from anon_pipeline.recode.fulldomain.partition import node_classes
 from anon_pipeline.recode.fulldomain.search import lowest
-from anon_pipeline.recode.tuples import distinct_tuples
+from anon_pipeline.recode.tuples import distinct_tuples, node_classes
 
 Tables = dict[str, tuple[np.ndarray, tuple[Any, ...]]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,22 +14,29 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import LOSSES
 from anon_pipeline.recode.constraints import broken
-from anon_pipeline.recode.fulldomain import layout
-from anon_pipeline.recode.fulldomain import nodes as counting
+from anon_pipeline.recode.fulldomain import layout, rolling
 from anon_pipeline.recode.fulldomain.bounds import rule_out
+from anon_pipeline.recode.fulldomain.fast import shortcuts
+from anon_pipeline.recode.fulldomain.fast import tables as keeping
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.recoding import full_domain_recoding
 from anon_pipeline.recode.fulldomain.search import (
+    Search,
     count,
     is_feasible,
     is_k_anonymous,
-    k_minimal_nodes,
     minimal_nodes,
     ola,
     prepare_search,
     score,
 )
 from anon_pipeline.recode.tuples import distinct_tuples
+
+
+def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
+    """Return the minimal nodes that keep k, whatever else they break."""
+    constraints = replace(search.task.constraints, sensitive=())
+    return minimal_nodes(replace(search, task=replace(search.task, constraints=constraints)))
 
 
 def least(nodes: list[SimpleNamespace]) -> SimpleNamespace:
@@ -101,10 +109,10 @@ def test_every_node_counts_and_bounds_as_brute_force_says(
     """In any order, so from any table made before; with keys of several words; no bound is ever beaten."""
     task = data.draw(drawn.tasks("optimal", loss))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_STEPPED", stepped)
-        patch.setattr(counting, "_FEW", stepped)
+        patch.setattr(keeping, "_STEPPED", stepped)
+        patch.setattr(keeping, "_FEW", stepped)
         patch.setattr(layout, "_WORD", word_bits)
-        patch.setattr(counting, "_ROWS", 3 if stepped == 0 else 2_000_000)
+        patch.setattr(rolling, "_ROWS", 3 if stepped == 0 else 2_000_000)
         search = prepare_search(task, distinct_tuples(task.codes, task.hierarchies))
         nodes = brute.search(task)
         floors = search.bounds.alone.copy()
@@ -174,10 +182,10 @@ def test_little_memory_changes_nothing(loss: Any) -> None:
     answers = []
     for places, size in ((512, 2**28), (3, 2**28), (512, 60_000), (512, 0)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(layout, "_PLACES", places)
-            patch.setattr(layout, "_BYTES", size)
+            patch.setattr(shortcuts, "_PLACES", places)
+            patch.setattr(shortcuts, "_BYTES", size)
             search = prepare_search(task, distinct_tuples(codes, hierarchies))
             answers.append((optimal(search), sorted(search.seen)))
-            assert len(search.tables.made.tables) <= places
-            assert search.tables.made.bytes <= size
+            assert len(search.tables.shortcuts.kept.tables) <= places
+            assert search.tables.shortcuts.kept.bytes <= size
     assert answers == answers[:1] * 4

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.fulldomain.kernels import cheapest, count_sizes, price, roll_up
+from anon_pipeline.recode.fulldomain.fast.tables import cheapest
+from anon_pipeline.recode.fulldomain.kernels import count_sizes, price, roll_up
 
 
 def rolled(

@@ -16,7 +16,7 @@ from anon_pipeline.recode import recode
 from anon_pipeline.recode.class_rules import class_distance
 from anon_pipeline.recode.constraints import broken, rules_of
 from anon_pipeline.recode.microaggregation.centroids import error_of
-from anon_pipeline.recode.microaggregation.closefirst import emd_bounds, tclose_first, tclose_size
+from anon_pipeline.recode.microaggregation.closefirst import tclose_first, tclose_size
 from anon_pipeline.recode.microaggregation.merging import merged
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.slots import distance_with, make_scale
@@ -28,6 +28,11 @@ from benchmarks import chapter7
 from benchmarks.chapter7 import RECODERS, RECORDS, SECRETS, TS, correlation, incomes, measured, task
 
 TABLE = incomes()
+
+
+def emd_bounds(n: int, size: int) -> tuple[float, float]:
+    """Return the least and the greatest distance of a cluster with one of each slice: [DB 7.1, 7.2]."""
+    return (n + size) * (n - size) / (4 * n * (n - 1) * size), (n - size) / (2 * (n - 1) * size)
 
 
 @cache

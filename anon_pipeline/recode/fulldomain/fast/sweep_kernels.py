@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.recode.fulldomain.cube_kernels import fold_axis
+from anon_pipeline.recode.fulldomain.fast.cube_kernels import fold_axis
+from anon_pipeline.recode.fulldomain.lattice import Axes
 
-_CLOSED, _OPEN, _SWEPT = 0, 1, 2
-_PART = 2**14  # cells whose counts fit into 32 bits
+CLOSED: Final = 0
+"""How a node stands: it cannot win, or was counted."""
+
+OPEN: Final = 1
+"""It may win, and is counted in another way."""
+
+TO_SWEEP: Final = 2
+"""It may win, and is to be counted by the sweep."""
+
+
+class Places(NamedTuple):
+    """Where codes are in cubes, as in `cube_layout.CubeLayout`.
+
+    axes: (q,) the attributes in the order of a cube's axes.
+    widths: (q, h) codes that occur on a level.
+    first_ranks_begin: (q, h, h) where the first ranks from one level to another begin in ``first_ranks``.
+    """
+
+    axes: NDArray[np.int64]
+    widths: NDArray[np.int64]
+    first_ranks_begin: NDArray[np.int64]
+    first_ranks: NDArray[np.int64]
 
 
 @kernel
 def corner(
     stands: NDArray[np.uint8],
-    shape: tuple[NDArray[np.int64], NDArray[np.int64]],
+    axes: Axes,
     order: NDArray[np.int64],
     fixed: int,
     low: NDArray[np.int64],
@@ -24,25 +47,27 @@ def corner(
     """Find the least and the greatest level of the nodes to be swept in a sublattice, by attribute.
 
     Args:
-        stands: (N,) 2 where a node is to be swept.
-        shape: (q,) levels of each attribute, and (q,) distance of its successor.
+        stands: (N,) how each node stands.
+        axes: of the lattice.
         order: (q,) attributes; the first ``fixed`` of them keep the level in ``low``.
         low, high: (q,) levels between which the others are; overwritten by what is found.
     Returns:
         Whether there is any such node.
     """
-    steps, q = shape[1], len(order)
+    steps, q = axes.steps, len(order)
+    # Begin at the lowest node of the sublattice.
     at = 0
     for attribute in range(q):
         at += low[attribute] * steps[attribute]
     if fixed == q:
-        return bool(stands[at] == _SWEPT)
+        return bool(stands[at] == TO_SWEEP)
     now, least, most = low.copy(), high.copy(), low.copy()
     last, found = order[q - 1], False
     while True:
+        # Look at the nodes that differ in the last attribute alone.
         some, place = False, at
         for level in range(low[last], high[last] + 1):
-            if stands[place] == _SWEPT:
+            if stands[place] == TO_SWEEP:
                 some = True
                 least[last], most[last] = min(least[last], level), max(most[last], level)
             place += steps[last]
@@ -51,6 +76,7 @@ def corner(
             for rank in range(fixed, q - 1):
                 own = order[rank]
                 least[own], most[own] = min(least[own], now[own]), max(most[own], now[own])
+        # Count up the levels of the other free attributes, the last of them fastest.
         rank = q - 2
         while rank >= fixed and now[order[rank]] == high[order[rank]]:
             own = order[rank]
@@ -67,25 +93,23 @@ def corner(
 
 
 @kernel
-def close_below(
-    stands: NDArray[np.uint8],
-    shape: tuple[NDArray[np.int64], NDArray[np.int64]],
-    levels: NDArray[np.int64],
-) -> None:
+def close_below(stands: NDArray[np.uint8], axes: Axes, levels: NDArray[np.int64]) -> None:
     """Close a node and all nodes below it.
 
     Args:
-        stands: (N,) 0 where a node is closed.
-        shape: as in `corner`.
+        stands: (N,) how each node stands.
+        axes: of the lattice.
         levels: (q,) of the node.
     """
-    steps, q = shape[1], len(levels)
+    steps, q = axes.steps, len(levels)
     now, at = np.zeros(q, np.int64), 0
     while True:
+        # Close the nodes that differ in the last attribute alone.
         place = at
         for _ in range(levels[q - 1] + 1):
-            stands[place] = _CLOSED
+            stands[place] = CLOSED
             place += steps[q - 1]
+        # Count up the levels of the others, the last of them fastest.
         attribute = q - 2
         while attribute >= 0 and now[attribute] == levels[attribute]:
             at -= now[attribute] * steps[attribute]
@@ -126,38 +150,41 @@ def _folded(arena, at, levels, wanted, places):  # type: ignore[no-untyped-def]
 
     ``at`` is where the cube begins, and where the arena is free; returns the same of the result.
     """
-    axes, widths, begins, firsts = places
-    begin, top = at
+    axes, widths = places.axes, places.widths
+    begin, free = at
+    # The last axis first: its cells lie side by side, and it has most codes.
     for rank in range(len(axes) - 1, -1, -1):
         attribute = axes[rank]
         here, there = levels[attribute], wanted[attribute]
         below, width = widths[attribute, here], widths[attribute, there]
         if below != width:
+            # Cells before the axis and behind it, on the levels as they are by now.
             outer, inner = 1, 1
             for other in range(rank):
                 outer *= widths[axes[other], levels[axes[other]]]
             for other in range(rank + 1, len(axes)):
                 inner *= widths[axes[other], levels[axes[other]]]
-            end = top + outer * width * inner
-            own = firsts[begins[attribute, here, there] :]
-            fold_axis(arena[begin:], arena[top:end], own, (outer, below, width, inner))
-            begin, top = top, end
+            # The result lies behind the cube that it is made from.
+            end = free + outer * width * inner
+            own = places.first_ranks[places.first_ranks_begin[attribute, here, there] :]
+            fold_axis(arena[begin:], arena[free:end], own, (outer, below, width, inner))
+            begin, free = free, end
         levels[attribute] = there
-    return begin, top
+    return begin, free
 
 
 @kernel
-def _counted(cells, node, shape, stands, rules, row):  # type: ignore[no-untyped-def]
+def _counted(cells, node, axes, stands, rules, row):  # type: ignore[no-untyped-def]
     """Count a node, write its row, and close what that rules out; return 0 if its cells overflowed."""
     levels, at = node
     k, records, limit = rules
     small, kept, squares, every = count_narrow(cells, k)
     if every != records:
-        stands[at] = _OPEN
+        stands[at] = OPEN
         return 0
-    stands[at] = _CLOSED
+    stands[at] = CLOSED
     if small > limit:
-        close_below(stands, shape, levels)
+        close_below(stands, axes, levels)
     row[0], row[1], row[2], row[3] = at, small, kept, squares
     return 1
 
@@ -166,8 +193,8 @@ def _counted(cells, node, shape, stands, rules, row):  # type: ignore[no-untyped
 def walk(
     space: tuple[NDArray[np.uint16], NDArray[np.int64]],
     start: tuple[int, NDArray[np.int64], NDArray[np.int64]],
-    places: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    shape: tuple[NDArray[np.int64], NDArray[np.int64]],
+    places: Places,
+    axes: Axes,
     stands: NDArray[np.uint8],
     rules: tuple[int, int, int],
 ) -> int:
@@ -180,54 +207,61 @@ def walk(
         space: an arena that begins with the cube; (r, 4) out, of each node counted: which, records in classes
             below k, number of the others, Σ of their squared sizes.
         start: how many attributes are fixed; (q,) levels of the cube; (q,) levels of the nodes, at most.
-        places: (q,) axes; (q, h) codes that occur on a level; (q, h, h) where first ranks begin, and these,
-            as in `cube_layout.CubeLayout`.
-        shape: as in `corner`.
+        places: of the cubes.
+        axes: of the lattice.
         stands: (N,) of `sweep.standing`; overwritten.
         rules: k; records of the table; how many may be in classes below k.
     Returns:
         Nodes counted.
     """
     (arena, rows), (fixed, root, most) = space, start
-    order, widths, q = places[0][::-1].copy(), places[1], len(root)
-    lows, highs, now = (
+    order, widths, q = places.axes[::-1].copy(), places.widths, len(root)
+    # For each attribute that was entered: the sublattice, the next level of it to go to, where the cube of
+    # each level begins, and where the arena is free behind them.
+    lows, highs, next_levels = (
         np.empty((q + 1, q), np.int64),
         np.empty((q + 1, q), np.int64),
         np.empty(q + 1, np.int64),
     )
-    cubes, tops = np.empty((q + 1, widths.shape[1]), np.int64), np.empty(q + 1, np.int64)
+    cubes, frees = np.empty((q + 1, widths.shape[1]), np.int64), np.empty(q + 1, np.int64)
     cells = 1
     for attribute in range(q):
         cells *= widths[attribute, root[attribute]]
+    # `at`: where the cube of the levels `here` begins, and where the arena is free.
     at, depth, found = (0, cells), fixed, 0
     here, low, high = root.copy(), root.copy(), most.copy()
     while True:
-        if corner(stands, shape, order, depth, low, high):
+        # Narrow the sublattice to the nodes to be swept; is there any?
+        if corner(stands, axes, order, depth, low, high):
             at = _folded(arena, at, here, low, places)
             if depth == q:
+                # A single node: count its cube.
                 node, cells = 0, 1
                 for attribute in range(q):
-                    node += low[attribute] * shape[1][attribute]
+                    node += low[attribute] * axes.steps[attribute]
                     cells *= widths[attribute, low[attribute]]
                 own = arena[at[0] : at[0] + cells]
-                found += _counted(own, (low, node), shape, stands, rules, rows[found])
+                found += _counted(own, (low, node), axes, stands, rules, rows[found])
             else:
+                # Enter the next attribute: make the cubes of all its levels, each from the one before.
                 attribute = order[depth]
-                lows[depth], highs[depth], now[depth] = low, high, high[attribute]
+                lows[depth], highs[depth], next_levels[depth] = low, high, high[attribute]
                 cubes[depth, low[attribute]] = at[0]
                 for level in range(low[attribute] + 1, high[attribute] + 1):
                     low[attribute] = level
                     at = _folded(arena, at, here, low, places)
                     cubes[depth, level] = at[0]
-                tops[depth] = at[1]
+                frees[depth] = at[1]
                 depth += 1
-        while depth > fixed and now[depth - 1] < lows[depth - 1, order[depth - 1]]:
+        # Leave the attributes whose levels are done.
+        while depth > fixed and next_levels[depth - 1] < lows[depth - 1, order[depth - 1]]:
             depth -= 1
         if depth == fixed:
             return found
+        # Go to the next level below, of the attribute that was entered last.
         before = depth - 1
-        attribute, level = order[before], now[before]
+        attribute, level = order[before], next_levels[before]
         low, high = lows[before].copy(), highs[before].copy()
         low[attribute], high[attribute] = level, level
-        here, at = low.copy(), (cubes[before, level], tops[before])
-        now[before] -= 1
+        here, at = low.copy(), (cubes[before, level], frees[before])
+        next_levels[before] -= 1

@@ -19,28 +19,31 @@ _ByPair = tuple[tuple[tuple[int, ...], ...], ...]
 class CubeLayout:
     """Where codes are in cubes. A code's rank is its place among the codes of its level that occur.
 
-    ranks: (x,) rank on a level of each code on a level below it or on the same: all pairs, end to end;
-        ``ranked``: q × h × h where those from one level to another begin.
-    firsts: (y,) first rank on a level of what each rank on a level above covers, and one more: all pairs, end
-        to end; ``begins``: q × h × h where those from one level to another begin.
-    cost: (z,) of a released cell of each rank: all levels, end to end; ``priced``: q × h where they begin.
-    widths: q × h codes that occur on a level; ``codes``: q × h all of them.
+    ranks: (x,) rank on a level of each code on a level below it or on the same: all pairs, end to end.
+    ranks_begin: q × h × h where the ranks from one level to another begin.
+    first_ranks: (y,) first rank on a level of what each rank on a level above covers, and one more: all
+        pairs, end to end.
+    first_ranks_begin: q × h × h where those from one level to another begin.
+    costs: (z,) of a released cell of each rank: all levels, end to end.
+    costs_begin: q × h where those of a level begin.
+    widths: q × h codes that occur on a level.
+    code_counts: q × h codes of a level, those that do not occur included.
     axes: the attributes, those that have fewest codes on most levels first, so that most cells are next to
         those that they are added to.
-    cells: of a cube, at most.
+    most_cells: of a cube.
     spare: two arrays of so many cells, used again for every node.
     """
 
     ranks: NDArray[np.int64] = field(repr=False)
-    ranked: _ByPair = field(repr=False)
-    firsts: NDArray[np.int64] = field(repr=False)
-    begins: _ByPair = field(repr=False)
-    cost: NDArray[np.int64] = field(repr=False)
-    priced: tuple[tuple[int, ...], ...] = field(repr=False)
+    ranks_begin: _ByPair = field(repr=False)
+    first_ranks: NDArray[np.int64] = field(repr=False)
+    first_ranks_begin: _ByPair = field(repr=False)
+    costs: NDArray[np.int64] = field(repr=False)
+    costs_begin: tuple[tuple[int, ...], ...] = field(repr=False)
     widths: tuple[tuple[int, ...], ...]
-    codes: tuple[tuple[int, ...], ...]
+    code_counts: tuple[tuple[int, ...], ...]
     axes: tuple[int, ...]
-    cells: int
+    most_cells: int
     spare: tuple[NDArray[np.int32], NDArray[np.int32]] = field(repr=False)
 
     def size(self, levels: Sequence[int]) -> int:
@@ -97,17 +100,19 @@ def cube_layout(
     begins = iter(begins_of(prices))
     return CubeLayout(
         ranks=joined(ranks),
-        ranked=_by_pair(heights, begins_of(ranks)),
-        firsts=joined(firsts),
-        begins=_by_pair(heights, begins_of(firsts)),
-        cost=joined(prices),
-        priced=tuple(tuple(next(begins) for _ in range(height)) for height in heights),
+        ranks_begin=_by_pair(heights, begins_of(ranks)),
+        first_ranks=joined(firsts),
+        first_ranks_begin=_by_pair(heights, begins_of(firsts)),
+        costs=joined(prices),
+        costs_begin=tuple(tuple(next(begins) for _ in range(height)) for height in heights),
         widths=widths,
-        codes=tuple(tuple(int(lookup[-1]) + 1 for lookup in hierarchy.lookups) for hierarchy in hierarchies),
+        code_counts=tuple(
+            tuple(int(lookup[-1]) + 1 for lookup in hierarchy.lookups) for hierarchy in hierarchies
+        ),
         axes=tuple(
             sorted(range(len(widths)), key=lambda j: (math.prod(widths[j]) ** (1 / len(widths[j])), j))
         ),
-        cells=cells,
+        most_cells=cells,
         spare=(np.empty(cells, np.int32), np.empty(cells, np.int32)),
     )
 

@@ -13,10 +13,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout
-from anon_pipeline.recode.fulldomain.lattice import Lattice, along
-from anon_pipeline.recode.fulldomain.nodes import NodeTables, node_cube
-from anon_pipeline.recode.fulldomain.sweep_kernels import corner, walk
+from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout
+from anon_pipeline.recode.fulldomain.fast.shortcuts import KeptTables
+from anon_pipeline.recode.fulldomain.fast.sweep_kernels import CLOSED, OPEN, TO_SWEEP, Places, corner, walk
+from anon_pipeline.recode.fulldomain.fast.tables import node_cube
+from anon_pipeline.recode.fulldomain.lattice import Axes, Lattice, along, axes_of
+from anon_pipeline.recode.fulldomain.layout import NodeTables
 
 _ROOT: Final = 8  # cells of a cube that a walk begins from, for a class of the whole table
 _CELLS: Final = 2**20  # of such a cube, at most
@@ -32,30 +34,32 @@ class Sweep:
     """A lattice laid out for walking over it.
 
     nodes: the lattice.
+    axes: the same for kernels.
+    kept, layout: tables made before, and where cubes have their cells.
+    places: the same for kernels.
     cells: (N,) combinations of values of each node; infinite beyond 3·10^38.
-    places, shape: of `sweep_kernels.walk`.
-    most: cells of a node that is swept, and of a cube that a walk begins from.
+    most_cells: cells of a node that is swept, and of a cube that a walk begins from.
     arena, rows: space that every walk uses again.
     """
 
     nodes: Lattice
+    axes: Axes
+    kept: KeptTables = field(repr=False)
+    layout: CubeLayout = field(repr=False)
+    places: Places = field(repr=False)
     cells: NDArray[np.float32] = field(repr=False)
-    places: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] = field(
-        repr=False
-    )
-    shape: tuple[NDArray[np.int64], NDArray[np.int64]]
-    most: int
+    most_cells: int
     arena: NDArray[np.uint16] = field(repr=False)
     rows: NDArray[np.int64] = field(repr=False)
 
 
-def sweep(nodes: Lattice, layout: CubeLayout, *, classes: int) -> Sweep:
+def sweep(nodes: Lattice, kept: KeptTables, layout: CubeLayout) -> Sweep:
     """Lay out a lattice.
 
     Args:
         nodes: a lattice of at least one attribute.
+        kept: tables of its nodes, the whole table among them.
         layout: of its cubes.
-        classes: of the whole table.
     """
     q, height = len(nodes.shape), max(nodes.shape)
     widths = np.zeros((q, height), np.int64)
@@ -63,32 +67,34 @@ def sweep(nodes: Lattice, layout: CubeLayout, *, classes: int) -> Sweep:
     cells = np.ones(nodes.shape, np.float32)
     for attribute, own in enumerate(nodes.shape):
         widths[attribute, :own] = layout.widths[attribute]
-        begins[attribute, :own, :own] = layout.begins[attribute]
+        begins[attribute, :own, :own] = layout.first_ranks_begin[attribute]
         with np.errstate(over="ignore"):  # too many to tell is too many to sweep
             cells *= along(nodes, attribute, widths[attribute, :own].astype(np.float32))
-    most = min(layout.cells, _CELLS, _ROOT * classes)
-    folds = 2 * (
-        sum(nodes.shape) - q
-    )  # in the arena at a time: one of a chain, one to a corner, for each step
+    most = min(layout.most_cells, _CELLS, _ROOT * len(kept.tables[0].sizes))
+    # Cubes in the arena at a time: for each step up, one of a chain and one of a corner.
+    folds = 2 * (sum(nodes.shape) - q)
     return Sweep(
         nodes=nodes,
+        axes=axes_of(nodes),
+        kept=kept,
+        layout=layout,
+        places=Places(np.array(layout.axes, np.int64), widths, begins, layout.first_ranks),
         cells=cells.reshape(-1),
-        places=(np.array(layout.axes, np.int64), widths, begins, layout.firsts),
-        shape=(np.array(nodes.shape, np.int64), np.array(nodes.steps, np.int64)),
-        most=most,
+        most_cells=most,
         arena=np.empty(most * (1 + folds), np.uint16),
         rows=np.empty((min(nodes.size, max(1, int(_WORK) // _NODE)), 4), np.int64),
     )
 
 
 def standing(sweep: Sweep, opened: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Return how each node stands: 0 closed, 1 open, 2 open and to be swept; (N,).
+    """Return how each node stands: CLOSED, OPEN, or open and TO_SWEEP; (N,).
 
     Args:
         sweep: the lattice.
         opened: (N,) whether a node is open.
     """
-    return opened.astype(np.uint8) + (opened & (sweep.cells <= sweep.most))
+    stands = np.where(sweep.cells <= sweep.most_cells, TO_SWEEP, OPEN)
+    return np.where(opened, stands, CLOSED).astype(np.uint8)
 
 
 def is_worthwhile(sweep: Sweep, stands: NDArray[np.uint8], promise: float) -> bool:
@@ -99,17 +105,17 @@ def is_worthwhile(sweep: Sweep, stands: NDArray[np.uint8], promise: float) -> bo
         stands: of `standing`.
         promise: open nodes that the next count closes, at most.
     """
-    own = sweep.cells[stands == 2]
+    own = sweep.cells[stands == TO_SWEEP]
     return len(own) > 0 and promise * float(own.mean(dtype=np.float64)) <= _WORTH
 
 
 def _is_root(sweep: Sweep, stands: NDArray[np.uint8], low: _Levels, high: _Levels) -> bool:
     """Whether the nodes between two corners can be walked over at once."""
-    if np.prod(sweep.places[1][np.arange(len(low)), low].astype(np.float64)) > sweep.most:
+    if np.prod(sweep.places.widths[np.arange(len(low)), low].astype(np.float64)) > sweep.most_cells:
         return False
     part = tuple(slice(first, last + 1) for first, last in zip(low, high, strict=True))
     shape = sweep.nodes.shape
-    wanted = stands.reshape(shape)[part] == 2
+    wanted = stands.reshape(shape)[part] == TO_SWEEP
     work = sweep.cells.reshape(shape)[part].sum(where=wanted, dtype=np.float64)
     return bool(work + _NODE * np.count_nonzero(wanted) <= _WORK)
 
@@ -118,8 +124,8 @@ def _roots(
     sweep: Sweep, stands: NDArray[np.uint8], fixed: int, low: _Levels, high: _Levels
 ) -> Iterator[tuple[int, _Levels, _Levels]]:
     """Cut the lattice, the most general nodes first, until those to be swept have a corner of few cells."""
-    order = sweep.places[0][::-1].copy()
-    if not corner(stands, sweep.shape, order, fixed, low, high):
+    order = sweep.places.axes[::-1].copy()
+    if not corner(stands, sweep.axes, order, fixed, low, high):
         return
     if fixed == len(order) or _is_root(sweep, stands, low, high):
         yield fixed, low, high
@@ -147,10 +153,10 @@ def swept(
         (c, 4) of the nodes counted in one walk: node, records in classes below k, number of the others, Σ
         of their squared sizes. Overwritten by the next walk.
     """
-    low, high = np.zeros(len(sweep.shape[0]), np.int64), sweep.shape[0] - 1
+    low, high = np.zeros(len(sweep.axes.heights), np.int64), sweep.axes.heights - 1
     for fixed, root, top in _roots(sweep, stands, 0, low, high):
-        cube = node_cube(tables, tuple(root.tolist()))
+        cube = node_cube(tables, sweep.kept, sweep.layout, tuple(root.tolist()))
         np.copyto(sweep.arena[: len(cube.sizes)], cube.sizes, casting="unsafe")
         rules = (tables.rules.k, tables.records, most())
-        found = walk((sweep.arena, sweep.rows), (fixed, root, top), sweep.places, sweep.shape, stands, rules)
+        found = walk((sweep.arena, sweep.rows), (fixed, root, top), sweep.places, sweep.axes, stands, rules)
         yield sweep.rows[:found]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Task
-from anon_pipeline.recode.fulldomain import sweep as sweeping
+from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
+from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, standing, sweep, swept
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
-from anon_pipeline.recode.fulldomain.sweep import Sweep, standing, sweep, swept
 from anon_pipeline.recode.loss import CLASS_LOSSES
 from anon_pipeline.recode.tuples import distinct_tuples
 
@@ -26,7 +26,8 @@ def searched(task: Task) -> Search:
 
 
 def laid_out(search: Search) -> Sweep:
-    return sweep(search.nodes, search.tables.cubes, classes=len(search.table.counts))
+    own = search.tables.shortcuts
+    return sweep(search.nodes, own.kept, own.cubes)
 
 
 def rows_of(search: Search, own: Sweep, stands: np.ndarray, most: int) -> list[list[int]]:
@@ -65,7 +66,8 @@ def test_every_node_is_counted_once_and_the_most_general_first(
         rows = rows_of(search, own, stands, task.codes.shape[0])
     nodes = [row[0] for row in rows]
     assert sorted(nodes) == wanted.tolist()
-    cubes, most = search.tables.cubes, min(cells, search.tables.cubes.cells)
+    cubes = search.tables.shortcuts.cubes
+    most = min(cells, cubes.most_cells)
     sizes = [cubes.size(search.nodes.levels(node)) for node in range(len(stands))]
     assert [size <= most for size in sizes] == [node in set(nodes) for node in range(len(stands))]
     for place, (node, *got) in enumerate(rows):
@@ -150,16 +152,16 @@ def test_a_walk_stays_within_its_arena() -> None:
     """Every fold of a walk over the whole lattice fits into its space; nothing behind is touched."""
     search = searched(lattice_task(3000, "discernibility", columns=4))
     own = laid_out(search)
-    root = search.tables.cubes.size((0,) * 4)
+    root = search.tables.shortcuts.cubes.size((0,) * 4)
     folds = 2 * sum(height - 1 for height in search.nodes.shape)
     guard = np.full(root * (1 + folds) + 10_000, 7, np.uint16)
-    own = replace(own, arena=guard, most=root)
+    own = replace(own, arena=guard, most_cells=root)
     stands = standing(own, np.ones(search.nodes.size, np.bool_))
     rows = rows_of(search, own, stands, 3000)
     assert len(rows) == search.nodes.size
     assert (guard[root * (1 + folds) :] == 7).all()
     own = laid_out(search)
-    assert len(own.arena) >= own.most * (1 + folds)
+    assert len(own.arena) >= own.most_cells * (1 + folds)
 
 
 @pytest.mark.filterwarnings("error")

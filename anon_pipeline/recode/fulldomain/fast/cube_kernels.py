@@ -59,12 +59,14 @@ def fold_axis(source, out, firsts, sizes):  # type: ignore[no-untyped-def]
         for code in range(width):
             first, last = firsts[code], firsts[code + 1]
             at = start + first * inner
+            # Cells of the last axis lie side by side: add them up in one run.
             if inner == 1:
                 total = 0
                 for cell in range(at, start + last):
                     total += source[cell]
                 out[to] = total
             else:
+                # Else whole blocks are added: the first is copied, the others are added to it.
                 own, more = out[to : to + inner], source[at : at + inner]
                 for cell in range(inner):
                     own[cell] = more[cell]

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import LOSSES, Constraints, Task
-from anon_pipeline.recode.fulldomain import nodes as counting
-from anon_pipeline.recode.fulldomain.cubes import Cube, stepping_stone
+from anon_pipeline.recode.fulldomain.fast import tables as keeping
+from anon_pipeline.recode.fulldomain.fast.cubes import Cube, stepping_stone
+from anon_pipeline.recode.fulldomain.fast.tables import node_table
 from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
-from anon_pipeline.recode.fulldomain.nodes import count_node, node_table
+from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.loss import cell_costs
 from anon_pipeline.recode.tuples import distinct_tuples
 
@@ -30,6 +31,11 @@ def laid_out(task: Task) -> NodeTables:
     ]
     costs = [cell_costs(h, task.loss, own) for h, own in zip(task.hierarchies, counts, strict=True)]
     return node_tables(task, distinct_tuples(task.codes, task.hierarchies), costs)
+
+
+def without_cubes(task: Task) -> NodeTables:
+    tables = laid_out(task)
+    return replace(tables, shortcuts=replace(tables.shortcuts, cubes=None))
 
 
 def all_levels(task: Task) -> list[tuple[int, ...]]:
@@ -55,7 +61,7 @@ def test_a_cube_holds_the_classes_of_its_node(data: st.DataObject, drawn: Simple
     tables = laid_out(task)
     order = data.draw(st.permutations(all_levels(task)))
     for levels in order:
-        found = node_table(tables, levels)
+        found = node_table(tables, tables.shortcuts, levels)
         assert sorted(found.sizes[found.sizes > 0].tolist()) == released(task, levels)
 
 
@@ -66,10 +72,10 @@ def test_cubes_count_and_price_what_tables_of_keys_do(
     data: st.DataObject, drawn: SimpleNamespace, loss: Any
 ) -> None:
     task = data.draw(drawn.tasks("optimal", loss, 0))
-    cubes, keys = laid_out(task), replace(laid_out(task), cubed=False)
+    cubes, keys = laid_out(task), without_cubes(task)
     for levels in data.draw(st.permutations(all_levels(task))):
         assert count_node(cubes, levels) == count_node(keys, levels)
-    assert not any(isinstance(table, Cube) for table in keys.made.tables.values())
+    assert not any(isinstance(table, Cube) for table in keys.shortcuts.kept.tables.values())
 
 
 def wide(columns: int, leaves: int, records: int, loss: Any = "granularity") -> Task:
@@ -90,10 +96,10 @@ def wide(columns: int, leaves: int, records: int, loss: Any = "granularity") -> 
 )
 def test_keys_of_any_width_fill_the_same_cubes(columns: int, leaves: int, records: int) -> None:
     task = wide(columns, leaves, records)
-    cubes, keys = laid_out(task), replace(laid_out(task), cubed=False)
+    cubes, keys = laid_out(task), without_cubes(task)
     seen = 0
     for levels in all_levels(task)[:: 1 if columns < 6 else 17]:
-        seen += isinstance(node_table(cubes, levels), Cube)
+        seen += isinstance(node_table(cubes, cubes.shortcuts, levels), Cube)
         assert count_node(cubes, levels) == count_node(keys, levels)
     assert seen > 10 or columns == 2
 
@@ -102,26 +108,26 @@ def test_a_cube_is_made_only_where_combinations_are_few(monkeypatch: pytest.Monk
     task = wide(8, 40, 300)
     tables = laid_out(task)
     for levels in all_levels(task)[::13]:
-        found = node_table(tables, levels)
-        assert not isinstance(found, Cube) or len(found.sizes) <= tables.cubes.cells
-    assert tables.cubes.cells <= 16 * 300
-    made = [table for table in tables.made.tables.values() if isinstance(table, Cube)]
+        found = node_table(tables, tables.shortcuts, levels)
+        assert not isinstance(found, Cube) or len(found.sizes) <= tables.shortcuts.cubes.most_cells
+    assert tables.shortcuts.cubes.most_cells <= 16 * 300
+    made = [table for table in tables.shortcuts.kept.tables.values() if isinstance(table, Cube)]
     assert made
-    assert max(len(table.sizes) for table in made) <= tables.cubes.cells
-    monkeypatch.setattr(counting, "WORK", 0)
-    assert not isinstance(node_table(laid_out(task), (0,) * 8), Cube)
+    assert max(len(table.sizes) for table in made) <= tables.shortcuts.cubes.most_cells
+    monkeypatch.setattr(keeping, "CELLS_PER_CLASS", 0)
+    assert not isinstance(node_table(tables, laid_out(task).shortcuts, (0,) * 8), Cube)
 
 
 def test_sensitive_values_are_never_asked_of_a_cube(drawn: SimpleNamespace) -> None:
     task = wide(2, 40, 50, "classification")
     labelled = replace(task, target=np.arange(50) % 3)
-    assert laid_out(task).cubed
-    assert not laid_out(labelled).cubed
+    assert laid_out(task).shortcuts.cubes is not None
+    assert laid_out(labelled).shortcuts.cubes is None
 
 
 def test_a_stepping_stone_lies_between_and_within_its_cells() -> None:
     task = wide(4, 40, 500)
-    layout = laid_out(task).cubes
+    layout = laid_out(task).shortcuts.cubes
     for levels in all_levels(task):
         for cells in (1, 50, 5000):
             stone = stepping_stone(layout, (0, 1, 0, 0), tuple(map(max, levels, (0, 1, 0, 0))), cells=cells)

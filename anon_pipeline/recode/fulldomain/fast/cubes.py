@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.recode.fulldomain.cube_kernels import count_cells, fill, fold, price_cells
-from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout, begins_of, joined
+from anon_pipeline.recode.fulldomain.fast.cube_kernels import count_cells, fill, fold, price_cells
+from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout, begins_of, joined
+from anon_pipeline.recode.fulldomain.node_table import KeyField, NodeTable
 
 _RUN: Final = 2**12  # values of neighbouring attributes that are looked up together, at most
 _HEAD: Final = 4  # runs of bits that `fill` reads without a loop
@@ -27,11 +28,13 @@ _Levels = tuple[int, ...]
 class Cube:
     """The classes of one node.
 
+    layout: of all cubes of its table.
     levels: (q,).
     sizes: (c,) records of each combination of the codes that occur on these levels, in the order of
         `CubeLayout.axes`, the last axis' codes next to each other.
     """
 
+    layout: CubeLayout = field(repr=False)
     levels: _Levels
     sizes: NDArray[np.int32] = field(repr=False)
 
@@ -80,7 +83,7 @@ def stepping_stone(layout: CubeLayout, below: _Levels, levels: _Levels, *, cells
 
 
 def _runs(
-    layout: CubeLayout, fields: Sequence[tuple[int, int, int]], below: _Levels, levels: _Levels
+    layout: CubeLayout, fields: Sequence[KeyField], below: _Levels, levels: _Levels
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Join neighbouring attributes of a key to runs of bits, and say how each of their values moves the cell.
 
@@ -90,10 +93,10 @@ def _runs(
     distances = layout.distances(levels)
     runs: list[tuple[int, int, NDArray[np.int64]]] = []
     for attribute, (word, shift, mask) in enumerate(fields):
-        begin, codes = layout.ranked[attribute][below[attribute]][levels[attribute]], layout.codes[attribute]
+        here, there = below[attribute], levels[attribute]
+        begin, codes = layout.ranks_begin[attribute][here][there], layout.code_counts[attribute][here]
         moves = np.zeros(mask + 1, np.int64)
-        own = codes[below[attribute]]
-        moves[:own] = layout.ranks[begin : begin + own] * distances[attribute]
+        moves[:codes] = layout.ranks[begin : begin + codes] * distances[attribute]
         if runs and runs[-1][0] == word and len(moves) * len(runs[-1][2]) <= _RUN:
             _, first, before = runs.pop()
             runs.append((word, first, (moves[:, None] + before).reshape(-1)))
@@ -110,71 +113,63 @@ def _runs(
     return np.array(table, np.int64), joined([moves for _, _, moves in ordered])
 
 
-def filled(
-    layout: CubeLayout,
-    fields: Sequence[tuple[int, int, int]],
-    below: tuple[_Levels, NDArray[np.int64], NDArray[np.int64]],
-    levels: _Levels,
-) -> Cube:
+def filled(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, levels: _Levels) -> Cube:
     """Make a cube from the keys of a table below.
 
     Args:
         layout: of the cubes.
-        fields: (q, 3) word, shift and mask of each attribute in a key, ascending.
-        below: levels, (w, r) keys and (r,) sizes of a table at or below the node.
+        fields: where each attribute is in a key, ascending.
+        below: a table at or below the node.
         levels: of the node.
     """
-    here, keys, sizes = below
-    runs, moves = _runs(layout, fields, here, levels)
-    cells = np.zeros(layout.size(levels), np.int32)
-    for begin in range(0, len(sizes), _ROWS):
-        fill((keys, sizes), runs, moves, cells, (begin, min(begin + _ROWS, len(sizes))))
-    return Cube(levels, cells)
+    runs, moves = _runs(layout, fields, below.levels, levels)
+    cells, rows = np.zeros(layout.size(levels), np.int32), len(below.sizes)
+    for begin in range(0, rows, _ROWS):
+        fill((below.keys, below.sizes), runs, moves, cells, (begin, min(begin + _ROWS, rows)))
+    return Cube(layout, levels, cells)
 
 
-def folded(layout: CubeLayout, below: Cube, levels: _Levels) -> Cube:
+def folded(below: Cube, levels: _Levels) -> Cube:
     """Make a cube from one at or below its node.
 
     Returns:
         A cube that lies in spare space: the next call overwrites it.
     """
-    here = below.levels
+    layout, here = below.layout, below.levels
     widths = [layout.widths[j][here[j]] for j in layout.axes]
     steps = [
-        (axis, layout.begins[j][here[j]][levels[j]], layout.widths[j][levels[j]])
+        (axis, layout.first_ranks_begin[j][here[j]][levels[j]], layout.widths[j][levels[j]])
         for axis, j in enumerate(layout.axes)
         if layout.widths[j][levels[j]] < widths[axis]
     ]
     if not steps:
-        return Cube(levels, below.sizes)
+        return Cube(layout, levels, below.sizes)
     place = fold(
-        below.sizes, np.array(widths, np.int64), np.array(steps, np.int64), layout.firsts, layout.spare
+        below.sizes, np.array(widths, np.int64), np.array(steps, np.int64), layout.first_ranks, layout.spare
     )
-    return Cube(levels, layout.spare[place][: layout.size(levels)])
+    return Cube(layout, levels, layout.spare[place][: layout.size(levels)])
 
 
-def count_cube(
-    layout: CubeLayout, cube: Cube, k: int, flat: Sequence[int | None], *, records: int, limit: int
-) -> CubeCount:
+def count_cube(cube: Cube, k: int, flat: Sequence[int | None], *, records: int, limit: int) -> CubeCount:
     """Count and price the classes of a cube.
 
     Args:
-        layout: of the cubes.
         cube: of a node.
         k: records that a class needs.
         flat: (q,) cost of every cell of an attribute on the node's level, None where it is not the same.
         records: in all classes.
         limit: records in classes below k beyond which nothing is priced.
     """
+    layout = cube.layout
     small, kept, squares, classes, every = map(int, count_cells(cube.sizes, k))
     if small > limit:
         return CubeCount(small, kept, squares, classes, every, ())
     distances, fields = layout.distances(cube.levels), []
     for j, level in enumerate(cube.levels):
         if flat[j] is None:
-            fields.append((layout.widths[j][level], distances[j], layout.priced[j][level]))
+            fields.append((layout.widths[j][level], distances[j], layout.costs_begin[j][level]))
     priced = iter(
-        price_cells(cube.sizes, k, np.array(fields, np.int64), layout.cost).tolist() if fields else ()
+        price_cells(cube.sizes, k, np.array(fields, np.int64), layout.costs).tolist() if fields else ()
     )
     sums = tuple(next(priced) if cost is None else cost * (records - small) for cost in flat)
     return CubeCount(small, kept, squares, classes, every, sums)
