@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anon_pipeline.base.spelling import escaped, look_alikes, plain
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.recoders import Fit, names_where, recoder_of
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -215,10 +216,12 @@ def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         return
     quasi = [columns[name].hierarchy for name in _of(columns, Generalize)]
     numeric = sum(hierarchy_kind(hierarchy).ordered for hierarchy in quasi)
-    limits = wanted.t_closeness
-    if limits is None:
-        limits = getattr(sections.get("gate"), "t_closeness", None) or {}
-    ordered = [x for x in limits if getattr(columns.get(x), "distance", None) == "ordered"]
+    limits = [
+        getattr(wanted if getattr(wanted, kind) is not None else sections.get("gate"), kind, None) or {}
+        for kind, limit in CLASS_LIMITS.items()
+        if limit.by_distance
+    ]
+    ordered = [x for x in itertools.chain(*limits) if getattr(columns.get(x), "distance", None) == "ordered"]
     problem = recoder_of(wanted.recoder).misfit(Fit(len(quasi), numeric, len(ordered)))
     if problem is not None:
         yield f"anonymize.recoder: {problem}"
