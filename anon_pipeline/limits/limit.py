@@ -126,6 +126,13 @@ class Limit:
     in_class: whether it holds in every class by itself, so that classes beyond it are left out.
     linking: whether it says how much linking is too much; tuning then looks for the least loss.
     certain: whether it holds in every release that the stages make.
+    always: whether every policy demands it.
+    valued: whether its verdict has a value and a bound; else it says only whether the limit holds.
+    boundless: whether a manifest may record a value of it without a bound.
+    missing: whether its value is the share of the input that is not released, which the stages count, too.
+    mapped: whether maps of risk and information loss show it as the risk.
+    together: whether it bounds what all releases of a person tell together.
+    promise: sentence of a release's guarantee on what it demands; None: it promises nothing to persons.
     foreseen: what tuning compares with the bound before there is a release; None: it cannot judge the limit.
     """
 
@@ -143,6 +150,13 @@ class Limit:
     in_class: bool = False
     linking: bool = False
     certain: bool = False
+    always: bool = False
+    valued: bool = True
+    boundless: bool = False
+    missing: bool = False
+    mapped: bool = False
+    together: bool = False
+    promise: Callable[[Demand], str] | None = None
     foreseen: Callable[[Foreseen, Policy], float] | None = None
 
     def __post_init__(self) -> None:

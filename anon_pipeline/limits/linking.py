@@ -61,6 +61,7 @@ LINKING_RISK = Limit(
     needs=("originals",),
     over_noise=lambda case, demand: expected_linking(case.evidence, case.policy),
     linking=True,
+    mapped=True,
     foreseen=_foreseen_linking,
 )
 SUPPRESSION = Limit(
@@ -69,6 +70,7 @@ SUPPRESSION = Limit(
     demanded=lambda policy: set_to(policy.gate.suppression),
     measure=lambda case, demand: suppressed_share(case.evidence),
     needs=("originals",),
+    missing=True,
     foreseen=lambda expected, policy: expected.suppression_judged,
 )
 CONFIDENCE_K = Limit(

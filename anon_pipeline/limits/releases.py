@@ -46,6 +46,11 @@ CROSS_RELEASE_K = Limit(
     measure=_fewest_persons,
     sense="at least",
     needs=("originals", "memory"),
+    together=True,
+    promise=lambda demand: (
+        f"For each person, at least {demand.wanted} persons, that one included, were in the same class in "
+        f"every release made with a record key that the person was in."
+    ),
 )
 STICKY = Limit(
     name="sticky",

@@ -39,6 +39,8 @@ CONTRACT = Limit(
     demanded=lambda policy: {"": None},
     judge=_contract,
     certain=True,
+    always=True,
+    valued=False,
 )
 ORIGIN = Limit(
     name="origin",
@@ -48,6 +50,8 @@ ORIGIN = Limit(
     judge=_origin,
     needs=("originals",),
     certain=True,
+    always=True,
+    valued=False,
 )
 K = Limit(
     name="k",
@@ -55,5 +59,6 @@ K = Limit(
     demanded=lambda policy: {"": policy.gate_k},
     measure=lambda case, demand: case.evidence.classes.k,
     sense="at least",
+    always=True,
     foreseen=lambda expected, policy: expected.smallest_class,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
+from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.printed import number, title, verdict
 from anon_pipeline.tuning.tuned import Point, Tuning
@@ -39,7 +40,7 @@ def ru_map(tuning: Tuning, policy: Policy) -> str:
     Source:
         [DB 2.7].
     """
-    bound = policy.gate.linking_risk
+    bound = next((demand.bound for demand in demands(policy) if demand.limit.mapped), None)
     risks = [point.expected.risk for point in tuning.points]
     known = [risk for risk in [*risks, bound or 0.0] if risk > 0] or [1.0]
     low, high = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
