@@ -9,7 +9,7 @@ from typing import Any
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expected import STANDARD_ERRORS, Expectation, expectation, expected_linking
-from anon_pipeline.evidence.linkage import linked_by
+from anon_pipeline.evidence.linkage import LINKAGES, linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking, suppressed_share
 from anon_pipeline.limits.limit import Case, Demand, Demanded, Foreseen, Limit
 from anon_pipeline.policy.model import Policy
@@ -49,8 +49,8 @@ def _foreseen_linking(expected: Foreseen, policy: Policy) -> float:
 
 
 def _linkages(policy: Policy) -> Demanded:
-    limits, kinds = policy.gate.attacks.linkage, ("exact", "threshold", "rules", "probabilistic")
-    return {kind: getattr(limits, kind) for kind in kinds if getattr(limits, kind) is not None}
+    limits = policy.gate.attacks.linkage
+    return {kind: getattr(limits, kind) for kind in LINKAGES if getattr(limits, kind) is not None}
 
 
 LINKING_RISK = Limit(

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
 from anon_pipeline.policy.allowed import allowed_identifiers
 from anon_pipeline.policy.columns import (
@@ -192,7 +193,7 @@ class Policy(Strict):
         return [
             name
             for name, column in self.columns.items()
-            if not (isinstance(column, Identifier) and column.action == "drop")
+            if not (isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released)
         ]
 
     @property

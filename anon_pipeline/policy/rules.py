@@ -9,6 +9,7 @@ from typing import Any
 
 from anon_pipeline.base.spelling import escaped, look_alikes, plain
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import Fit, names_where, recoder_of
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -181,7 +182,8 @@ def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
         yield "anonymize.target: must be given with loss: classification, and only with it"
     if wanted.target is None:
         return
-    dropped = isinstance(columns.get(wanted.target), Identifier) and columns[wanted.target].action == "drop"
+    column = columns.get(wanted.target)
+    dropped = isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released
     if wanted.target not in columns or dropped:
         yield f"anonymize.target: must name a column that is released, got {wanted.target}"
 
@@ -204,9 +206,14 @@ def _options(sections: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
-    hashed = [name for name in _of(columns, Identifier) if columns[name].action == "hash"]
-    if hashed and "deidentify" in sections and sections["deidentify"] is None:
-        yield f"deidentify: must be given (key_env or key_file) for action: hash in {', '.join(hashed)}"
+    if "deidentify" not in sections or sections["deidentify"] is not None:
+        return
+    for action in (one.name for one in IDENTIFIER_ACTIONS.values() if one.keyed):
+        names = [name for name in _of(columns, Identifier) if columns[name].action == action]
+        if names:
+            yield (
+                f"deidentify: must be given (key_env or key_file) for action: {action} in {', '.join(names)}"
+            )
 
 
 def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

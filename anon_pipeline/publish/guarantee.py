@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.limits.table import LIMITS, demands
@@ -209,22 +211,13 @@ def _open(policy: Policy) -> Iterator[str]:
             f"{allowed['column']} may hold what looks like an identifier ({allowed['detector']}). The "
             f"policy's author allows it: {allowed['reason']}"
         )
-    if policy.publish.format == "csv" and policy.publish.formulas == "neutralize":
+    form = RELEASE_FORMATS[policy.publish.format]
+    if form.runs_formulas and policy.publish.formulas == "neutralize":
         yield (
-            "In the CSV, texts that a spreadsheet would run (they begin with = + - @, tab or a new line) "
-            "have a ' in front: remove one to have the value."
+            f"In the {form.words}, texts that a spreadsheet would run (they begin with = + - @, tab or a new "
+            f"line) have a ' in front: remove one to have the value."
         )
-    by_action = {
-        action: ", ".join(name for name, column in columns if getattr(column, "action", None) == action)
-        for action in ("drop", "mask", "hash")
-    }
-    if by_action["drop"]:
-        yield f"Left out: {by_action['drop']}."
-    if by_action["mask"]:
-        yield f"Replaced by ***: {by_action['mask']}."
-    if by_action["hash"]:
-        yield (
-            f"Released as keyed hashes (pseudonyms): {by_action['hash']}. Equal values have equal hashes, so "
-            f"records can be joined across releases made with the same key, and by them a record is not "
-            f"hidden among k."
-        )
+    for action in IDENTIFIER_ACTIONS.values():
+        names = [name for name, column in columns if getattr(column, "action", None) == action.name]
+        if names:
+            yield action.promise.format(", ".join(names))

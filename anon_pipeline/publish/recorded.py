@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError, InputError
+from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.hierarchy.levels_seen import broken_levels
@@ -207,7 +208,7 @@ def broken_names(document: Mapping[str, Any]) -> list[str]:
     release, wrong = document["release"], []
     for item in document["files"]:
         form = item.get("format") or item["name"].rpartition(".")[2]
-        if form not in ("parquet", "csv") or item["name"] != f"{release}-{item['sha256'][:16]}.{form}":
+        if form not in RELEASE_FORMATS or item["name"] != f"{release}-{item['sha256'][:16]}.{form}":
             wrong.append("the data file must be named by release, digest and format")
     report = document.get("report")
     if report is not None and report["name"] != f"{release}-report-{report['sha256'][:16]}.html":
@@ -224,8 +225,8 @@ def can_be_partition(key: object, policy: Policy) -> bool:
         day = date.fromisoformat(str(key))
     except ValueError:
         return False
-    first = {"daily": True, "weekly": day.weekday() == 0, "monthly": day.day == 1}
-    return day.isoformat() == key and day >= schedule.start and first[schedule.partitions]
+    begins = PARTITION_KINDS[schedule.partitions].begins(day)
+    return day.isoformat() == key and day >= schedule.start and begins
 
 
 def _is_plain(key: object) -> bool:
