@@ -49,7 +49,6 @@ T_CLOSENESS = Limit(
     demanded=lambda policy: policy.class_limits[T_CLOSE.name],
     judge=_closeness,
     needs=("originals",),
-    in_class=True,
     certain=True,
     promise=lambda demand: (
         f"In each class {demand.of} is distributed as in the whole input, to within {demand.wanted:g} "
@@ -62,7 +61,6 @@ L_DIVERSITY = Limit(
     demanded=lambda policy: policy.class_limits[L_DIVERSE.name],
     judge=_diversity,
     bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
-    in_class=True,
     certain=True,
     boundless=True,
     promise=_diverse,

@@ -123,7 +123,6 @@ class Limit:
     needs: what it cannot be measured without; then it stays unmeasured, and the release is not published.
     over_noise: the mean of ``measure`` over the noise; None where it does not look at the drawn noise.
     attack: whether it stands under ``gate.attacks``.
-    in_class: whether it holds in every class by itself, so that classes beyond it are left out.
     linking: whether it says how much linking is too much; tuning then looks for the least loss.
     certain: whether it holds in every release that the stages make.
     always: whether every policy demands it.
@@ -147,7 +146,6 @@ class Limit:
     needs: tuple[Need, ...] = ()
     over_noise: Callable[[Case, Demand], Expectation] | None = None
     attack: bool = False
-    in_class: bool = False
     linking: bool = False
     certain: bool = False
     always: bool = False
