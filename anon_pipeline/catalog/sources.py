@@ -44,6 +44,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         )
     }
 )
+DEFAULT_FORMAT = next(iter(FORMATS))
 GENERATORS: Mapping[str, Generator] = MappingProxyType(
     {"patients": Generator("patients", "anon_pipeline.sources.patients:patients")}
 )

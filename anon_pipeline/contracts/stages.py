@@ -9,6 +9,8 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
+from anon_pipeline.catalog.named import code
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
 from anon_pipeline.contracts.shape import Contract, Rule, Shape, broken_rules
@@ -105,16 +107,17 @@ def _person(policy: Policy) -> dict[str, Shape]:
     return {PERSON: _column(None, [rule], nullable=False)}
 
 
+IS_MASKED = _one("must be masked", lambda s: set(s.dropna().unique()) <= {MASKED}, ["Ann"])
+IS_HASHED = _one(
+    "must be a keyed hash",
+    lambda s: bool(s.dropna().str.fullmatch(rf"[0-9a-f]{{{_HASH}}}").all()),
+    ["Ann", "A" * _HASH],
+)
+
+
 def _replaced(column: Identifier) -> Shape:
-    if column.action == "mask":
-        rule = _one("must be masked", lambda s: set(s.dropna().unique()) <= {MASKED}, ["Ann"])
-    else:
-        rule = _one(
-            "must be a keyed hash",
-            lambda s: bool(s.dropna().str.fullmatch(rf"[0-9a-f]{{{_HASH}}}").all()),
-            ["Ann", "A" * _HASH],
-        )
-    return _column(None, [rule], nullable=True)
+    place = IDENTIFIER_ACTIONS[column.action].rule
+    return _column(None, [] if place is None else [code(place)], nullable=True)
 
 
 def k_anonymized_contract(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.values import arrow, finite_numbers, texts, whole_numbers
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
 from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
@@ -66,7 +67,7 @@ def _cast(series: pd.Series, column: object) -> pd.Series:
         return _of_domain(series, column.domain)
     if ordered and order is None:
         return whole_numbers(finite_numbers(series))
-    if not (isinstance(column, Identifier) and column.action == "drop"):
+    if not (isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released):
         arrow(series)
     return series if order is None else _in_order(series, order)
 

@@ -22,7 +22,7 @@ from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import class_limits, compact, confidence_of, needs_originals
-from anon_pipeline.evidence.ordered import copied, in_order, limited, numbered
+from anon_pipeline.evidence.ordered import copied, in_order, numbered
 from anon_pipeline.evidence.spare import spare_records
 from anon_pipeline.perturb.entropy import Entropy, seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, quantize
@@ -144,7 +144,7 @@ def _table(evidence: Evidence, policy: Policy, copies: int) -> _Table:
 
 def _every(behind: Originals, classes: EquivalenceClasses, evidence: Evidence, policy: Policy) -> Evidence:
     """Return the records in classes as if all were released, with the columns that classes are judged by."""
-    frame = behind.frame[limited(policy)].iloc[behind.own].reset_index(drop=True)
+    frame = behind.frame[policy.class_limited].iloc[behind.own].reset_index(drop=True)
     return Evidence(frame, classes, behind, evidence.hierarchies)
 
 

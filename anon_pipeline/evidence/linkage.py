@@ -11,7 +11,6 @@ from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import quasi_codes
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import needs_originals
-from anon_pipeline.policy.attacks import Linkage
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.comparison import MOST_PATTERNS, LinkageFiles, distance_levels, levels_of
 from anon_pipeline.risk.linkage import (
@@ -42,22 +41,27 @@ def linked_by(evidence: Evidence, policy: Policy, kind: str) -> float:
     Args:
         evidence: with originals.
         policy: with ``gate.attacks.linkage``.
-        kind: ``exact``, ``threshold``, ``rules`` or ``probabilistic``.
+        kind: one of `LINKAGES`.
     Raises:
         InputError: this is a file alone, or there are too many columns to tell their combinations apart.
     """
-    limits = policy.gate.attacks.linkage
-    if kind == "probabilistic":
-        files = _by_class(evidence, policy)
-        columns = max(files.numbers.shape[1], 1)
-        levels = min(_LEVELS, max(2, int((MOST_PATTERNS // 2) ** (1 / columns))))
-        return probabilistic_linkage(files, distance_levels(files, levels=levels)).attacker_success
+    return LINKAGES[kind](evidence, policy)
+
+
+def _exact(evidence: Evidence, policy: Policy) -> float:
+    return exact_linkage(_by_column(evidence, policy)[0]).risk
+
+
+def _threshold(evidence: Evidence, policy: Policy) -> float:
     files, ranges = _by_column(evidence, policy)
-    if kind == "exact":
-        return exact_linkage(files).risk
-    if kind == "threshold":
-        return threshold_linkage(files, upper=limits.similarity, ranges=ranges).risk
-    return _by_rules(files, policy, limits, ranges)
+    return threshold_linkage(files, upper=policy.gate.attacks.linkage.similarity, ranges=ranges).risk
+
+
+def _probabilistic(evidence: Evidence, policy: Policy) -> float:
+    files = _by_class(evidence, policy)
+    columns = max(files.numbers.shape[1], 1)
+    levels = min(_LEVELS, max(2, int((MOST_PATTERNS // 2) ** (1 / columns))))
+    return probabilistic_linkage(files, distance_levels(files, levels=levels)).attacker_success
 
 
 def _attackers(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
@@ -91,9 +95,10 @@ def _by_class(evidence: Evidence, policy: Policy) -> LinkageFiles:
     return LinkageFiles(labels[some], labels, known[some] * scales[some], released * scales, some)
 
 
-def _by_rules(files: LinkageFiles, policy: Policy, limits: Linkage, ranges: NDArray[np.float64]) -> float:
+def _rules(evidence: Evidence, policy: Policy) -> float:
     """Link by the policy's rules: similarities of numbers become distances."""
-    cuts = []
+    files, ranges = _by_column(evidence, policy)
+    limits, cuts = policy.gate.attacks.linkage, []
     for name, span in zip(policy.perturbed, ranges.tolist(), strict=True):
         least = {rule[name] for rule in limits.match if name in rule}
         cuts.append(np.unique([(1 - each) * span * _ROUNDING for each in least]))
@@ -115,3 +120,12 @@ def _test(
         else:
             most[names.index(name)] = 0 if least > 0 else 1
     return lambda levels: np.all([levels[:, at] <= level for at, level in most.items()], axis=0)
+
+
+LINKAGES: Mapping[str, Callable[[Evidence, Policy], float]] = {
+    "exact": _exact,
+    "threshold": _threshold,
+    "rules": _rules,
+    "probabilistic": _probabilistic,
+}
+"""Attackers that compare all records: field of ``gate.attacks.linkage`` → the share that each one links."""

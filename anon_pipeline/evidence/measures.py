@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.named import code
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.evidence.evidence import Evidence, Originals
@@ -104,18 +106,23 @@ def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
 
     Each sensitive column is coded once, however often its limits are asked.
     """
-
-    def beyond_t(name: str, t: float) -> ClassLimit:
-        measured = _closeness_of(evidence, policy, name)
-        return lambda rows, labels, m: ~close(measured(rows, labels, m), t)
-
-    def below_l(name: str, limit: LDiversity) -> ClassLimit:
-        measured = _diversity_of(evidence, policy, name, limit)
-        return lambda rows, labels, m: ~diverse(measured(rows, labels, m), limit)
-
-    return {f"t_closeness.{name}": beyond_t(name, t) for name, t in policy.gate.t_closeness.items()} | {
-        f"l_diversity.{name}": below_l(name, limit) for name, limit in policy.gate.l_diversity.items()
+    return {
+        f"{kind}.{name}": code(CLASS_LIMITS[kind].breaks)(evidence, policy, name, wanted)
+        for kind, limits in policy.class_limits.items()
+        for name, wanted in limits.items()
     }
+
+
+def breaks_closeness(evidence: Evidence, policy: Policy, name: str, t: float) -> ClassLimit:
+    """Return what tells which classes are farther than t from the whole input in one sensitive column."""
+    measured = _closeness_of(evidence, policy, name)
+    return lambda rows, labels, m: ~close(measured(rows, labels, m), t)
+
+
+def breaks_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassLimit:
+    """Return what tells which classes are not diverse enough in one sensitive column."""
+    measured = _diversity_of(evidence, policy, name, limit)
+    return lambda rows, labels, m: ~diverse(measured(rows, labels, m), limit)
 
 
 def linking(evidence: Evidence, policy: Policy) -> LinkingRisk:

@@ -17,12 +17,6 @@ from anon_pipeline.evidence.measures import needs_originals
 from anon_pipeline.policy.model import Policy
 
 
-def limited(policy: Policy) -> list[str]:
-    """Name the sensitive columns with a limit on classes."""
-    limits = {*policy.gate.t_closeness, *policy.gate.l_diversity}
-    return [name for name in policy.sensitive if name in limits]
-
-
 def numbered(evidence: Evidence, policy: Policy) -> Originals:
     """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
 
@@ -73,7 +67,7 @@ def in_order(evidence: Evidence, policy: Policy) -> Originals:
     behind = numbered(evidence, policy)
     own = behind.own
     keys = [behind.labels[own], *(pd.factorize(column, sort=True)[0] for column in behind.grid[own].T)]
-    for name in reversed(limited(policy)):
+    for name in reversed(policy.class_limited):
         column = behind.frame[name]
         codes, _ = code_sensitive(column, policy.sensitive[name], folder=evidence.hierarchies)
         keys.append(codes[own] - min(int(codes.min()), 0))
@@ -83,7 +77,7 @@ def in_order(evidence: Evidence, policy: Policy) -> Originals:
 def copied(behind: Originals, policy: Policy, copies: int) -> Originals:
     """Repeat the originals, each time in classes of their own; of the columns those that are looked at."""
     n, m = len(behind.labels), int(behind.labels.max(initial=-1)) + 1
-    frame = behind.frame[[*policy.generalized, *limited(policy)]]
+    frame = behind.frame[[*policy.generalized, *policy.class_limited]]
     if copies == 1:
         return replace(behind, frame=frame)
     number = np.repeat(np.arange(copies), n)

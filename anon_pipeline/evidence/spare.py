@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.named import code
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.measures import class_closeness, class_diversity, diverse
@@ -14,11 +16,7 @@ from anon_pipeline.risk.histograms import class_histograms
 
 
 def spare_records(policy: Policy, evidence: Evidence) -> NDArray[np.int64]:
-    """Return how many records each class may lose, whichever they are, and keep t and l, (m,).
-
-    Without w of its m records a class has another distribution by at most w/m, and no ground distance is
-    above 1: it keeps t while w ≤ m·(t − its distance). It keeps l distinct values until the rarest ones are
-    gone. Of other kinds of diversity nothing is promised but of the whole class (0).
+    """Return how many records each class may lose, whichever they are, and keep its limits, (m,).
 
     Args:
         policy: with the limits.
@@ -26,19 +24,29 @@ def spare_records(policy: Policy, evidence: Evidence) -> NDArray[np.int64]:
     Returns:
         The size of a class that has no limits; −1 where it breaks one as it is.
     """
-    sizes = evidence.classes.sizes
-    spare = sizes.copy()
-    for name, t in policy.gate.t_closeness.items():
-        slack = t - class_closeness(evidence, policy, name) + 1e-12
-        spare = np.minimum(spare, np.where(slack < 0, -1, np.floor(sizes * np.maximum(slack, 0))))
-    for name, limit in policy.gate.l_diversity.items():
-        spare = np.minimum(spare, _until_less_diverse(policy, evidence, name, limit))
+    spare = evidence.classes.sizes.copy()
+    for kind, limits in policy.class_limits.items():
+        for name, wanted in limits.items():
+            spare = np.minimum(spare, code(CLASS_LIMITS[kind].spare)(evidence, policy, name, wanted))
     return np.asarray(spare, np.int64)
 
 
-def _until_less_diverse(
-    policy: Policy, evidence: Evidence, name: str, limit: LDiversity
-) -> NDArray[np.int64]:
+def until_less_close(evidence: Evidence, policy: Policy, name: str, t: float) -> NDArray[np.float64]:
+    """Return how many records each class may lose and be t-close; −1 where it is not, (m,).
+
+    Without w of its m records a class has another distribution by at most w/m, and no ground distance is
+    above 1: it keeps t while w ≤ m·(t − its distance).
+    """
+    slack = t - class_closeness(evidence, policy, name) + 1e-12
+    return np.where(slack < 0, -1, np.floor(evidence.classes.sizes * np.maximum(slack, 0)))
+
+
+def until_less_diverse(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> NDArray[np.int64]:
+    """Return how many records each class may lose and be l-diverse; −1 where it is not, (m,).
+
+    It keeps l distinct values until the rarest ones are gone. Of other kinds of diversity nothing is promised
+    but of the whole class (0).
+    """
     holds = diverse(class_diversity(evidence, policy, name, limit), limit)
     if limit.kind != "distinct":
         return np.where(holds, 0, -1)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard, get_args
 
 from anon_pipeline.base.reading import POLICY_NODES
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.policy.model import Policy
 
 MOST = 2**53  # of a count: more is no count
@@ -109,7 +110,7 @@ def column(value: Any, known: Known) -> bool:
 def limit(value: Any, known: Known) -> bool:
     """Tell whether this names a limit on a column's classes."""
     return isinstance(value, str) and any(
-        value == f"{kind}.{name}" for kind in ("t_closeness", "l_diversity") for name in known.policy.columns
+        value == f"{kind}.{name}" for kind in CLASS_LIMITS for name in known.policy.columns
     )
 
 

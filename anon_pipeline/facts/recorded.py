@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.encode.categories import category_facts
 from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.facts import fact_rules as must
@@ -62,7 +63,9 @@ _COMPOSITION = must.exactly(
 
 _RULES: dict[type, dict[str, must.Rule]] = {
     RawFacts: {"records": must.count, "columns": must.count, "incomplete_records": must.records},
-    DeidentifiedFacts: dict.fromkeys(("dropped", "masked", "hashed"), must.listed(must.column)),
+    DeidentifiedFacts: dict.fromkeys(
+        (one.fact for one in IDENTIFIER_ACTIONS.values()), must.listed(must.column)
+    ),
     KAnonymizedFacts: {
         "recoder": must.one_of(Anonymize, "recoder"),
         "k": must.count,
@@ -187,8 +190,7 @@ def _said(kind: type, policy: Policy) -> Mapping[str, Any]:
     if kind is RawFacts:
         return {"columns": len(policy.columns)}
     if kind is DeidentifiedFacts:
-        actions = {"dropped": "drop", "masked": "mask", "hashed": "hash"}
-        return {name: _with(policy, action) for name, action in actions.items()}
+        return {action.fact: _with(policy, action.name) for action in IDENTIFIER_ACTIONS.values()}
     if kind is KAnonymizedFacts:
         return {name: getattr(wanted, name) for name in ("recoder", "k", "loss", "suppression_limit")}
     if kind is PerturbedFacts:

@@ -11,17 +11,33 @@ from anon_pipeline.encode.categories import category_facts
 from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.facts import fact_rules as must
 from anon_pipeline.facts.records import Facts
-from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.recoding import Anonymize
-from anon_pipeline.policy.sections import PerturbSection
+
+_OF_NUMBERS = ("discrete_laplace", "staircase", "discrete_gaussian", "uniform")
+_RECODERS = (
+    *("ola", "optimal", "incognito", "samarati", "datafly", "mingen", "mondrian", "mondrian_relaxed"),
+    *("mdav", "vmdav", "univariate", "merge", "kanon_first", "tclose_first"),
+)
+_LOSSES = ("precision", "granularity", "discernibility", "average_class_size", "entropy", "classification")
+
+
+def _among(*words: str) -> must.Rule:
+    """Return the rule of one of the words that 0.1.0 knew; what came later is in no manifest of version 1."""
+    return lambda value, known: isinstance(value, str) and value in words
+
+
+def _limit(value: Any, known: must.Known) -> bool:
+    """Tell whether this names a limit of 0.1.0 on a column's classes."""
+    kind, _, name = value.partition(".") if isinstance(value, str) else ("", "", "")
+    return kind in ("t_closeness", "l_diversity") and name in known.policy.columns
+
 
 _NOISE = must.exactly(
     {
-        "mechanism": must.one_of(PerturbSection, "mechanism"),
+        "mechanism": _among(*_OF_NUMBERS),
         "epsilon": must.number,
         "delta": must.or_none(must.share),
-        "sensitivity": must.one_of(Perturb, "sensitivity"),
+        "sensitivity": _among("class", "declared"),
         "resolution": must.number,
         "classes_without_noise": must.records,
         "mean_scale": must.or_none(must.number),
@@ -30,7 +46,7 @@ _NOISE = must.exactly(
 )
 _CATEGORIES = must.exactly(
     {
-        "mechanism": must.one_of(PerturbCategories, "mechanism"),
+        "mechanism": _among("randomized_response", "exponential"),
         "epsilon": must.number,
         "values": must.count,
         "least_kept": must.share,
@@ -56,13 +72,13 @@ FIELDS_1: dict[str, dict[str, must.Rule]] = {
     "raw": {"records": must.count, "columns": must.count, "incomplete_records": must.records},
     "deidentified": dict.fromkeys(("dropped", "masked", "hashed"), must.listed(must.column)),
     "k_anonymized": {
-        "recoder": must.one_of(Anonymize, "recoder"),
+        "recoder": _among(*_RECODERS),
         "k": must.count,
         "smallest_class": must.records,
         "classes": must.records,
         "levels": must.or_none(must.mapping(must.column, must.level)),
         "hierarchies": must.mapping(must.column, must.digest),
-        "loss": must.one_of(Anonymize, "loss"),
+        "loss": _among(*_LOSSES),
         "information_loss": must.share,
         "suppressed_incomplete": must.records,
         "suppressed_by_recoding": must.records,
@@ -75,10 +91,10 @@ FIELDS_1: dict[str, dict[str, must.Rule]] = {
     "perturbed": {
         "passed_through": must.flag,
         "epsilon": must.or_none(must.number),
-        "mechanism": must.or_none(must.one_of(PerturbSection, "mechanism")),
+        "mechanism": must.or_none(_among(*_OF_NUMBERS)),
         "columns": must.mapping(must.column, must.either(_NOISE, _CATEGORIES)),
         "seeded": must.flag,
-        "republish": must.one_of(PerturbSection, "republish"),
+        "republish": _among("fresh", "sticky"),
         "composition": must.or_none(_COMPOSITION),
         "release_id": must.or_none(must.release_id),
     },
@@ -90,7 +106,7 @@ FIELDS_1: dict[str, dict[str, must.Rule]] = {
         "classes": must.records,
         "suppressed_unconfident": must.records,
         "suppressed_small_classes": must.records,
-        "suppressed_by_limit": must.mapping(must.limit, must.records),
+        "suppressed_by_limit": must.mapping(_limit, must.records),
         "suppressed_in_all": must.records,
     },
 }

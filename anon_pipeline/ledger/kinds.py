@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from anon_pipeline.base.errors import GateRefused, InputError
+from anon_pipeline.catalog.releases import PARTITION_KINDS
 from anon_pipeline.ledger.budget import Entry, window_of, within
 from anon_pipeline.policy.model import Policy
 
@@ -34,7 +35,7 @@ def may_be(kind: str, partition: str | None) -> bool:
         day = date.fromisoformat(partition)
     except ValueError:
         return False
-    return {"daily": True, "weekly": day.weekday() == 0, "monthly": day.day == 1}.get(kind, False)
+    return kind in PARTITION_KINDS and PARTITION_KINDS[kind].begins(day)
 
 
 def refuse_unless_of_kind(policy: Policy, partition: str | None) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.measures import class_closeness, class_diversity, close, diverse
 from anon_pipeline.limits.case import Case
@@ -37,25 +38,35 @@ def _diversity(case: Case, demand: Demand) -> Verdict:
     )
 
 
+def _diverse(demand: Demand) -> str:
+    limit: LDiversity = demand.wanted
+    c = "" if limit.c is None else f", c = {limit.c:g}"
+    return f"In each class {demand.of} is l-diverse ({limit.kind}, l = {limit.l:g}{c})."
+
+
 T_CLOSENESS = Limit(
-    name="t_closeness",
+    name=T_CLOSE.name,
     meaning="In every class {} is distributed as in the whole input, up to this distance.",
-    demanded=lambda policy: policy.gate.t_closeness,
+    demanded=lambda policy: policy.class_limits[T_CLOSE.name],
     judge=_closeness,
     needs=("originals",),
-    in_class=True,
     certain=True,
     expectation="expect_release_to_be_t_close",
+    promise=lambda demand: (
+        f"In each class {demand.of} is distributed as in the whole input, to within {demand.wanted:g} "
+        f"(t-closeness)."
+    ),
 )
 L_DIVERSITY = Limit(
-    name="l_diversity",
+    name=L_DIVERSE.name,
     meaning="In every class {} has enough different values.",
-    demanded=lambda policy: policy.gate.l_diversity,
+    demanded=lambda policy: policy.class_limits[L_DIVERSE.name],
     judge=_diversity,
     bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
-    in_class=True,
     certain=True,
     expectation="expect_release_to_be_l_diverse",
+    boundless=True,
+    promise=_diverse,
 )
 HOMOGENEITY = Limit(
     name="homogeneity",

@@ -51,9 +51,15 @@ class Limit:
     needs: what it cannot be measured without; then it stays unmeasured, and the release is not published.
     over_noise: the mean of ``measure`` over the noise; None where it does not look at the drawn noise.
     attack: whether it stands under ``gate.attacks``.
-    in_class: whether it holds in every class by itself, so that classes beyond it are left out.
     linking: whether it says how much linking is too much; tuning then looks for the least loss.
     certain: whether it holds in every release that the stages make.
+    always: whether every policy demands it.
+    valued: whether its verdict has a value and a bound; else it says only whether the limit holds.
+    boundless: whether a manifest may record a value of it without a bound.
+    missing: whether its value is the share of the input that is not released, which the stages count, too.
+    mapped: whether maps of risk and information loss show it as the risk.
+    together: whether it bounds what all releases of a person tell together.
+    promise: sentence of a release's guarantee on what it demands; None: it promises nothing to persons.
     foreseen: what tuning compares with the bound before there is a release; None: it cannot judge the limit.
     expectation: its name in Great Expectations; None: by the default of `expectation_name`; empty where a
         table and its originals alone do not show whether it is kept.
@@ -70,9 +76,15 @@ class Limit:
     needs: tuple[Need, ...] = ()
     over_noise: Callable[[Case, Demand], Expectation] | None = None
     attack: bool = False
-    in_class: bool = False
     linking: bool = False
     certain: bool = False
+    always: bool = False
+    valued: bool = True
+    boundless: bool = False
+    missing: bool = False
+    mapped: bool = False
+    together: bool = False
+    promise: Callable[[Demand], str] | None = None
     foreseen: Callable[[Foreseen, Policy], float] | None = None
     expectation: str | None = None
 

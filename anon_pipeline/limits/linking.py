@@ -9,7 +9,7 @@ from typing import Any
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expected import STANDARD_ERRORS, Expectation, expectation, expected_linking
-from anon_pipeline.evidence.linkage import linked_by
+from anon_pipeline.evidence.linkage import LINKAGES, linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking, suppressed_share
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Demanded, Foreseen, Limit
@@ -50,8 +50,8 @@ def _foreseen_linking(expected: Foreseen, policy: Policy) -> float:
 
 
 def _linkages(policy: Policy) -> Demanded:
-    limits, kinds = policy.gate.attacks.linkage, ("exact", "threshold", "rules", "probabilistic")
-    return {kind: getattr(limits, kind) for kind in kinds if getattr(limits, kind) is not None}
+    limits = policy.gate.attacks.linkage
+    return {kind: getattr(limits, kind) for kind in LINKAGES if getattr(limits, kind) is not None}
 
 
 LINKING_RISK = Limit(
@@ -62,6 +62,7 @@ LINKING_RISK = Limit(
     needs=("originals",),
     over_noise=lambda case, demand: expected_linking(case.evidence, case.policy),
     linking=True,
+    mapped=True,
     foreseen=_foreseen_linking,
     expectation="expect_release_linking_risk_to_be_at_most",
 )
@@ -71,6 +72,7 @@ SUPPRESSION = Limit(
     demanded=lambda policy: set_to(policy.gate.suppression),
     measure=lambda case, demand: suppressed_share(case.evidence),
     needs=("originals",),
+    missing=True,
     foreseen=lambda expected, policy: expected.suppression_judged,
     expectation="expect_release_suppression_to_be_at_most",
 )

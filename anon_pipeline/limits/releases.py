@@ -40,6 +40,11 @@ CROSS_RELEASE_K = Limit(
     sense="at least",
     needs=("originals", "memory"),
     expectation="expect_releases_together_to_be_k_anonymous",
+    together=True,
+    promise=lambda demand: (
+        f"For each person, at least {demand.wanted} persons, that one included, were in the same class in "
+        f"every release made with a record key that the person was in."
+    ),
 )
 STICKY = Limit(
     name="sticky",

@@ -41,6 +41,8 @@ CONTRACT = Limit(
     judge=_contract,
     certain=True,
     expectation="",
+    always=True,
+    valued=False,
 )
 ORIGIN = Limit(
     name="origin",
@@ -51,6 +53,8 @@ ORIGIN = Limit(
     needs=("originals",),
     certain=True,
     expectation="",
+    always=True,
+    valued=False,
 )
 K = Limit(
     name="k",
@@ -58,6 +62,7 @@ K = Limit(
     demanded=lambda policy: {"": policy.gate_k},
     measure=lambda case, demand: case.evidence.classes.k,
     sense="at least",
+    always=True,
     foreseen=lambda expected, policy: expected.smallest_class,
     expectation="expect_release_to_be_k_anonymous",
 )

@@ -5,7 +5,7 @@ A new limit is one entry in one of the modules that are imported here, and its p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
 from anon_pipeline.limits.limit import Demand, Limit
@@ -67,6 +67,11 @@ def demands(policy: Policy) -> Iterator[Demand]:
 def limits_of(policy: Policy) -> list[str]:
     """Name the limits of a policy in the order in which the gate judges them."""
     return [demand.name for demand in demands(policy)]
+
+
+def names_where(holds: Callable[[Limit], bool]) -> tuple[str, ...]:
+    """Name the limits with a trait, in the table's order."""
+    return tuple(limit.name for limit in LIMITS if holds(limit))
 
 
 def limit_of(name: str) -> Limit:

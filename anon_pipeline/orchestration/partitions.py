@@ -6,22 +6,22 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.releases import PARTITION_KINDS
 from anon_pipeline.policy.model import Policy
-
-_MONDAY = 1
 
 
 def partitions_of(policy: Policy) -> dg.TimeWindowPartitionsDefinition | None:
-    """Return the partitions that a policy's schedule names; weeks begin on Monday (Dagster's on Sunday)."""
+    """Return the partitions that a policy's schedule names."""
     schedule = policy.schedule
     if schedule is None or schedule.partitions is None:
         return None
     start = datetime.combine(schedule.start, time(), ZoneInfo(schedule.timezone))
-    if schedule.partitions == "daily":
-        return dg.DailyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
-    if schedule.partitions == "monthly":
-        return dg.MonthlyPartitionsDefinition(start_date=start, timezone=schedule.timezone)
-    return dg.WeeklyPartitionsDefinition(start_date=start, timezone=schedule.timezone, day_offset=_MONDAY)
+    kind = PARTITION_KINDS[schedule.partitions]
+    defined: dg.TimeWindowPartitionsDefinition = code(kind.definition)(
+        start_date=start, timezone=schedule.timezone, **kind.options
+    )
+    return defined
 
 
 def partition_of_run(

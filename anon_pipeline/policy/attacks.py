@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from anon_pipeline.catalog.sources import DEFAULT_FORMAT
 from anon_pipeline.policy.fields import FileFormat, LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
@@ -63,7 +64,7 @@ class PopulationLimits(Strict):
         description="File with a record for each person, relative to the folder of sources; of its columns "
         "those with the role generalize are read."
     )
-    format: Annotated[FileFormat, AFTER] = Field("csv", description="Of the file.")
+    format: Annotated[FileFormat, AFTER] = Field(DEFAULT_FORMAT, description="Of the file.")
     options: Annotated[SourceOptions, AFTER] = Field(SourceOptions(), description="For CSV.")
     limits: Annotated[Limits, AFTER] = Field(Limits(), description="How large the file may be.")
     journalist_risk: Annotated[Share | None, SHOWN, AFTER] = Field(

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from anon_pipeline.catalog.identifiers import DEFAULT_ACTION
 from anon_pipeline.policy.allowed import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
-from anon_pipeline.policy.fields import Mechanism, Plain, Real, Strict
+from anon_pipeline.policy.fields import Action, Mechanism, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 from anon_pipeline.policy.marks import COUNTED, SHOWN
 
@@ -32,8 +33,9 @@ class Identifier(Strict):
     """Names a person directly; never reaches the release as it is."""
 
     role: Annotated[Literal["identifier"], SHOWN]
-    action: Annotated[Literal["drop", "mask", "hash"], SHOWN] = Field(
-        "drop", description="Remove it, replace it by ***, or by its HMAC-SHA256 under the policy's key."
+    action: Annotated[Action, SHOWN] = Field(
+        DEFAULT_ACTION,
+        description="Remove it, replace it by ***, or by its HMAC-SHA256 under the policy's key.",
     )
 
 

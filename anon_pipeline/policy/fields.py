@@ -8,8 +8,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.spelling import escaped, plain
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.named import one_of
+from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
 
 
@@ -43,11 +45,16 @@ Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
 if TYPE_CHECKING:
     Mechanism = str
     CategoryMechanism = str
+    Action = str
     FileFormat = str
+    ReleaseFormat = str
+    PartitionName = str
     GeneratorName = str
 else:
     Mechanism, CategoryMechanism = one_of(MECHANISMS), one_of(CATEGORY_MECHANISMS)
     FileFormat, GeneratorName = one_of(FORMATS), one_of(GENERATORS)
+    ReleaseFormat, PartitionName = one_of(RELEASE_FORMATS), one_of(PARTITION_KINDS)
+    Action = one_of(IDENTIFIER_ACTIONS)
 Share = Annotated[Real, Field(ge=0, le=1)]
 
 

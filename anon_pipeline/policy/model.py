@@ -9,8 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
 
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
 from anon_pipeline.policy.allowed import allowed_identifiers
 from anon_pipeline.policy.columns import (
@@ -26,7 +28,7 @@ from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding
 from anon_pipeline.policy.noise_rules import without_public_scale
-from anon_pipeline.policy.recoding import Anonymize, LDiversity
+from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
@@ -110,21 +112,33 @@ class Policy(Strict):
         Every stage records it, and the gate refuses tables that were made by another policy.
         """
         document = binding(self)
-        limits = {name: limit.model_dump(mode="json") for name, limit in self.recoding_l_diversity.items()}
-        document["anonymize"] |= {"t_closeness": dict(self.recoding_t_closeness), "l_diversity": limits}
+        document["anonymize"] |= {
+            kind: {
+                name: wanted.model_dump(mode="json") if isinstance(wanted, BaseModel) else wanted
+                for name, wanted in limits.items()
+            }
+            for kind, limits in self.recoding_limits.items()
+        }
         return _digest(document)
 
     @property
-    def recoding_t_closeness(self) -> Mapping[str, float]:
-        """Largest distances that the recoder keeps, by sensitive column; the gate's, if none are set."""
-        own = self.anonymize.t_closeness
-        return self.gate.t_closeness if own is None else own
+    def class_limits(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the gate demands of each class: kind of limit → sensitive column → what is demanded."""
+        return {kind: getattr(self.gate, kind) for kind in CLASS_LIMITS}
 
     @property
-    def recoding_l_diversity(self) -> Mapping[str, LDiversity]:
-        """Diversities that the recoder keeps, by sensitive column; the gate's, if none are set."""
-        own = self.anonymize.l_diversity
-        return self.gate.l_diversity if own is None else own
+    def recoding_limits(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the recoder keeps in each class, as `class_limits`; of a kind that is not set, the gate's."""
+        own = {kind: getattr(self.anonymize, kind) for kind in CLASS_LIMITS}
+        return {
+            kind: limits if own[kind] is None else own[kind] for kind, limits in self.class_limits.items()
+        }
+
+    @property
+    def class_limited(self) -> list[str]:
+        """Sensitive columns with a limit of the gate on each class, in the policy's order."""
+        limited = {name for limits in self.class_limits.values() for name in limits}
+        return [name for name in self.sensitive if name in limited]
 
     def suppressible(self, records: int) -> int:
         """Records that may be suppressed of so many (METHODS 3: floor(L·n))."""
@@ -179,7 +193,7 @@ class Policy(Strict):
         return [
             name
             for name, column in self.columns.items()
-            if not (isinstance(column, Identifier) and column.action == "drop")
+            if not (isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released)
         ]
 
     @property

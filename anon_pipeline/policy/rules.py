@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from anon_pipeline.base.spelling import escaped, look_alikes, plain
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import Fit, names_where, recoder_of
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
@@ -180,7 +182,8 @@ def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
         yield "anonymize.target: must be given with loss: classification, and only with it"
     if wanted.target is None:
         return
-    dropped = isinstance(columns.get(wanted.target), Identifier) and columns[wanted.target].action == "drop"
+    column = columns.get(wanted.target)
+    dropped = isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released
     if wanted.target not in columns or dropped:
         yield f"anonymize.target: must name a column that is released, got {wanted.target}"
 
@@ -203,9 +206,14 @@ def _options(sections: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
-    hashed = [name for name in _of(columns, Identifier) if columns[name].action == "hash"]
-    if hashed and "deidentify" in sections and sections["deidentify"] is None:
-        yield f"deidentify: must be given (key_env or key_file) for action: hash in {', '.join(hashed)}"
+    if "deidentify" not in sections or sections["deidentify"] is not None:
+        return
+    for action in (one.name for one in IDENTIFIER_ACTIONS.values() if one.keyed):
+        names = [name for name in _of(columns, Identifier) if columns[name].action == action]
+        if names:
+            yield (
+                f"deidentify: must be given (key_env or key_file) for action: {action} in {', '.join(names)}"
+            )
 
 
 def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
@@ -215,10 +223,12 @@ def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         return
     quasi = [columns[name].hierarchy for name in _of(columns, Generalize)]
     numeric = sum(hierarchy_kind(hierarchy).ordered for hierarchy in quasi)
-    limits = wanted.t_closeness
-    if limits is None:
-        limits = getattr(sections.get("gate"), "t_closeness", None) or {}
-    ordered = [x for x in limits if getattr(columns.get(x), "distance", None) == "ordered"]
+    limits = [
+        getattr(wanted if getattr(wanted, kind) is not None else sections.get("gate"), kind, None) or {}
+        for kind, limit in CLASS_LIMITS.items()
+        if limit.by_distance
+    ]
+    ordered = [x for x in itertools.chain(*limits) if getattr(columns.get(x), "distance", None) == "ordered"]
     problem = recoder_of(wanted.recoder).misfit(Fit(len(quasi), numeric, len(ordered)))
     if problem is not None:
         yield f"anonymize.recoder: {problem}"

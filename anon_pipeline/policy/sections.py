@@ -9,13 +9,17 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
+from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
+from anon_pipeline.catalog.sources import DEFAULT_FORMAT
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.fields import (
     FileFormat,
     GeneratorName,
     LocalPath,
     Mechanism,
+    PartitionName,
     Real,
+    ReleaseFormat,
     Share,
     Strict,
     Whole,
@@ -47,7 +51,7 @@ class Source(Strict):
     path: Annotated[LocalPath | None, Below("sources")] = Field(
         None, description="File, relative to the folder of sources; may hold {partition}."
     )
-    format: FileFormat = Field("csv", description="Of the file.")
+    format: FileFormat = Field(DEFAULT_FORMAT, description="Of the file.")
     options: SourceOptions = Field(SourceOptions(), description="For CSV.")
     limits: Limits = Field(Limits(), description="How large the file may be.")
     generate: GeneratorName | None = Field(None, description="Name of a generator, instead of a path.")
@@ -188,7 +192,7 @@ class Publish(Strict):
     to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
-    format: Annotated[Literal["csv", "parquet"], AFTER] = Field("parquet", description="Of the data file.")
+    format: Annotated[ReleaseFormat, AFTER] = Field(DEFAULT_RELEASE_FORMAT, description="Of the data file.")
     wait: Annotated[Real, AFTER] = Field(
         60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
     )
@@ -221,7 +225,7 @@ class Schedule(Strict):
 
     cron: Annotated[str, TEXT, AFTER]
     timezone: Annotated[str, TEXT, AFTER] = Field("UTC", description="IANA name.")
-    partitions: Annotated[Literal["daily", "weekly", "monthly"] | None, AFTER] = Field(
+    partitions: Annotated[PartitionName | None, AFTER] = Field(
         None, description="One release per period; weeks begin on Monday."
     )
     start: Annotated[datetime.date, AFTER] = Field(

@@ -36,9 +36,10 @@ def making_1(policy: Policy) -> str:
     document = {section: whole[section] for section in _MAKING}
     diversity = {
         name: _as_then(limit, limit.model_dump(mode="json"))
-        for name, limit in policy.recoding_l_diversity.items()
+        for name, limit in policy.recoding_limits["l_diversity"].items()
     }
-    document["anonymize"] |= {"t_closeness": dict(policy.recoding_t_closeness), "l_diversity": diversity}
+    closeness = dict(policy.recoding_limits["t_closeness"])
+    document["anonymize"] |= {"t_closeness": closeness, "l_diversity": diversity}
     return _digest(document)
 
 

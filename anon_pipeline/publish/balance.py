@@ -141,8 +141,7 @@ def broken_policy_facts(facts: Facts, policy: Policy) -> list[str]:
     gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]
     releases = recoder_of(policy.anonymize.recoder).family.releases
     means = releases == "means"
-    limits = [f"t_closeness.{n}" for n in policy.gate.t_closeness]
-    limits += [f"l_diversity.{n}" for n in policy.gate.l_diversity]
+    limits = [f"{kind}.{name}" for kind, columns in policy.class_limits.items() for name in columns]
     named = list(policy.generalized) if releases == "levels" else None
     rules = {
         "suppressed records must keep anonymize.suppression_limit": gone

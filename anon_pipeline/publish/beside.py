@@ -13,6 +13,7 @@ from typing import Any
 
 from anon_pipeline.base.disk import PART
 from anon_pipeline.base.errors import PublishError
+from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.publish.lock import LOCK, Owner
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
@@ -118,7 +119,8 @@ def _is_partition(path: Path, document: Mapping[str, Any]) -> bool:
 
 def _is_former(path: Path, release: str, most: int) -> bool:
     """Tell whether a file was written by a release of this name."""
-    pattern = rf"{re.escape(release)}-(?:report-([0-9a-f]{{16}})\.html|([0-9a-f]{{16}})\.(?:parquet|csv))"
+    forms = "|".join(map(re.escape, RELEASE_FORMATS))
+    pattern = rf"{re.escape(release)}-(?:report-([0-9a-f]{{16}})\.html|([0-9a-f]{{16}})\.(?:{forms}))"
     named = re.fullmatch(pattern, path.name)
     if named is None or path.is_symlink() or not path.is_file() or path.stat().st_size > most:
         return False

@@ -16,34 +16,45 @@ import pyarrow.parquet as pq
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import Held
 from anon_pipeline.base.values import finite_numbers, whole_numbers
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import SourceOptions
+from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.publish.formulas import neutralized, restored, runnable
 from anon_pipeline.sources.files import read_csv, read_parquet
 
-Format = Literal["parquet", "csv"]
 Formulas = Literal["neutralize", "keep"]
 
 
-def to_bytes(frame: pd.DataFrame, form: Format, *, formulas: Formulas = "keep") -> bytes:
+def to_bytes(frame: pd.DataFrame, form: str, *, formulas: Formulas = "keep") -> bytes:
     """Write a table to bytes: no index, no pandas metadata, row groups and statistics by content alone.
 
     Args:
         frame: (r, columns) numbers, texts, dates.
-        form: Parquet (zstd), or CSV (UTF-8, header, texts quoted, missing values empty and not quoted).
-        formulas: of CSV: whether texts that a spreadsheet would run are made harmless.
+        form: name of a format, see `catalog.releases`.
+        formulas: of what a spreadsheet opens: whether texts that a spreadsheet would run are made harmless.
     """
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
     buffer = io.BytesIO()
-    if form == "parquet":
-        pq.write_table(table, buffer, compression="zstd")
-    else:
-        pa_csv.write_csv(neutralized(table) if formulas == "neutralize" else table, buffer)
+    one = RELEASE_FORMATS[form]
+    if one.runs_formulas and formulas == "neutralize":
+        table = neutralized(table)
+    code(one.writes)(table, buffer)
     return buffer.getvalue()
 
 
+def write_parquet(table: pa.Table, buffer: io.BytesIO) -> None:
+    """Write Parquet (zstd)."""
+    pq.write_table(table, buffer, compression="zstd")
+
+
+def write_csv(table: pa.Table, buffer: io.BytesIO) -> None:
+    """Write CSV: UTF-8, header, texts quoted, missing values empty and not quoted."""
+    pa_csv.write_csv(table, buffer)
+
+
 def from_bytes(
-    data: bytes, form: Format, *, like: pd.DataFrame | pa.Schema | None = None, formulas: Formulas = "keep"
+    data: bytes, form: str, *, like: pd.DataFrame | pa.Schema | None = None, formulas: Formulas = "keep"
 ) -> pd.DataFrame:
     """Read a table back.
 
@@ -57,21 +68,27 @@ def from_bytes(
     Raises:
         InputError: texts that a spreadsheet would run where none may be; by column and count.
     """
-    if form == "parquet":
-        frame: pd.DataFrame = pq.read_table(io.BytesIO(data)).to_pandas(
-            ignore_metadata=True, integer_object_nulls=True
-        )
-        return frame
-    types = None if like is None else dict(_types(like, formulas))
-    table = pa_csv.read_csv(
+    one = RELEASE_FORMATS[form]
+    types = None if one.typed or like is None else dict(_types(like, formulas))
+    table = code(one.reads)(data, types)
+    read: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+    return _harmless(read) if one.runs_formulas and formulas == "neutralize" else read
+
+
+def parquet_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
+    """Read Parquet, which says its columns' types."""
+    return pq.read_table(io.BytesIO(data))
+
+
+def csv_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
+    """Read CSV; without types they are guessed."""
+    return pa_csv.read_csv(
         io.BytesIO(data),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pa_csv.ConvertOptions(
             column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     )
-    read: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
-    return _harmless(read) if formulas == "neutralize" else read
 
 
 def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
@@ -99,9 +116,17 @@ def column_types(frame: pd.DataFrame) -> dict[str, str]:
     return {field.name: _name(field.type) for field in schema}
 
 
-def file_types(data: bytes) -> dict[str, str]:
-    """Name the type of each column of a Parquet file, as it says itself."""
-    return {field.name: _name(field.type) for field in pq.read_schema(io.BytesIO(data))}
+def file_types(data: bytes, form: str = DEFAULT_RELEASE_FORMAT) -> dict[str, str]:
+    """Name the type of each column of a file of a typed format, as it says itself."""
+    schema = RELEASE_FORMATS[form].schema
+    if schema is None:
+        raise ValueError(f"form must be a format that says its types, got {form}.")
+    return {field.name: _name(field.type) for field in code(schema)(data)}
+
+
+def parquet_schema(data: bytes) -> pa.Schema:
+    """Return the schema of a Parquet file."""
+    return pq.read_schema(io.BytesIO(data))
 
 
 def _name(kind: pa.DataType) -> str:
@@ -142,7 +167,7 @@ def _types(like: pd.DataFrame | pa.Schema, formulas: Formulas) -> list[tuple[str
 
 
 def read_release(path: Path | Held, policy: Policy) -> pd.DataFrame:
-    """Read a released file, Parquet or CSV by its ending.
+    """Read a released file, whose format its ending tells.
 
     Args:
         path: the file, or what is held of it.
@@ -152,15 +177,28 @@ def read_release(path: Path | Held, policy: Policy) -> pd.DataFrame:
     """
     limits = policy.source.limits
     ending = Path(path.name).suffix
-    if ending == ".parquet":
-        return read_parquet(path, limits=limits)
-    if ending != ".csv":
-        raise InputError(
-            f"{path.name}: a release must be a .parquet or .csv file, got {ending or 'no ending'}"
-        )
-    frame = read_csv(path, options=SourceOptions(), limits=limits, quoted_missing=False)
-    if policy.publish.formulas == "neutralize":
+    form = RELEASE_FORMATS.get(ending.removeprefix("."))
+    if form is None or not ending:
+        known = " or ".join(f".{name}" for name in [*RELEASE_FORMATS][::-1])
+        raise InputError(f"{path.name}: a release must be a {known} file, got {ending or 'no ending'}")
+    frame: pd.DataFrame = code(form.loads)(path, limits)
+    if form.runs_formulas and policy.publish.formulas == "neutralize":
         frame = _harmless(frame)
+    return frame if form.typed else _with_numbers(frame, policy)
+
+
+def load_parquet(path: Path | Held, limits: Limits) -> pd.DataFrame:
+    """Read a released Parquet file within limits."""
+    return read_parquet(path, limits=limits)
+
+
+def load_csv(path: Path | Held, limits: Limits) -> pd.DataFrame:
+    """Read a released CSV within limits, as texts."""
+    return read_csv(path, options=SourceOptions(), limits=limits, quoted_missing=False)
+
+
+def _with_numbers(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
+    """Return a table of texts with numbers in the columns that the policy says have them."""
     numbers = [name for name in frame.columns if name in policy.numeric and name not in policy.generalized]
     for name in numbers:
         cast = finite_numbers(frame[name])

@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.grids import noises
-from anon_pipeline.limits.table import demands
+from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.perturb.category_law import CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
@@ -92,7 +94,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
         both = "the ε values and the δ values" if delta else "the ε values"
         alike = " This holds for two people who are in the same class in both releases."
         return f"If the same people are released twice, {both} add up.{'' if declared else alike}"
-    limited = policy.gate.cross_release_k is not None
+    limited = any(demand.limit.together for demand in demands(policy))
     stays = promises.sticky(epsilon, delta)
     followed = "" if limited else ", and nothing limits what is learned from all classes of a record together"
     return (
@@ -187,22 +189,16 @@ def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
 
 
 def _limited(policy: Policy) -> Iterator[str]:
-    """Say what is promised of sensitive columns, and of all releases together."""
-    if policy.gate.cross_release_k is not None:
-        yield (
-            f"For each person, at least {policy.gate.cross_release_k} persons, that one included, were in "
-            f"the same class in every release made with a record key that the person was in."
-        )
-    for name, t in sorted(policy.gate.t_closeness.items()):
-        yield f"In each class {name} is distributed as in the whole input, to within {t:g} (t-closeness)."
-    for name, limit in sorted(policy.gate.l_diversity.items(), key=itemgetter(0)):
-        c = "" if limit.c is None else f", c = {limit.c:g}"
-        yield f"In each class {name} is l-diverse ({limit.kind}, l = {limit.l:g}{c})."
+    """Say what limits promise: first those on all releases together, then by column."""
+    for limit in sorted(LIMITS, key=lambda limit: not limit.together):
+        for demand in sorted(limit.demands(policy), key=lambda demand: demand.of):
+            if limit.promise is not None:
+                yield limit.promise(demand)
 
 
 def _open(policy: Policy) -> Iterator[str]:
     """Say what is released without a promise, and what is gone."""
-    limited = {*policy.gate.t_closeness, *policy.gate.l_diversity}
+    limited = policy.class_limited
     columns = sorted(policy.columns.items(), key=itemgetter(0))
     free = [n for n, c in columns if isinstance(c, (Sensitive, Insensitive)) and n not in limited]
     if free:
@@ -215,22 +211,13 @@ def _open(policy: Policy) -> Iterator[str]:
             f"{allowed['column']} may hold what looks like an identifier ({allowed['detector']}). The "
             f"policy's author allows it: {allowed['reason']}"
         )
-    if policy.publish.format == "csv" and policy.publish.formulas == "neutralize":
+    form = RELEASE_FORMATS[policy.publish.format]
+    if form.runs_formulas and policy.publish.formulas == "neutralize":
         yield (
-            "In the CSV, texts that a spreadsheet would run (they begin with = + - @, tab or a new line) "
-            "have a ' in front: remove one to have the value."
+            f"In the {form.words}, texts that a spreadsheet would run (they begin with = + - @, tab or a new "
+            f"line) have a ' in front: remove one to have the value."
         )
-    by_action = {
-        action: ", ".join(name for name, column in columns if getattr(column, "action", None) == action)
-        for action in ("drop", "mask", "hash")
-    }
-    if by_action["drop"]:
-        yield f"Left out: {by_action['drop']}."
-    if by_action["mask"]:
-        yield f"Replaced by ***: {by_action['mask']}."
-    if by_action["hash"]:
-        yield (
-            f"Released as keyed hashes (pseudonyms): {by_action['hash']}. Equal values have equal hashes, so "
-            f"records can be joined across releases made with the same key, and by them a record is not "
-            f"hidden among k."
-        )
+    for action in IDENTIFIER_ACTIONS.values():
+        names = [name for name, column in columns if getattr(column, "action", None) == action.name]
+        if names:
+            yield action.promise.format(", ".join(names))

@@ -15,10 +15,11 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.base.reading import MANIFEST_BYTES, Held, exceeded, file_size, read_small
 from anon_pipeline.base.spelling import plain
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.policy.sections import Limits
 from anon_pipeline.publish.file_formats import from_bytes, read_release, schema_of
-from anon_pipeline.sources.files import read_csv, read_parquet
 
 VERSIONS = (1, 2)
 """Of manifests that can be read."""
@@ -148,17 +149,17 @@ def readings(read: Read, held: Held, policy: Policy | None) -> Iterator[pd.DataF
     The first reading is bounded by the limits; the others are of a file that has kept them.
     """
     limits = limits_of(policy)
-    if not held.name.endswith(".csv"):
-        yield read_parquet(held, limits=limits)
-        return
-    if policy is None:
-        yield read_csv(held, options=SourceOptions(), limits=limits, quoted_missing=False)
+    form = format_of(held.name)
+    if form.typed or policy is None:
+        yield code(form.loads)(held, limits)
+        if form.typed:
+            return
     else:
         yield read_release(held, policy)
     like = schema_of(read.item["types"]) if "types" in read.item else None
     if policy is not None:
-        yield from_bytes(held.data, "csv", like=like, formulas=policy.publish.formulas)
+        yield from_bytes(held.data, form.name, like=like, formulas=policy.publish.formulas)
         return
-    yield from_bytes(held.data, "csv", like=like)
+    yield from_bytes(held.data, form.name, like=like)
     with suppress(InputError):  # then they were kept
-        yield from_bytes(held.data, "csv", like=like, formulas="neutralize")
+        yield from_bytes(held.data, form.name, like=like, formulas="neutralize")

@@ -15,16 +15,22 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import AnonPipelineError, InputError
+from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.hierarchy.levels_seen import broken_levels
-from anon_pipeline.limits.table import LIMITS
+from anon_pipeline.limits.table import demands, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, seen_in
 from anon_pipeline.publish.versions import Rules
 
-_ALWAYS = ("contract", "origin", "k")
+_ALWAYS = names_where(lambda limit: limit.always)
+_BARE = names_where(lambda limit: not limit.valued)
+_BOUNDLESS = names_where(lambda limit: limit.boundless)
+_MISSING = names_where(lambda limit: limit.missing)
+_OVER_NOISE = names_where(lambda limit: limit.over_noise is not None)
+"""Limits whose value is not published where it is an expectation, see `Verdict.to_json`."""
 _CLOSE = 1e-9  # sums of floats, in whatever order
 
 
@@ -59,25 +65,22 @@ def broken_gate(
     return list(dict.fromkeys(problems))
 
 
-_OVER_NOISE = {limit.name for limit in LIMITS if limit.over_noise is not None}
-"""Limits whose value is not published where it is an expectation, see `Verdict.to_json`."""
-
-
 def _on_population(policy: Policy) -> bool:
-    return policy.gate.attacks.population is not None
+    return any("population" in demand.limit.needs for demand in demands(policy))
 
 
 def _broken(verdict: Verdict) -> str | None:
     """Say whether a verdict contradicts itself; recursive l-diversity may have no bound."""
-    if verdict.limit in ("contract", "origin"):
+    kind = verdict.limit.partition(".")[0]
+    if verdict.limit in _BARE:
         bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
-        return None if bare else "contract and origin have neither value nor bound"
-    if verdict.value is None and verdict.limit.split(".")[0] in _OVER_NOISE:
+        return None if bare else f"{' and '.join(_BARE)} have neither value nor bound"
+    if verdict.value is None and kind in _OVER_NOISE:
         return None if verdict.bound is not None else f"{verdict.limit}: it must have a bound"
     if verdict.value is None or verdict.value < 0:
         return "a limit must have a value, none below 0"
     if verdict.bound is None:
-        return None if verdict.limit.startswith("l_diversity.") else "a limit must have a bound"
+        return None if kind in _BOUNDLESS else "a limit must have a bound"
     if verdict.bound < 0:
         return "a bound must not be below 0"
     slack = _CLOSE * max(1.0, abs(verdict.bound))
@@ -116,10 +119,8 @@ def broken_share(document: Mapping[str, Any]) -> list[str]:
     """
     facts = document["facts"]
     share = facts["suppressed"]["suppressed_in_all"] / max(facts["raw"]["records"], 1)
-    told = [v["value"] for v in document["gate"]["verdicts"] if v["limit"] == "suppression"]
-    return (
-        [] if all(_alike(value, share) for value in told) else ["suppression: its value must be the facts'"]
-    )
+    told = [(v["limit"], v["value"]) for v in document["gate"]["verdicts"] if v["limit"] in _MISSING]
+    return [f"{name}: its value must be the facts'" for name, value in told if not _alike(value, share)]
 
 
 def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: Rules) -> list[str]:
@@ -207,7 +208,7 @@ def broken_names(document: Mapping[str, Any]) -> list[str]:
     release, wrong = document["release"], []
     for item in document["files"]:
         form = item.get("format") or item["name"].rpartition(".")[2]
-        if form not in ("parquet", "csv") or item["name"] != f"{release}-{item['sha256'][:16]}.{form}":
+        if form not in RELEASE_FORMATS or item["name"] != f"{release}-{item['sha256'][:16]}.{form}":
             wrong.append("the data file must be named by release, digest and format")
     report = document.get("report")
     if report is not None and report["name"] != f"{release}-report-{report['sha256'][:16]}.html":
@@ -224,8 +225,8 @@ def can_be_partition(key: object, policy: Policy) -> bool:
         day = date.fromisoformat(str(key))
     except ValueError:
         return False
-    first = {"daily": True, "weekly": day.weekday() == 0, "monthly": day.day == 1}
-    return day.isoformat() == key and day >= schedule.start and first[schedule.partitions]
+    begins = PARTITION_KINDS[schedule.partitions].begins(day)
+    return day.isoformat() == key and day >= schedule.start and begins
 
 
 def _is_plain(key: object) -> bool:

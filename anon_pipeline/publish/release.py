@@ -15,6 +15,7 @@ import pandas as pd
 from anon_pipeline.base.canonical import canonical
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
+from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.facts.recorded import checked_facts
 from anon_pipeline.gate import GateReport, Status, evaluate
@@ -92,11 +93,11 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         PublishError: the bytes do not read back as the table that was written.
     """
     table = released.frame[policy.released]
-    formulas = policy.publish.formulas
-    data = to_bytes(table, policy.publish.format, formulas=formulas)
-    back = from_bytes(data, policy.publish.format, like=table, formulas=formulas)
+    file_format, formulas = policy.publish.format, policy.publish.formulas
+    data = to_bytes(table, file_format, formulas=formulas)
+    back = from_bytes(data, file_format, like=table, formulas=formulas)
     if digest_frame(back) != digest_frame(table):
-        raise PublishError(f"the {policy.publish.format} file must read back as it was written; it does not")
+        raise PublishError(f"the {file_format} file must read back as it was written; it does not")
     with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
     report = evaluate(
         with_ids,
@@ -108,8 +109,8 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
         population=population,
         descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
     )
-    file = data_file(policy.name, policy.publish.format, data, len(back))
-    types = column_types(back) if policy.publish.format == "csv" else file_types(data)
+    file = data_file(policy.name, file_format, data, len(back))
+    types = file_types(data, file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)
     typed = replace(file, types=types)
     return Judged(back, data, typed, report)
 

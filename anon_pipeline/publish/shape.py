@@ -19,6 +19,7 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.spelling import plain
+from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.facts.fact_rules import is_count, is_digest
 from anon_pipeline.facts.kinds import broken_kinds
 from anon_pipeline.facts.recorded import FIELDS
@@ -120,7 +121,7 @@ FILE: Mapping[str, Shape] = {
     "sha256": is_digest,
     "size": is_whole,
     "records": is_whole,
-    "format": _is("parquet", "csv"),
+    "format": _is(*RELEASE_FORMATS),
     "types": Each(is_type, named=True),
 }
 _VERDICT: Mapping[str, Shape] = {

@@ -13,10 +13,15 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from anon_pipeline.gate import GateReport
+from anon_pipeline.limits.table import names_where
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import TOGETHER
 
 Steps = tuple[str, ...]
+
+_ALWAYS = names_where(lambda limit: limit.always)
+_BARE = names_where(lambda limit: not limit.valued)
+_MISSING = names_where(lambda limit: limit.missing)
 
 _BY_FILE: tuple[Steps, ...] = (
     ("manifest_version",),
@@ -115,7 +120,7 @@ def unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverified]:
     """
     compared = tuple(_compared(document, asked))
     verdicts = enumerate(document["gate"]["verdicts"])
-    shares = [f"gate.verdicts.{i}.value" for i, verdict in verdicts if verdict["limit"] == "suppression"]
+    shares = [f"gate.verdicts.{i}.value" for i, verdict in verdicts if verdict["limit"] in _MISSING]
     found = []
     for steps in _leaves(document):
         path = ".".join(steps)
@@ -179,9 +184,9 @@ def _verdicts(document: Mapping[str, Any], anew: GateReport | None) -> Iterator[
         here = ("gate", "verdicts", str(place))
         if verdict["limit"] in measured:
             yield (*here, "value")
-        if verdict["limit"] in ("contract", "origin"):
-            yield from ((*here, name) for name in ("limit", "value", "bound", "sense"))
-        if verdict["limit"] == "k" and place == 2:
+        if verdict["limit"] in _BARE:
+            yield from ((*here, name) for name in ("value", "bound", "sense"))
+        if _ALWAYS[place : place + 1] == (verdict["limit"],):
             yield (*here, "limit")
 
 

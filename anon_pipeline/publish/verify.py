@@ -19,6 +19,7 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import AnonPipelineError, InputError
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
+from anon_pipeline.limits.structure import CONTRACT
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.publish.held import Read, held_file, limits_of, manifest_of, readings
@@ -266,8 +267,8 @@ def _gate(
 def _then(verdict: Verdict, frame: pd.DataFrame, rules: Rules) -> Verdict:
     """Return the verdict on the contract that the version's own rules give; of others, the same."""
     lines = (verdict.reason or "").split("; ")
-    if verdict.limit != "contract" or verdict.status is not Status.REFUSED:
+    if verdict.limit != CONTRACT.name or verdict.status is not Status.REFUSED:
         return verdict
     if any(rules.asked(frame, line) for line in lines):
         return verdict
-    return Verdict("contract", Status.PASSED, reason=f"{LATER}: {verdict.reason}")
+    return Verdict(CONTRACT.name, Status.PASSED, reason=f"{LATER}: {verdict.reason}")

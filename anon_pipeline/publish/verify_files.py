@@ -15,6 +15,7 @@ import pandas as pd
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, in_words
 from anon_pipeline.base.reading import REPORT_BYTES, Held
+from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Limits
@@ -68,21 +69,22 @@ def _same_types(read: Read, held: Held) -> bool:
     if types is None:
         return True
     try:
-        if not held.name.endswith(".csv"):
-            return list(file_types(held.data).items()) == list(types.items())
-        found = list(_typed(held.data, types))
+        form = format_of(held.name)
+        if form.typed:
+            return list(file_types(held.data, form.name).items()) == list(types.items())
+        found = list(_typed(held.data, types, form.name))
     except Exception:  # noqa: BLE001 - Arrow quotes what it could not read
         return False
     wanted = (read.document["data_digest"], list(types.items()))
     return any((digest_frame(frame), list(column_types(frame).items())) == wanted for frame in found)
 
 
-def _typed(data: bytes, types: Mapping[str, str]) -> Iterator[pd.DataFrame]:
-    """Yield a CSV, read with types, in each way in which it may say its formulas."""
+def _typed(data: bytes, types: Mapping[str, str], form: str) -> Iterator[pd.DataFrame]:
+    """Yield a file of a format without types, read with types, in each way that it may say its formulas."""
     like = schema_of(types)
-    yield from_bytes(data, "csv", like=like)
+    yield from_bytes(data, form, like=like)
     with suppress(InputError):  # then they were kept
-        yield from_bytes(data, "csv", like=like, formulas="neutralize")
+        yield from_bytes(data, form, like=like, formulas="neutralize")
 
 
 def judged_page(folder: Path, document: Mapping[str, Any], shape: list[str]) -> Verdict:
@@ -153,7 +155,7 @@ def judged_content(read: Read, policy: Policy | None) -> Iterator[Verdict]:
         return
     expected = read.item["records"]
     yield said("records", None if records == expected else f"must be {expected}, got {records}")
-    if not same and name.endswith(".csv") and policy is None and "types" not in read.item:
+    if not same and not format_of(name).typed and policy is None and "types" not in read.item:
         yield unsaid("data_digest", "a CSV does not say its columns' types, and neither does the manifest")
     else:
         reason = f"the content of {name} has another digest than the manifest's"

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from anon_pipeline.base.disk import PART, clear_parts, disk, make_folder, replace_file
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.base.reading import MANIFEST_BYTES, read_small
+from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.publish.destination import nearest
 from anon_pipeline.publish.lock import held, refuse_strange
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
@@ -200,7 +201,8 @@ def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
     """Remove data files and reports that only older manifests named; nothing that this tool did not write."""
     named = {name for document in documents for name in _named(document)}
     release, digits = documents[-1]["release"], "[0-9a-f]" * 16
-    for pattern in (f"-{digits}.parquet", f"-{digits}.csv", f"-report-{digits}.html"):
+    data = (f"-{digits}.{form}" for form in RELEASE_FORMATS)
+    for pattern in (*data, f"-report-{digits}.html"):
         for path in folder.glob(f"{release}{pattern}"):
             if path.name not in named:
                 with contextlib.suppress(OSError):  # the release is out; the next one removes it

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
 from anon_pipeline.recode.class_rules import (
     CLOSE,
     DISTINCT,
@@ -72,10 +73,10 @@ def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, N
     found = {"k": sizes < constraints.k}
     for limit in constraints.sensitive if m else ():
         if limit.t is not None:
-            found[f"t_closeness.{limit.column}"] = _distances(limit, labels, m) > limit.t + CLOSE
+            found[f"{T_CLOSE.name}.{limit.column}"] = _distances(limit, labels, m) > limit.t + CLOSE
         if limit.diversity is not None:
             diversities = _diversities(limit, limit.diversity, labels, m)
-            found[f"l_diversity.{limit.column}"] = _uniform(limit.diversity, diversities)
+            found[f"{L_DIVERSE.name}.{limit.column}"] = _uniform(limit.diversity, diversities)
     return found
 
 
@@ -117,7 +118,7 @@ def _worst(constraints: Constraints, name: str, labels: NDArray[np.int64]) -> st
     for limit in constraints.sensitive if large.any() else ():
         if limit.column != column or kind == "k":
             continue
-        if kind == "t_closeness":
+        if kind == T_CLOSE.name:
             return f" (its worst class is at {float(_distances(limit, labels, m)[large].max()):.4g})"
         if limit.diversity is not None:
             found = _diversities(limit, limit.diversity, labels, m)[large]

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import texts
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
@@ -86,7 +87,7 @@ def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> 
 def _distribution(policy: Policy, name: str, tables: Sequence[pd.DataFrame], k: int) -> Distribution:
     column = policy.columns[name]
     if isinstance(column, Identifier):
-        kind = "masks" if column.action == "mask" else "pseudonyms"
+        kind = IDENTIFIER_ACTIONS[column.action].shown
         return Distribution(name, column.role, kind, None, ())
     unit = column.unit if isinstance(column, Perturb) else None
     if _is_number(policy, name, tables[-1]):

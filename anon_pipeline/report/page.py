@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, shape
+from anon_pipeline.limits.table import names_where
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.checked import Described
 from anon_pipeline.report.columns import Correlation, Distribution, SizeBin
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _PAPER = Paper(left=48, top=24, wide=260, high=260)
 _BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
+_MAPPED = names_where(lambda limit: limit.mapped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def page(
         .render(
             release=policy.name,
             internal=internal,
-            summary=list(_summary(described)),
+            summary=list(_summary(described, policy.gate_k)),
             verdicts=verdict_rows(described.gate),
             guarantee=described.document["guarantee"],
             sizes=sizes,
@@ -104,12 +106,12 @@ def point_of(described: Described, sizes: Sequence[SizeBin]) -> Point:
     """Return where a release lies: its linking risk if the gate limits it, else the mean of 1/m."""
     loss = float(described.facts["k_anonymized"]["information_loss"])
     for verdict in described.gate.verdicts:
-        if verdict.limit == "linking_risk" and verdict.value is not None:
+        if verdict.limit in _MAPPED and verdict.value is not None:
             return Point(loss, verdict.value, verdict.bound)
     return Point(loss, sum(row.classes for row in sizes) / sum(row.records for row in sizes), None)
 
 
-def _summary(described: Described) -> Iterator[tuple[str, str]]:
+def _summary(described: Described, k: int) -> Iterator[tuple[str, str]]:
     document, facts = described.document, described.facts
     (file,) = document["files"]
     yield "data file", file["name"]
@@ -118,7 +120,7 @@ def _summary(described: Described) -> Iterator[tuple[str, str]]:
         yield "partition", document["partition"]
     yield "records", f"{file['records']:,} released, of {facts['raw']['records']:,}"
     yield "classes", f"{facts['suppressed']['classes']:,}"
-    yield "k", f"{next(v.bound for v in described.gate.verdicts if v.limit == 'k'):g}"
+    yield "k", f"{k:g}"
     if document.get("epsilon") is not None:
         yield "ε of a record", f"{document['epsilon']:g}"
 

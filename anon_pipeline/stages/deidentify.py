@@ -13,6 +13,8 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, withheld
 from anon_pipeline.base.reading import KEY_BYTES, read_small
 from anon_pipeline.base.values import texts
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
+from anon_pipeline.catalog.named import code
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Deidentify
 
@@ -58,7 +60,7 @@ def hashing_key(policy: Policy, *, folder: Path = Path()) -> bytes | None:
         InputError: no usable key where one is needed.
     """
     hashes = policy.record_key is not None
-    hashes |= any(column.action == "hash" for column in policy.identifiers.values())
+    hashes |= any(IDENTIFIER_ACTIONS[column.action].keyed for column in policy.identifiers.values())
     return read_key(policy.deidentify, folder=folder) if hashes and policy.deidentify else None
 
 
@@ -76,7 +78,7 @@ def hash_column(column: pd.Series, key: bytes) -> pd.Series:
     return pd.Series(pd.array([*hashes, None], dtype="str")[codes], index=column.index, name=column.name)
 
 
-def mask_column(column: pd.Series) -> pd.Series:
+def mask_column(column: pd.Series, key: bytes | None = None) -> pd.Series:
     """Replace each value by ``***`` whatever its length; missing ones stay missing."""
     return pd.Series(MASKED, index=column.index, name=column.name, dtype="str").where(column.notna())
 
@@ -87,18 +89,19 @@ def deidentify(frame: pd.DataFrame, policy: Policy, *, key: bytes | None) -> pd.
     Args:
         frame: (n, columns) accepted data, private columns allowed.
         policy: names the identifiers and their actions.
-        key: for ``action: hash``; None where the policy hashes nothing.
+        key: for actions that need one; None where the policy has no such action.
     Raises:
         InputError: an action needs a key and there is none.
     """
     kept = frame.copy(deep=False)
     for name, column in policy.identifiers.items():
-        if column.action == "drop":
+        action = IDENTIFIER_ACTIONS[column.action]
+        if action.keyed and key is None:
+            raise InputError(
+                f"{name}: action: {action.name} must have a key, got none. Name it under deidentify."
+            )
+        if action.replaces is None:
             kept = kept.drop(columns=name)
-        elif column.action == "mask":
-            kept[name] = mask_column(frame[name])
-        elif key is None:
-            raise InputError(f"{name}: action: hash must have a key, got none. Name it under deidentify.")
         else:
-            kept[name] = hash_column(frame[name], key)
+            kept[name] = code(action.replaces)(frame[name], key)
     return kept

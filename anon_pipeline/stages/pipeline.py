@@ -14,6 +14,7 @@ import pandas as pd
 from anon_pipeline.base.canonical import canonical
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, private_stage
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_facts, category_values, drawn_categories, noisy_units
 from anon_pipeline.encode.codes import (
@@ -81,7 +82,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
     def with_action(action: str) -> tuple[str, ...]:
         return tuple(name for name, column in policy.identifiers.items() if column.action == action)
 
-    facts = DeidentifiedFacts(with_action("drop"), with_action("mask"), with_action("hash"))
+    facts = DeidentifiedFacts(**{one.fact: with_action(one.name) for one in IDENTIFIER_ACTIONS.values()})
     after = deidentify(before.frame, policy, key=key)
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.base.values import texts
+from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
 from anon_pipeline.encode.codes import Coded, code_sensitive
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import KAnonymizedFacts
@@ -31,7 +32,7 @@ def sensitive_limits(
         rows: (n,) records to be recoded; they have a value in every sensitive column.
         hierarchies: folder of the hierarchy tables.
     """
-    t_limits, l_limits = policy.recoding_t_closeness, policy.recoding_l_diversity
+    t_limits, l_limits = (policy.recoding_limits[kind.name] for kind in (T_CLOSE, L_DIVERSE))
     found = []
     for name in policy.sensitive:
         if name not in t_limits and name not in l_limits:

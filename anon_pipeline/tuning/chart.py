@@ -10,6 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from anon_pipeline.base.drawing import Paper, axes, limit_line, picture, shape
+from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.printed import number, title, verdict
 from anon_pipeline.tuning.tuned import Point, Tuning
@@ -42,7 +43,7 @@ def ru_map(tuning: Tuning, policy: Policy) -> str:
     Source:
         [DB 2.7].
     """
-    bound = policy.gate.linking_risk
+    bound = next((demand.bound for demand in demands(policy) if demand.limit.mapped), None)
     scale = _scale(tuning, bound or 0.0)
     summary = (
         f"{len(tuning.points)} points, {sum(point.passes for point in tuning.points)} of them keep limits. "

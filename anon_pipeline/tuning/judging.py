@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anon_pipeline.limits.limit import Demand, bounded
-from anon_pipeline.limits.linking import SUPPRESSION
 from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
@@ -35,7 +34,7 @@ def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
     for limit in LIMITS:
         demanded = list(limit.demands(policy))
         yield from (_foreseen(demand, policy, expected) for demand in demanded if limit.foreseen is not None)
-        if limit is SUPPRESSION and not demanded and expected.suppression > 1 - 1e-9:
+        if limit.missing and not demanded and expected.suppression > 1 - 1e-9:
             yield Verdict(limit.name, Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
 
 

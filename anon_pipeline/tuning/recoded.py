@@ -73,7 +73,7 @@ def recoded(
     labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
     own = _ordered(policy, frame, grid, hierarchies=hierarchies)
     classes = EquivalenceClasses(labels[own], np.bincount(labels[own]).astype(np.int64))
-    limited = frame[[name for name in policy.sensitive if name in _limited(policy)]]
+    limited = frame[policy.class_limited]
     behind = Originals(limited, labels, own, grid)
     evidence = Evidence(limited.iloc[own], classes, behind, hierarchies)
     originals = quantize(grid[own])
@@ -90,10 +90,6 @@ def recoded(
     )
 
 
-def _limited(policy: Policy) -> set[str]:
-    return {*policy.gate.t_closeness, *policy.gate.l_diversity}
-
-
 def _ordered(
     policy: Policy, frame: pd.DataFrame, grid: NDArray[np.float64], *, hierarchies: Path
 ) -> NDArray[np.int64]:
@@ -105,8 +101,7 @@ def _ordered(
     labels = frame[CLASS].to_numpy(np.int64)
     codes = [
         code_sensitive(frame[name], policy.sensitive[name], folder=hierarchies)[0]
-        for name in policy.sensitive
-        if name in _limited(policy)
+        for name in policy.class_limited
     ]
     order = np.lexsort((*codes, *grid.T[::-1], labels))
     return order[labels[order] >= 0].astype(np.int64)

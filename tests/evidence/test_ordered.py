@@ -13,7 +13,7 @@ from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.expected import expectation, expected_linking
 from anon_pipeline.evidence.measures import linking
-from anon_pipeline.evidence.ordered import copied, in_order, limited, numbered
+from anon_pipeline.evidence.ordered import copied, in_order, numbered
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages.pipeline import run
@@ -72,7 +72,7 @@ def slow_order(evidence: Evidence, policy: Policy) -> tuple[np.ndarray, np.ndarr
     rank[np.lexsort(keys)] = np.arange(len(found))
     labels = np.full(len(behind.labels), -1, np.int64)
     labels[inside] = rank[np.searchsorted(found, behind.labels[inside])]
-    codes = [code_sensitive(behind.frame[name], policy.sensitive[name])[0] for name in limited(policy)]
+    codes = [code_sensitive(behind.frame[name], policy.sensitive[name])[0] for name in policy.class_limited]
     order = np.lexsort((*codes, *behind.grid.T[::-1], labels))
     return labels, order[labels[order] >= 0]
 

@@ -1,0 +1,96 @@
+"""The tables of what a release is: formats of its data file, and kinds of partitions.
+
+A new format is its functions and one entry here; a kind of partition is one entry.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFormat:
+    """A format of the data file of a release.
+
+    name: in the policy and in manifests; the file's name ends in it.
+    words: for people.
+    writes: place of the function that writes an Arrow table to a buffer.
+    reads: place of the function from the file's bytes, and types of columns or None, to an Arrow table.
+    loads: place of the function that reads a released file within limits, as texts where it is not typed.
+    schema: place of the function from the file's bytes to its Arrow schema; None: it does not say the types.
+    runs_formulas: whether a spreadsheet opens it and runs texts that look like formulas.
+    """
+
+    name: str
+    words: str
+    writes: str
+    reads: str
+    loads: str
+    schema: str | None = None
+    runs_formulas: bool = False
+
+    @property
+    def typed(self) -> bool:
+        """Whether the file says the types of its columns."""
+        return self.schema is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionKind:
+    """A kind of partition of a scheduled release.
+
+    name: in the policy, and in the ledger.
+    begins: whether a partition begins on a day.
+    definition: place of the class that defines such partitions in Dagster.
+    options: of that class, beside start and time zone.
+    """
+
+    name: str
+    begins: Callable[[datetime.date], bool]
+    definition: str
+    options: Mapping[str, int] = field(default_factory=dict)
+
+
+_FORMATS = "anon_pipeline.publish.file_formats"
+_PARQUET = ReleaseFormat(
+    "parquet",
+    "Parquet",
+    f"{_FORMATS}:write_parquet",
+    f"{_FORMATS}:parquet_table",
+    f"{_FORMATS}:load_parquet",
+    schema=f"{_FORMATS}:parquet_schema",
+)
+_CSV = ReleaseFormat(
+    "csv",
+    "CSV",
+    f"{_FORMATS}:write_csv",
+    f"{_FORMATS}:csv_table",
+    f"{_FORMATS}:load_csv",
+    runs_formulas=True,
+)
+RELEASE_FORMATS: Mapping[str, ReleaseFormat] = MappingProxyType({one.name: one for one in (_CSV, _PARQUET)})
+DEFAULT_RELEASE_FORMAT = _PARQUET.name
+PARTITION_KINDS: Mapping[str, PartitionKind] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            PartitionKind("daily", lambda day: True, "dagster:DailyPartitionsDefinition"),
+            PartitionKind(
+                "weekly",
+                lambda day: day.weekday() == 0,
+                "dagster:WeeklyPartitionsDefinition",
+                {"day_offset": 1},  # weeks begin on Monday; Dagster's on Sunday
+            ),
+            PartitionKind("monthly", lambda day: day.day == 1, "dagster:MonthlyPartitionsDefinition"),
+        )
+    }
+)
+
+
+def format_of(name: str) -> ReleaseFormat:
+    """Return the format of a released file by its name; the default where the name tells none."""
+    return RELEASE_FORMATS.get(PurePath(name).suffix.removeprefix("."), _PARQUET)
