@@ -56,7 +56,7 @@ def test_run_is_refused_beyond_the_budget_and_list_says_why(call: Call, policy: 
     assert call("run", "policy.yaml")[0] == 0
     code, out, err = call("run", "policy.yaml")
     assert (code, out) == (1, "")
-    assert "refused: budget: the releases of people may spend ε = 3 per dataset: 2 is spent" in err
+    assert "refused: budget: the releases of people may spend ε = 3 per dataset: spent 2" in err
     code, out, _ = call("ledger", "list")
     assert code == 0
     assert out.count("published") == 1
