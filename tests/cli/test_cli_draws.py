@@ -126,7 +126,7 @@ def _loosened(tmp_path: Path, **gate: object) -> None:
 def test_run_says_what_a_refused_and_a_published_release_cost(call: Call, tmp_path: Path) -> None:
     refused = call("run", "policy.yaml")[2]
     assert (
-        "ledger    ε = 2 is booked; 2 of the budget of 3 is spent, 1 is left. Running again with the same "
+        "ledger    ε = 2 is booked; 2 of the budget of 3 spent, 1 remaining. Running again with the same "
         "data and policy costs nothing; any change costs ε again." in refused
     )
     document = yaml.safe_load((tmp_path / "policy.yaml").read_text())
@@ -136,7 +136,7 @@ def test_run_says_what_a_refused_and_a_published_release_cost(call: Call, tmp_pa
     code, out, err = call("run", "policy.yaml")
     assert code == 0, err
     assert out.endswith(
-        "ledger    ε = 2 is booked; 4 of the budget of 4 is spent, 0 is left. Running again draws new noise, "
+        "ledger    ε = 2 is booked; 4 of the budget of 4 spent, 0 remaining. Running again draws new noise, "
         "which costs ε again.\n"
     )
     assert call("run", "policy.yaml")[0] == 1

@@ -220,7 +220,7 @@ def test_adopting_counts_what_is_out_and_lets_releases_go_on(world: World, keyed
         made(WEEK[2])
     done = CliRunner().invoke(ledger_commands, ["adopt", str(file)])
     assert done.exit_code == 0, done.output
-    assert "small: releases entered: 2. They count, also beyond the budget." in done.output
+    assert "small: releases entered: 2. They count, even beyond the budget." in done.output
     assert "releases entered: 0" in CliRunner().invoke(ledger_commands, ["adopt", str(file)]).output
     found = states(world.book.events())
     assert set(found) == {id_of(first), id_of(second)}
@@ -278,7 +278,7 @@ def test_a_memory_that_is_lost_for_good_is_given_up_loudly(world: World) -> None
     world.release(WEEK[0])
     shutil.rmtree(world.folder / "vault")
     done = CliRunner().invoke(ledger_commands, ["forget", str(file)])
-    assert done.output == "small: releases that the memory need no longer know: 1\n", done.exception
+    assert done.output == "small: releases that the memory no longer has to contain: 1\n", done.exception
     world.isolating()
     world.release(WEEK[1])
     assert [s.name for s in states(world.book.events()).values()] == ["published", "forgotten", "published"]

@@ -160,7 +160,7 @@ def test_one_that_went_out_and_was_closed_at_another_machine_is_never_silent(
     assert blind[0].exit_code == 0
     assert world.names() == ["published, after failed"]
     listed = CliRunner().invoke(commands, ["list", "--project", str(world.folder)])
-    assert "went out after they were failed or withdrawn" in listed.output
+    assert "published although marked as failed or withdrawn" in listed.output
     assert "ε = 2 spent" in listed.output
     with pytest.raises(GateRefused, match="spent 2"):
         world.release("elsewhere")
