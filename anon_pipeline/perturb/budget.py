@@ -10,7 +10,7 @@ from anon_pipeline.base.errors import PolicyError
 
 
 def exact_fraction(number: float) -> Fraction:
-    """Return the number that the decimal text of a float says, not its binary neighbour.
+    """Return the number that the decimal text of a float says, not its binary neighbor.
 
     Args:
         number: a policy value; finite.

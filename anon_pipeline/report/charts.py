@@ -1,4 +1,4 @@
-"""Bars and a map as SVG inside the page: named and described for screen readers, coloured by the page.
+"""Bars and a map as SVG inside the page: named and described for screen readers, colored by the page.
 
 Every picture has a table beside it that says the same; so pictures hold no text that is not in the table.
 """

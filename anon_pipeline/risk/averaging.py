@@ -94,9 +94,9 @@ def _beyond(
     releases: int,
     noise: Noise | None,
 ) -> NDArray[np.float64]:
-    """Return P(sum of the noise > t·(gap/2 + away)): the mean is nearer to a neighbour; 0 without one (−1).
+    """Return P(sum of the noise > t·(gap/2 + away)): the mean is nearer to a neighbor; 0 without one (−1).
 
-    ``away``: how much further from the neighbour than the value itself the noise begins.
+    ``away``: how much further from the neighbor than the value itself the noise begins.
     """
     steps = (gaps + 2 * away) * releases // 2
     beyond = np.where((gaps >= 0) & (steps < 0), 1.0, 0.0)  # without noise

@@ -73,7 +73,7 @@ def test_rotate_with_a_file_of_old_keys(call: Call, tmp_path: Path) -> None:
     put(tmp_path, "r/perturbed.parquet", None)
     code, said = call("rotate", key=NEW)
     assert code == 2
-    assert "1 must be encrypted" in said
+    assert "1 are not encrypted" in said
     assert call("rotate")[0] == 2
 
 

@@ -24,9 +24,9 @@ class Weekly:
 
     def __init__(self, folder: Path, policy: Policy, people: pd.DataFrame) -> None:
         self.policy, self.locations = policy, Locations.of(folder, {})
-        labelled = people.assign(note=people["person"])
-        labelled.to_csv(folder / "people.csv", index=False)
-        self.truth = labelled.set_index("note")["height"].sort_index()
+        labeled = people.assign(note=people["person"])
+        labeled.to_csv(folder / "people.csv", index=False)
+        self.truth = labeled.set_index("note")["height"].sort_index()
 
     def release(self) -> pd.Series:
         archive = VaultArchive(self.policy, self.locations)

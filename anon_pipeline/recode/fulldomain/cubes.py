@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anon_pipeline.recode.fulldomain.cube_kernels import count_cells, fill, fold, price_cells
 from anon_pipeline.recode.fulldomain.cube_layout import CubeLayout, begins_of, joined
 
-_RUN: Final = 2**12  # values of neighbouring attributes that are looked up together, at most
+_RUN: Final = 2**12  # values of neighboring attributes that are looked up together, at most
 _HEAD: Final = 4  # runs of bits that `fill` reads without a loop
 _ROWS: Final = 2_000_000  # of one call of a kernel: it returns before long
 
@@ -82,7 +82,7 @@ def stepping_stone(layout: CubeLayout, below: _Levels, levels: _Levels, *, cells
 def _runs(
     layout: CubeLayout, fields: Sequence[tuple[int, int, int]], below: _Levels, levels: _Levels
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Join neighbouring attributes of a key to runs of bits, and say how each of their values moves the cell.
+    """Join neighboring attributes of a key to runs of bits, and say how each of their values moves the cell.
 
     Returns:
         As `fill` wants them: (≥ 4, 4) word, shift, mask, begin; (x,) the moves.

@@ -117,7 +117,7 @@ class NodeTables:
     prices: q × h where a level's costs begin, and its cost where all of its codes cost the same (else None).
     rules, least: what a class must keep; distinct values it needs.
     limit: records that may be suppressed, fewer than all of the ``records``.
-    columns: a, of the histograms; ``labelled``: whether the last one is the target.
+    columns: a, of the histograms; ``labeled``: whether the last one is the target.
     scratch: used again for every node.
     made: tables that are kept; ``most_bytes``: of them.
     cubes: their layout; ``cubed``: whether there are any: not where sensitive values or the target are asked.
@@ -134,7 +134,7 @@ class NodeTables:
     limit: int
     records: int
     columns: int
-    labelled: bool
+    labeled: bool
     scratch: Scratch = field(repr=False)
     made: Made = field(repr=False)
     most_bytes: int
@@ -240,7 +240,7 @@ def node_tables(
     codes, changes = _changes(task.hierarchies)
     cost, prices = _prices(costs)
     rules = rules_of(task.constraints)
-    labelled = task.loss == "classification" and task.target is not None
+    labeled = task.loss == "classification" and task.target is not None
     return NodeTables(
         fields=fields,
         codes=codes,
@@ -255,8 +255,8 @@ def node_tables(
         least=least_distinct(rules),
         limit=min(task.constraints.max_suppressed, table.records - 1),
         records=table.records,
-        columns=len(task.constraints.sensitive) + labelled,
-        labelled=labelled,
+        columns=len(task.constraints.sensitive) + labeled,
+        labeled=labeled,
         scratch=_scratch(whole),
         made=_made(whole),
         most_bytes=_BYTES,
