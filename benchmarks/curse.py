@@ -74,7 +74,7 @@ def column_losses(coded: Coded, recoding: Recoding) -> list[float]:
         coded: (n, q) leaves.
         recoding: of those n records.
     Source:
-        [KE III-A]; METHODS 9.
+        [KE III-A]; [methods 9].
     """
     n, classes = len(coded.codes), equivalence_classes(recoding.codes)
     if recoding.levels is not None:

@@ -134,7 +134,7 @@ def confident_originals(evidence: Evidence, policy: Policy, *, cap: int) -> NDAr
         policy: with ``suppress.confidence``.
         cap: counts stop there.
     Source:
-        [KE V-C], ℓ; METHODS 7.
+        [KE V-C], ℓ; [methods 7].
     """
     originals = needs_originals(evidence)
     released = grid_units(evidence.released, policy)

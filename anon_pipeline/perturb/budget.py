@@ -39,7 +39,7 @@ def split_epsilon(epsilon: Fraction, weights: Sequence[Fraction]) -> tuple[Fract
     Raises:
         PolicyError: ε or weights that are not positive, all of them named by position.
     Source:
-        METHODS 5.
+        [methods 5].
 
     >>> split_epsilon(Fraction(2), [Fraction(1), Fraction(3)])
     (Fraction(1, 2), Fraction(3, 2))

@@ -127,7 +127,7 @@ class Policy(Strict):
         return self.gate.l_diversity if own is None else own
 
     def suppressible(self, records: int) -> int:
-        """Records that may be suppressed of so many (METHODS 3: floor(L·n))."""
+        """Records that may be suppressed of so many ([methods 3]: floor(L·n))."""
         return math.floor(self.anonymize.suppression_limit * records + 1e-9)
 
     @property

@@ -37,7 +37,7 @@ def averaging_risk(
     Raises:
         ValueError: no release, and what `linking_risk` refuses.
     Source:
-        [KE V-B], of the mean; composition: METHODS 5.
+        [KE V-B], of the mean; composition: [methods 5].
     """
     if len(releases) == 0:
         raise ValueError("releases must be at least one, got none. There is nothing to average.")
@@ -68,7 +68,7 @@ def expected_averaging_risk(
         ValueError: no release, no record in a class, or a number of scales that is not that of classes.
         InputError: noise too wide for its law to be computed.
     Source:
-        METHODS 8, with the law of a sum of t independent noises: the t-fold convolution, by Fourier.
+        [methods 8.1], with the law of a sum of t independent noises: the t-fold convolution, by Fourier.
     """
     if releases < 1:
         raise ValueError(f"releases must be at least one, got {releases}. There is nothing to average.")

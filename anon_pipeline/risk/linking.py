@@ -61,7 +61,7 @@ def linking_risk(
     Raises:
         ValueError: nothing released, a released record of no class, or labels that are not compact.
     Source:
-        [KE V-B]; METHODS 8.
+        [KE V-B]; [methods 8.1].
     """
     if len(own) == 0:
         raise ValueError("released must hold a record, got none. The linking risk is not defined.")
@@ -246,7 +246,7 @@ def expected_linking_risk(
     Raises:
         ValueError: no record in a class, or a number of scales that is not the number of classes.
     Source:
-        [KE V-B] for the risk; METHODS 8 for the closed form.
+        [KE V-B] for the risk; [methods 8.1] for the closed form.
     """
     inside = labels >= 0
     values = np.asarray(originals[inside], np.int64)

@@ -34,7 +34,7 @@ class ExpectReleaseToBeKAnonymous(ReleaseExpectation):
     Returns:
         ``observed_value``: records in the smallest class.
     Source:
-        Samarati and Sweeney (1998); METHODS 3.
+        Samarati and Sweeney (1998); [methods 3].
     """
 
     quasi_identifiers: Names = pydantic.Field(description="Generalized columns.")
@@ -68,7 +68,7 @@ class ExpectReleaseToBeTClose(ReleaseExpectation):
     Returns:
         ``observed_value``: the largest distance of a class.
     Source:
-        Li, Li, Venkatasubramanian (2007); METHODS 8.
+        Li, Li, Venkatasubramanian (2007); [methods 8.2].
     """
 
     quasi_identifiers: Names = pydantic.Field(description="Generalized columns.")
@@ -110,7 +110,7 @@ class ExpectReleaseToBeLDiverse(ReleaseExpectation):
         ``observed_value``: that of the least diverse class: distinct values, exp(entropy), or the ratio;
         None where a class has fewer than l distinct values and no ratio.
     Source:
-        Machanavajjhala et al. (2007); METHODS 8.
+        Machanavajjhala et al. (2007); [methods 8.3].
     """
 
     quasi_identifiers: Names = pydantic.Field(description="Generalized columns.")

@@ -72,7 +72,7 @@ class ExpectReleaseLinkingRiskToBeAtMost(ReleaseExpectation):
     Returns:
         ``observed_value``: the share.
     Source:
-        Holohan et al., V-B; METHODS 8.
+        [KE V-B]; [methods 8.1].
     """
 
     limit: Share = pydantic.Field(description="Largest share of linked records.")
@@ -109,7 +109,7 @@ class ExpectReleaseToBeConfidentlyKAnonymous(ReleaseExpectation):
     Returns:
         ``observed_value``: the fewest originals in the interval of a record that has any, counted up to k.
     Source:
-        Holohan et al., V-C; METHODS 7.
+        [KE V-C]; [methods 7].
     """
 
     k: Count = pydantic.Field(description="Originals within the interval.")

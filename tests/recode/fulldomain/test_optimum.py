@@ -32,7 +32,7 @@ from anon_pipeline.recode.tuples import distinct_tuples
 
 
 def least(nodes: list[SimpleNamespace]) -> SimpleNamespace:
-    """METHODS 4: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
+    """[methods 4]: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
     return min(nodes, key=lambda node: (node.loss, node.suppressed, sum(node.levels), node.levels))
 
 

@@ -79,7 +79,7 @@ def canonical(task: Task) -> list[int]:
 
 
 class Twin:
-    """Mondrian from METHODS 4, record by record, classes measured by `risk` alone."""
+    """Mondrian from [methods 4], record by record, classes measured by `risk` alone."""
 
     def __init__(self, task: Task, axes: list[Axis]) -> None:
         self.task, self.axes = task, axes
