@@ -1,5 +1,4 @@
 """What tells an identifier of a person by its form: a table of records, one for each kind of identifier.
-
 Decisions: docs/adr/0037-identifier-detectors.md.
 """
 

@@ -1,5 +1,4 @@
 """The gate: limits to verdicts, contracts of every stage's table, expectations for Great Expectations.
-
 Decisions: docs/adr/0003-one-gate-two-locks.md.
 """
 

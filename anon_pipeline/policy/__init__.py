@@ -1,5 +1,4 @@
 """The policy file: pydantic models, rules between them, YAML in, JSON Schema out.
-
 Decisions: docs/adr/0040-kinds-are-entries.md.
 """
 

@@ -2,7 +2,6 @@
 
 Belongs here: the one door to all recoders. Does not belong here: any algorithm. The families are imported by
 the first call, because numba takes most of a second.
-
 Decisions: docs/adr/0016-the-lattice-search.md, 0017-mondrian-keeps-t-and-l.md, 0018-microaggregation.md.
 """
 

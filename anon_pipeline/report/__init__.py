@@ -1,5 +1,4 @@
 """The report of a release for people: one self-contained HTML file, public or internal.
-
 Decisions: docs/adr/0025-reports.md.
 """
 
