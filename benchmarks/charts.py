@@ -14,7 +14,7 @@ from typing import Final
 
 __all__ = ["Axis", "Chart", "nice_top", "svg"]
 
-_COLOURS: Final = (
+_COLORS: Final = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7"),
     *("#56b4e9", "#d55e00", "#000000", "#8c6d31"),
 )
@@ -100,18 +100,18 @@ def _chart(chart: Chart, left: float, top: float) -> Iterator[str]:
     yield _text(left, top - 12, chart.title, bold=True)
     yield from _axes(chart, left, top)
     for number, (title, curve) in enumerate(chart.curves.items()):
-        colour, dashed = _COLOURS[number % len(_COLOURS)], title.startswith("~")
+        color, dashed = _COLORS[number % len(_COLORS)], title.startswith("~")
         points = [
             (left + chart.x.place(x) * _WIDE, top + _HIGH - chart.y.place(y) * _HIGH)
             for x, y in sorted(curve)
             if math.isfinite(y)
         ]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        style = f'stroke="{colour}" stroke-width="1.5"' + (' stroke-dasharray="5 3"' if dashed else "")
+        style = f'stroke="{color}" stroke-width="1.5"' + (' stroke-dasharray="5 3"' if dashed else "")
         yield f'<polyline points="{line}" fill="none" {style}/>'
         if len(points) < 20:
-            yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in points)
-        yield _text(left + _WIDE + 10, top + 10 + 16 * number, title.removeprefix("~"), colour=colour)
+            yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in points)
+        yield _text(left + _WIDE + 10, top + 10 + 16 * number, title.removeprefix("~"), color=color)
 
 
 def _axes(chart: Chart, left: float, top: float) -> Iterator[str]:
@@ -129,9 +129,9 @@ def _axes(chart: Chart, left: float, top: float) -> Iterator[str]:
 
 
 def _text(
-    x: float, y: float, text: str, *, anchor: str = "start", colour: str = "black", bold: bool = False
+    x: float, y: float, text: str, *, anchor: str = "start", color: str = "black", bold: bool = False
 ) -> str:
     weight = ' font-weight="bold"' if bold else ""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>{escape(text)}</text>'
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}"{weight}>{escape(text)}</text>'
     )

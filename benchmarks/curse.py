@@ -74,7 +74,7 @@ def column_losses(coded: Coded, recoding: Recoding) -> list[float]:
         coded: (n, q) leaves.
         recoding: of those n records.
     Source:
-        [KE III-A]; METHODS 9.
+        [KE III-A]; [methods 9].
     """
     n, classes = len(coded.codes), equivalence_classes(recoding.codes)
     if recoding.levels is not None:
@@ -98,7 +98,7 @@ def _local(codes: NDArray[np.int64], classes: EquivalenceClasses, hierarchy: Hie
         used = at[codes]
         return numerical_precision(at[high] - at[low], classes.sizes, span=float(np.ptp(used)), n=n)
     apart = [lookup[low] != lookup[high] for lookup in hierarchy.lookups]
-    levels = np.sum(apart, axis=0, dtype=np.int64)  # leaves below a value are neighbours
+    levels = np.sum(apart, axis=0, dtype=np.int64)  # leaves below a value are neighbors
     lost = int((levels * classes.sizes).sum()) / (hierarchy.height - 1)
     return (lost + n - int(classes.sizes.sum())) / n
 

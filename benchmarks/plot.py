@@ -13,7 +13,7 @@ from typing import Final
 
 __all__ = ["Panel", "decades", "drawn", "place"]
 
-_COLOURS: Final = (
+_COLORS: Final = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7"),
     *("#56b4e9", "#d55e00", "#000000", "#8c6d31"),
 )
@@ -69,15 +69,15 @@ def _panel(panel: Panel, top: float) -> Iterator[str]:
     yield _text(_LEFT, top - 15, panel.title)
     yield from _axes(panel.axis, across, up, top)
     for number, (title, curve) in enumerate(panel.curves.items()):
-        colour = _COLOURS[number % len(_COLOURS)]
+        color = _COLORS[number % len(_COLORS)]
         points = [
             (_LEFT + place(size, across, _WIDE), top + _HIGH - place(seconds, up, _HIGH))
             for size, seconds in sorted(curve.items())
         ]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        yield f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
-        yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in points)
-        yield _text(_LEFT + _WIDE + 12, top + 14 + 18 * number, title, colour=colour)
+        yield f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="1.5"/>'
+        yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in points)
+        yield _text(_LEFT + _WIDE + 12, top + 14 + 18 * number, title, color=color)
 
 
 def _axes(axis: str, across: tuple[int, int], up: tuple[int, int], top: float) -> Iterator[str]:
@@ -93,5 +93,5 @@ def _axes(axis: str, across: tuple[int, int], up: tuple[int, int], top: float) -
     yield _text(_LEFT + _WIDE / 2, bottom + 34, axis, anchor="middle")
 
 
-def _text(x: float, y: float, text: str, *, anchor: str = "start", colour: str = "black") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+def _text(x: float, y: float, text: str, *, anchor: str = "start", color: str = "black") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{escape(text)}</text>'

@@ -104,7 +104,7 @@ def compile_once() -> Callable[[pytest.MonkeyPatch], None]:
 
 def _existing(path: Path) -> Path:
     if not path.is_dir():
-        pytest.skip(f"needs the real data in {path.name}/ (see the README, 'Tests'): not on this machine")
+        pytest.skip(f"needs the real data in {path.name}/ (see CONTRIBUTING.md): not on this machine")
     return path
 
 

@@ -1,4 +1,4 @@
-"""What the README shows is true: its policies are read, its releases that follow each other are made."""
+"""What README and docs show is true: their policies are read, releases that follow each other are made."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.policy import policy_from
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
-POLICIES = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-FOLLOWING = README.split("\n## Releases that follow each other\n")[1].split("\n## ")[0]
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FOLLOWING = (ROOT / "docs" / "repeated-releases.md").read_text(encoding="utf-8")
+POLICIES = re.findall(r"```yaml\n(.*?)```", README + FOLLOWING, re.DOTALL)
 
 
 @pytest.mark.parametrize("text", POLICIES, ids=lambda text: str(yaml.safe_load(text)["attributes"]["name"]))
@@ -44,7 +45,7 @@ def cohort() -> pd.DataFrame:
 def release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[[pd.DataFrame], tuple[int, str]]:
-    """Make the README's release of a cohort on the command line: exit code, standard error."""
+    """Make the documents' release of a cohort on the command line: exit code, standard error."""
     (text,) = [text for text in POLICIES if text in FOLLOWING]
     (tmp_path / "cohort.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)

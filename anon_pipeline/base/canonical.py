@@ -21,7 +21,7 @@ class Canonical:
     """A table's records in an order that their values alone decide.
 
     places: (n,) each record's place in that order, a permutation of 0 … n−1. Records that are equal in all
-        columns have neighbouring places, in the order of the table: exchanging them changes nothing.
+        columns have neighboring places, in the order of the table: exchanging them changes nothing.
     digest: SHA-256 of the table in that order, 64 hexadecimal digits.
     """
 

@@ -105,7 +105,7 @@ def equivalence_classes(codes: NDArray[np.integer]) -> EquivalenceClasses:
         Classes in lexicographic order of their codes; sizes are record counts. With q = 0 all records
         are one class.
     Source:
-        Samarati and Sweeney (1998); METHODS 3.
+        Samarati and Sweeney (1998); [methods 3].
 
     >>> equivalence_classes(np.array([[1, 0], [1, 0], [-1, -1], [0, 5]])).labels.tolist()
     [1, 1, -1, 0]

@@ -100,8 +100,8 @@ class InfeasibleError(AnonPipelineError):
     def __init__(self, message: str, *, k: int, reached_k: int, suppressed: float) -> None:
         self.k, self.reached_k, self.suppressed = k, reached_k, suppressed
         super().__init__(
-            f"{message} Reached: k = {reached_k} within the suppression limit; "
-            f"keeping all limits would suppress {suppressed:.2%} of the records."
+            f"{message} Largest k within the suppression limit: {reached_k}. "
+            f"Keeping all limits would suppress {suppressed:.2%} of the records."
         )
 
 

@@ -27,7 +27,7 @@ from anon_pipeline.cli.shared import (
 @click.option(
     "--allow-unmeasured",
     is_flag=True,
-    help="Exit with 0 although limits could not be measured on the file alone.",
+    help="Exit with 0 even if some limits cannot be measured on the file alone.",
 )
 @project_option
 @allow_outside_option
@@ -41,7 +41,9 @@ def check(
     project: Path | None,
     allow_outside: bool,
 ) -> None:
-    """Judge the released file DATA (Parquet or CSV) by the limits of a policy.
+    """Judge a released file by the limits of a policy.
+
+    DATA is a Parquet or CSV file.
 
     Some limits need the originals, which a file alone does not have: they are shown as unmeasured, and count
     as refused unless --allow-unmeasured is given.

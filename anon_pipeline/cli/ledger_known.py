@@ -41,7 +41,9 @@ def adopt(
     project: Path | None,
     allow_outside: bool,
 ) -> None:
-    """Enter the releases of POLICY that are out and that the ledger lacks, each with its whole ε.
+    """Enter published releases of POLICY that the ledger lacks.
+
+    Each is booked with its whole ε.
 
     They are found by the manifests at their destinations and by the vault's memory. For a ledger that was
     lost, exchanged, or turned on late; restore a backup instead if there is one. They count for the dataset
@@ -65,7 +67,7 @@ def adopt(
     entered = adopted(booked, policy, memory, dataset=dataset, epsilon=largest)
     for found in entered:
         click.echo(f"{found.release_id} is entered as published, ε = {found.epsilon}")
-    click.echo(f"{policy.name}: releases entered: {len(entered)}. They count, also beyond the budget.")
+    click.echo(f"{policy.name}: releases entered: {len(entered)}. They count, even beyond the budget.")
 
 
 @click.command()
@@ -73,7 +75,7 @@ def adopt(
 @project_option
 @allow_outside_option
 def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
-    """Go on without the memory of POLICY, which is lost for good.
+    """Go on without the memory of POLICY, if it is lost for good.
 
     What was published until now is then no longer judged together with what follows (cross_release_k), and
     its noise is drawn anew. Its ε stays spent. Restore the vault instead if there is a backup.
@@ -86,7 +88,7 @@ def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None
         raise InputError("POLICY must have a record_key: without one there is no memory to give up")
     known = recovery.must_remember(booked.ledger, booked.asked)
     recovery.forget(booked.ledger, booked.asked)
-    click.echo(f"{policy.name}: releases that the memory need no longer know: {len(known)}")
+    click.echo(f"{policy.name}: releases that the memory no longer has to contain: {len(known)}")
 
 
 def _opened(policy_file: Path, project: Path | None, outside: bool) -> tuple[Policy, Locations, Opened]:

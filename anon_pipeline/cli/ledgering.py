@@ -23,41 +23,45 @@ if TYPE_CHECKING:
 
 @click.group()
 def ledger() -> None:
-    """Show and mend the ledger: which releases there are, and what they have spent."""
+    """Show and repair the ledger of releases and their ε."""
 
 
 @ledger.command("list")
 @click.option("--dataset", help="Only the releases of this dataset.")
 @project_option
 def list_(dataset: str | None, project: Path | None) -> None:
-    """List the releases and the sum of ε that each dataset has spent."""
+    """List the releases and the ε that each dataset has spent."""
     from anon_pipeline.ledger.budget import states  # noqa: PLC0415
 
     book = _opened(project)
     events, broken = book.verified()
     if broken is not None:
-        click.echo(f"warning: broken at event {broken.seq}, see ledger verify", err=True)
+        click.echo(
+            f"warning: the chain is broken at event {broken.seq}. Run anon-pipeline ledger verify.", err=True
+        )
     found = states(events).values()
     wanted = [state for state in found if dataset in {None, state.last.dataset}]
     _print_releases(wanted)
     late = [s.last.release_id for s in wanted if s.last.note in {"after failed", "after withdrawn"}]
     if late:
-        click.echo(f"warning: went out after they were failed or withdrawn: {', '.join(late)}", err=True)
+        click.echo(f"warning: published although marked as failed or withdrawn: {', '.join(late)}", err=True)
     for name in sorted({state.last.dataset for state in wanted}):
         click.echo(_sum_of(name, [state for state in wanted if state.last.dataset == name]))
 
 
 @ledger.command()
-@click.option("--contains", metavar="HASH", help="A hash that was noted before, which must still be there.")
+@click.option(
+    "--contains", metavar="HASH", help="A hash that you noted earlier; it must still be in the chain."
+)
 @project_option
 def verify(contains: str | None, project: Path | None) -> None:
-    """Verify the hash chain; exit with 1 and name the event where it breaks."""
+    """Verify the hash chain; exit with 1 where it breaks."""
     book = _opened(project)
     events, broken = book.verified(contains=contains)
     if broken is not None:
         click.echo(f"broken at event {broken.seq}: {broken.reason}", err=True)
         sys.exit(1)
-    click.echo(f"{len(events)} events, each as it was written. Note the last hash: keep it elsewhere.")
+    click.echo(f"{len(events)} events, none changed. Keep a copy of the last hash elsewhere:")
     if events:
         click.echo(events[-1].hash)
 
@@ -65,7 +69,7 @@ def verify(contains: str | None, project: Path | None) -> None:
 @ledger.command()
 @project_option
 def export(project: Path | None) -> None:
-    """Print all events as JSON lines, in their order, with their hashes."""
+    """Print all events as JSON lines, with their hashes."""
     for event in _opened(project).events():
         click.echo(json.dumps(asdict(event), ensure_ascii=False))
 
@@ -77,28 +81,28 @@ def export(project: Path | None) -> None:
     "state",
     required=True,
     type=click.Choice(["failed", "published"]),
-    help="failed: nothing was written, and the draw is given up: the key of its noise is destroyed, its ε "
-    "stays spent; published: it was written, or it may have been.",
+    help="failed: nothing was written. The key of its noise is destroyed, its ε stays spent. published: it "
+    "was written, or may have been.",
 )
 @click.option(
     "--policy",
     "policy_file",
     type=click.Path(path_type=Path),
-    help="The release's policy, to look at the destination. Needed for failed where writing had begun.",
+    help="Policy of the release, to look at the destination. Required for failed if writing had begun.",
 )
 @click.option(
     "--force",
     is_flag=True,
-    help="Close as failed also where it cannot be known from here that its process has ended. Its id is then "
-    "no longer good: if the process goes on, it is refused.",
+    help="Close as failed even if its process may still be running. The id becomes invalid: if the process "
+    "goes on, it is refused.",
 )
 @project_option
 def close(release_id: str, state: str, policy_file: Path | None, force: bool, project: Path | None) -> None:
-    """Close the release ID, which a crash has left open; the beginning of an id is enough.
+    """Close a release that a crash has left open.
 
-    A draw that was refused or has failed can be given up, too: a run on the same data by the same policy then
-    makes another draw, and pays for it. Of a draw that this ledger does not know, the key is removed from the
-    vault, and nothing is booked.
+    ID is the release's id; its first digits are enough. You can also give up the noise of a release that was
+    refused or has failed: the next run on the same data and policy then draws new noise, which costs ε again.
+    If this ledger does not know the id, the key is removed from the vault and nothing is booked.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger.fence import close as close_as_failed  # noqa: PLC0415
@@ -141,7 +145,9 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
 )
 @project_option
 def withdraw(release_id: str, policy_file: Path | None, project: Path | None) -> None:
-    """Mark the published release ID as withdrawn, and print what to tell its recipients.
+    """Mark a published release as withdrawn.
+
+    Prints what to tell its recipients.
 
     Its ε stays spent: it was seen. No file is touched: take the files away yourself.
     """
@@ -151,7 +157,7 @@ def withdraw(release_id: str, policy_file: Path | None, project: Path | None) ->
     found = _state(book, release_id).last
     document = None if policy_file is None else _manifest_of(found, policy_file, project)
     book.withdraw(found.release_id)
-    click.echo(f"{found.release_id} is withdrawn. What to tell those who have it:\n")
+    click.echo(f"{found.release_id} is withdrawn. Tell its recipients:\n")
     click.echo(withdrawal_notice(found, _state(book, found.release_id).last, document))
 
 

@@ -38,7 +38,7 @@ def utility(
     project: Path | None,
     allow_outside: bool,
 ) -> None:
-    """Measure what an analyst would lose by the release that POLICY describes.
+    """Measure what an analyst loses by the release of POLICY.
 
     The release is made in memory, as if it were the first, and thrown away: nothing is published and no ε is
     spent. The gate is not asked.

@@ -44,7 +44,7 @@ def run(
     project: Path | None,
     allow_outside: bool,
 ) -> None:
-    """Make the release that POLICY describes, and publish it if the gate passes it."""
+    """Make the release of POLICY and publish it if the gate passes."""
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.release import make_release  # noqa: PLC0415
@@ -86,7 +86,10 @@ def run(
     help="Project folder: the release goes below releases/, private tables below vault/, the ledger beside.",
 )
 def demo(folder: Path) -> None:
-    """Make the release `patients` through Dagster, in this process, on generated data."""
+    """Make the example release `patients` through Dagster.
+
+    The data is generated; everything runs in this process.
+    """
     click.echo("Starting Dagster …", err=True)
     from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
 

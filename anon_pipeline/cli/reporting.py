@@ -40,7 +40,9 @@ def report(
     project: Path | None,
     allow_outside: bool,
 ) -> None:
-    """Make the report of RELEASE (its folder, or its manifest): one HTML file that needs nothing else.
+    """Make the report of a release, as one HTML file.
+
+    RELEASE is its folder or its manifest.
 
     The public report lies beside the manifest already; this makes it anew, for a release that was made before
     there were reports. The internal one shows each column before and after, and is for the curator alone.

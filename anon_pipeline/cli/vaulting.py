@@ -41,17 +41,20 @@ def _of_a_vault(command: click.decorators.FC) -> click.decorators.FC:
 
 @click.group()
 def vault() -> None:
-    """Look after the private tables between the stages: encryption, keys, deletion.
+    """Manage private tables between stages: encryption, keys, deletion.
 
     The key is in the environment: ANON_PIPELINE_VAULT_KEY (32 bytes in base64 or hexadecimal),
-    ANON_PIPELINE_VAULT_KEY_FILE or ANON_PIPELINE_VAULT_KEY_COMMAND, one of them.
+    ANON_PIPELINE_VAULT_KEY_FILE or ANON_PIPELINE_VAULT_KEY_COMMAND. Set one of them.
     """
 
 
 @vault.command()
 @_of_a_vault
 def status(project: Path, place: str | None, key_names: str) -> None:
-    """Count the artefacts, encrypted or not, by the id of their key."""
+    """Count the files of the vault by encryption key.
+
+    unfinished: left by a crash; other: not files of a vault.
+    """
     from anon_pipeline.vault.artefacts import survey  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
@@ -59,7 +62,7 @@ def status(project: Path, place: str | None, key_names: str) -> None:
     found, tracked = survey(store), _tracked(store)
     known = keys.readable()
     if keys.current is None:
-        click.echo("The vault is not encrypted: there is no key. File permissions alone protect it.")
+        click.echo("The vault is not encrypted: no key is set. Only file permissions protect it.")
     else:
         click.echo(f"key         {keys.current.id}")
     for key_id, count in found.sealed.items():
@@ -90,7 +93,9 @@ def status(project: Path, place: str | None, key_names: str) -> None:
 def rotate(
     project: Path, place: str | None, key_names: str, old_keys_file: Path | None, encrypt_plain: bool
 ) -> None:
-    """Wrap every data key by the key in the environment; old keys are needed to open them.
+    """Encrypt all data keys anew, with the current key of the vault.
+
+    The old keys are needed to open them.
 
     A vault that was begun without a key is encrypted: tables, memories and draws. Interrupted, it can be run
     again. Exit code 2 if an artefact is left that is not under the new key.
@@ -107,11 +112,13 @@ def rotate(
     done = rotated(Vault(_own(project, place), keys), encrypt_plain=encrypt_plain)
     click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}\nencrypted   {done.encrypted}")
     if done.refused:
-        click.echo(f"error: {done.refused} must open with a key given here, and do not. Left.", err=True)
+        click.echo(
+            f"error: {done.refused} do not open with a key given here. They were left as they are.", err=True
+        )
     if done.plain:
         click.echo(
-            f"error: {done.plain} must be encrypted, and are not: the vault was written with a key "
-            f"before, so who can write there may have planted them. Purge or materialize them, or, if they "
+            f"error: {done.plain} are not encrypted, though the vault was written with a key before: "
+            f"somebody with write access may have put them there. Purge or materialize them again; if they "
             f"are yours, run this with --encrypt-plain.",
             err=True,
         )
@@ -128,7 +135,9 @@ def rotate(
 @_of_a_vault
 @click.option("--older-than", "days", type=click.FloatRange(min=0), required=True, metavar="DAYS")
 def purge(project: Path, place: str | None, key_names: str, days: float) -> None:
-    """Delete the private tables of all releases that are older than DAYS, by the time of their files.
+    """Delete private tables of all releases that are older than DAYS.
+
+    The age is that of the file.
 
     Keys of draws that were not published are deleted, too: the draws are given up, and their ε stays spent.
     """
@@ -147,7 +156,7 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
 @project_option
 @allow_outside_option
 def new_people(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
-    """Say that the people of POLICY's source are others than those whom its memory knows.
+    """Declare that the source of POLICY now holds other people.
 
     For a memory that was begun by a version before 0.2: it knows people by their keys as these were written
     then. If it recognizes nobody, a run is refused, because all keys may be written in another way; after

@@ -37,7 +37,9 @@ def verify(
     project: Path | None,
     allow_outside: bool,
 ) -> None:
-    """Verify that RELEASE (its folder, or its manifest) is what its manifest says.
+    """Check a release against its manifest.
+
+    RELEASE is its folder or its manifest.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
     limits. What cannot be verified without --policy, --public-key or the originals is named, leaf by leaf of
@@ -110,7 +112,10 @@ def _print_unverified(leaves: Iterable[Unverified]) -> None:
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def keygen(file: Path) -> None:
-    """Write a new key pair for signing manifests: FILE (private, for its owner alone) and FILE.pub."""
+    """Write a new key pair for signing manifests.
+
+    FILE is the private key (readable only by its owner), FILE.pub the public one.
+    """
     from anon_pipeline.publish.signing import write_keys  # noqa: PLC0415
 
     public = write_keys(file)

@@ -13,7 +13,7 @@ from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.named import code
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
-from anon_pipeline.contracts.shape import Contract, Rule, Shape, broken_rules
+from anon_pipeline.contracts.shape import TABLE, Contract, Rule, Shape, broken_rules
 from anon_pipeline.contracts.witness import broken_by_pandera, unproven
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.hierarchy import Hierarchy
@@ -25,6 +25,13 @@ from anon_pipeline.stages.persons import ID
 
 _HASH = 64
 _DAY = r"-?\d{4,}-\d\d-\d\d"
+
+_TABLE_RULES = {
+    f"{TABLE}: column_in_schema": "table: has a column that must not be there (an identifier, perhaps)",
+    f"{TABLE}: column_in_dataframe": "table: lacks a column that must be there",
+    f"{TABLE}: dataframe_column_labels_unique": "table: has two columns of the same name",
+}
+"""What the lines that Pandera writes about a whole table mean."""
 
 
 def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
@@ -43,7 +50,8 @@ def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
     own, other = broken_rules(frame, contract), broken_by_pandera(frame, contract)
     if bool(own) != bool(other):
         problems.add("the contract must look the same to our own checks and to Pandera's, it does not")
-    return said_in_detail(problems | own | other, frame, _identifier_rules(contract))
+    found = said_in_detail(problems | own | other, frame, _identifier_rules(contract))
+    return [_TABLE_RULES.get(line, line) for line in found]
 
 
 def _identifier_rules(contract: Contract) -> dict[str, NoIdentifiers]:

@@ -203,9 +203,9 @@ class _Spellings:
         ends = _RANGE.fullmatch(cell) if cell.startswith("[") else None
         exact = tuple(_WHOLE.sub(r"\1", text) for text in (ends.groups() if ends else (cell,)))
         bare = [text for text in exact if not _DECIMAL.fullmatch(text)]
-        unlabelled = [_LABEL.sub("", text, count=1) for text in bare if text[:1].isalpha() or text[:1] == "#"]
-        compact = dict.fromkeys(text.translate(_BETWEEN).upper() for text in (*bare, *unlabelled))
-        joined = [text.translate(_AROUND) for text in (*bare, *unlabelled) if not _KNOWN.fullmatch(text)]
+        unlabeled = [_LABEL.sub("", text, count=1) for text in bare if text[:1].isalpha() or text[:1] == "#"]
+        compact = dict.fromkeys(text.translate(_BETWEEN).upper() for text in (*bare, *unlabeled))
+        joined = [text.translate(_AROUND) for text in (*bare, *unlabeled) if not _KNOWN.fullmatch(text)]
         return cls(exact, tuple(compact), tuple(dict.fromkeys(joined)))
 
 

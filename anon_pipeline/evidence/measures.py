@@ -144,7 +144,7 @@ def confident_originals(
         cap: counts stop there.
         drawn: (p,) what each column's noise is drawn under; None: the policy's.
     Source:
-        [KE V-C], ℓ; METHODS 7.
+        [KE V-C], ℓ; [methods 7].
     """
     originals = needs_originals(evidence)
     released = grid_units(evidence.released, policy)

@@ -1,4 +1,6 @@
-"""The gate: limits to verdicts, contracts of every stage's table, expectations for Great Expectations."""
+"""The gate: limits to verdicts, contracts of every stage's table, expectations for Great Expectations.
+Decisions: docs/adr/0003-one-gate-two-locks.md.
+"""
 
 from anon_pipeline.gate.judge import evaluate
 from anon_pipeline.limits.table import limits_of

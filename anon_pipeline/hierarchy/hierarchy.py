@@ -13,7 +13,7 @@ class Hierarchy:
     """How the D leaves of one quasi-identifier generalize over h levels, 0 = the value itself.
 
     Leaf codes are in hierarchy order: every lookup is non-decreasing, so the leaves below any
-    generalized value are neighbours. A missing value is the last leaf; it has a code of its own on every
+    generalized value are neighbors. A missing value is the last leaf; it has a code of its own on every
     level below the top.
 
     column: the quasi-identifier's name.

@@ -2,6 +2,7 @@
 
 Belongs here: the events, their hash chain, the budget, keeping them in SQLite or PostgreSQL. Does not belong
 here: reading destinations (`publish`), any value of the data.
+Decisions: docs/adr/0007-the-ledger.md.
 """
 
 from anon_pipeline.ledger.asking import Asked, asked_by

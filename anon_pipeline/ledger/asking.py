@@ -159,7 +159,7 @@ def say_if_late(state: State | None) -> None:
 
 
 def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime) -> None:
-    """Refuse what would exceed the budget, with what is spent, asked and left.
+    """Refuse what would exceed the budget; say what is spent, requested and remaining.
 
     Args:
         others: all releases of the ledger but the one that asks, which is not counted against itself.
@@ -178,8 +178,8 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
     window = "" if budget.window is None else f" within {budget.window} days"
     lines = [
         f"budget: the releases of {asked.dataset} may spend ε = {exact_text(limit)} per {budget.per}"
-        f"{window}: {exact_text(found.epsilon)} is spent, {exact_text(wanted)} is asked, "
-        f"{exact_text(max(limit - found.epsilon, Fraction(0)))} is left."
+        f"{window}: spent {exact_text(found.epsilon)}, requested {exact_text(wanted)}, "
+        f"remaining {exact_text(max(limit - found.epsilon, Fraction(0)))}."
     ]
     if found.open_releases:
         lines.append(

@@ -14,7 +14,7 @@ from anon_pipeline.stages.history.sticky import count_redrawn
 
 
 def _fewest_persons(case: Case, demand: Demand) -> int:
-    """Return the fewest persons who fit all classes that one of this release was published in."""
+    """Return the fewest people who match every class that one person of this release was published in."""
     fewest = fewest_compatible(case.histories)
     return case.evidence.classes.k if fewest is None else fewest  # None: nobody of it was published before
 
@@ -33,8 +33,8 @@ def _sticky(policy: Policy) -> Demanded:
 
 CROSS_RELEASE_K = Limit(
     name="cross_release_k",
-    meaning="Over all releases, at least this many persons fit all classes that any one person was published "
-    "in.",
+    meaning="Over all releases, at least this many people match every class that any one person was "
+    "published in.",
     demanded=lambda policy: set_to(policy.gate.cross_release_k),
     measure=_fewest_persons,
     sense="at least",

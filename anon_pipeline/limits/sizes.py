@@ -15,7 +15,7 @@ POPULATION_RISKS: dict[str, Callable[[PopulationRisk], float]] = {
     "journalist_risk": lambda risk: risk.journalist,
     "marketer_risk": lambda risk: risk.marketer,
 }
-"""What the limits on who knows the population bound, by their names."""
+"""What the limits on attackers who know the population bound, by their names."""
 
 
 def _on_population(policy: Policy) -> Demanded:
@@ -34,7 +34,7 @@ PROSECUTOR_RISK = Limit(
 )
 MARKETER_RISK = Limit(
     name="marketer_risk",
-    meaning="At most this share picked correctly over all classes.",
+    meaning="At most this share of the records is assigned to the right person by one guess per record.",
     demanded=lambda policy: set_to(policy.gate.attacks.marketer_risk),
     measure=lambda case, demand: size_risk(case.evidence.classes.sizes).marketer,
     attack=True,

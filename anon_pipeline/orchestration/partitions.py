@@ -30,7 +30,7 @@ def partition_of_run(
 ) -> str | None:
     """Return the partition that a run is about; None for a release of one piece.
 
-    Dagster runs with any key that a tag names (`dagster job execute --tags`), and maps it to a neighbour's.
+    Dagster runs with any key that a tag names (`dagster job execute --tags`), and maps it to a neighbor's.
 
     Args:
         context: of the step.

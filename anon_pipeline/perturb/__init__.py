@@ -1,1 +1,3 @@
-"""Noise per equivalence class: exact samplers, scales, budget split. Nothing is imported here."""
+"""Noise per equivalence class: exact samplers, scales, budget split. Nothing is imported here.
+Decisions: docs/adr/0038-noise-by-record.md.
+"""

@@ -10,7 +10,7 @@ from anon_pipeline.base.errors import PolicyError
 
 
 def exact_fraction(number: float) -> Fraction:
-    """Return the number that the decimal text of a float says, not its binary neighbour.
+    """Return the number that the decimal text of a float says, not its binary neighbor.
 
     Args:
         number: a policy value; finite.
@@ -39,7 +39,7 @@ def split_epsilon(epsilon: Fraction, weights: Sequence[Fraction]) -> tuple[Fract
     Raises:
         PolicyError: ε or weights that are not positive, all of them named by position.
     Source:
-        METHODS 5.
+        [methods 5].
 
     >>> split_epsilon(Fraction(2), [Fraction(1), Fraction(3)])
     (Fraction(1, 2), Fraction(3, 2))

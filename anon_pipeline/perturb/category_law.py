@@ -60,7 +60,7 @@ class Domain:
         """Return for each level and leaf where the leaves begin that meet it there or below, and how many.
 
         Returns:
-            Two arrays (h, D). The leaves of a ball are neighbours.
+            Two arrays (h, D). The leaves of a ball are neighbors.
         """
         starts, sizes = [], []
         for lookup in self.lookups:

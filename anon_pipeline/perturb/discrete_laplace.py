@@ -34,7 +34,7 @@ def discrete_laplace(
         PolicyError: epsilon not positive, or with a numerator beyond 2^62.
         InputError: a negative diameter, or one that times epsilon's denominator exceeds 2^52.
     Source:
-        Canonne, Kamath and Steinke (2020), Algorithms 1 and 2; METHODS 5.
+        Canonne, Kamath and Steinke (2020), Algorithms 1 and 2; [methods 5].
     """
     refuse_inexact(diameters, epsilon)
     numerators = np.ascontiguousarray(diameters, np.int64) * epsilon.denominator

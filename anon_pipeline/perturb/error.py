@@ -43,7 +43,7 @@ def realized_error(released: NDArray[np.float64], own: NDArray[np.float64], *, s
     Raises:
         ValueError: nothing released.
     Source:
-        [KE (4)]; METHODS 9.
+        [KE (4)]; [methods 9.2].
 
     >>> realized_error(np.array([110.0, 5.0]), np.array([100.0, 0.0]), span=100.0)
     RealizedError(relative=0.1, zeros=1, of_range=0.075)
@@ -81,7 +81,7 @@ def expected_relative_error(
     Raises:
         ValueError: a class without a scale.
     Source:
-        [KE (7), (8)]; METHODS 9.
+        [KE (7), (8)]; [methods 9.2].
     """
     noise = mean_absolute(scales) if discrete else np.asarray(scales, np.float64)
     if int(labels.max(initial=-1)) >= len(noise):
@@ -105,7 +105,7 @@ def expected_relative_shift(
     Raises:
         ValueError: a record without a shift.
     Source:
-        [KE (7)]; METHODS 9.
+        [KE (7)]; [methods 9.2].
     """
     measured = (labels >= 0) & (originals != 0)
     if len(shifts) != len(originals):

@@ -209,7 +209,7 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
     Raises:
         ValueError: a confidence outside (0, 1).
     Source:
-        [KE V-C], r_c; METHODS 7.
+        [KE V-C], r_c; [methods 7].
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, both excluded, got {confidence}.")

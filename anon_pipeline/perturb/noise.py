@@ -68,7 +68,7 @@ def class_diameters(values: NDArray[np.int64], classes: EquivalenceClasses) -> N
         values: (n, p) grid units.
         classes: of the n records; suppressed ones count in no class.
     Source:
-        METHODS 5.
+        [methods 5].
     """
     kept = classes.labels >= 0
     labels, diameters = classes.labels[kept], np.zeros((len(classes.sizes), values.shape[1]), np.int64)
@@ -107,7 +107,7 @@ def add_noise(
             position of its column.
         ValueError: not one noise (or bound) per column.
     Source:
-        [KE] section IV; METHODS 5.
+        [KE IV]; [methods 5].
     """
     prepared = drawing(values, classes, noises=noises, bounds=bounds, names=names)
     return Perturbed(prepared.drawn(entropy), prepared.diameters)

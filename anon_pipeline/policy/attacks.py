@@ -64,8 +64,8 @@ class PopulationLimits(Strict):
         description="File with a record for each person, relative to the folder of sources; of its columns "
         "those with the role generalize are read."
     )
-    format: Annotated[FileFormat, AFTER] = Field(DEFAULT_FORMAT, description="Of the file.")
-    options: Annotated[SourceOptions, AFTER] = Field(SourceOptions(), description="For CSV.")
+    format: Annotated[FileFormat, AFTER] = Field(DEFAULT_FORMAT, description="File format.")
+    options: Annotated[SourceOptions, AFTER] = Field(SourceOptions(), description="CSV options.")
     limits: Annotated[Limits, AFTER] = Field(Limits(), description="How large the file may be.")
     journalist_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest chance of naming the person behind a released record."

@@ -14,7 +14,9 @@ class SourceOptions(Strict):
     """How a CSV file is written."""
 
     sep: Annotated[Separator, TEXT] = Field(",", description="Between two fields.")
-    encoding: Annotated[str, TEXT] = Field("utf-8", description="Of the file, by its name in Python.")
+    encoding: Annotated[str, TEXT] = Field(
+        "utf-8", description="Encoding of the file, by its name in Python."
+    )
     decimal: Literal[".", ","] = Field(".", description="Mark in numbers.")
     missing: Annotated[tuple[str, ...], TEXT] = Field(
         (), description="Texts that stand for a missing value, beside the empty one."

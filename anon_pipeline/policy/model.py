@@ -141,7 +141,7 @@ class Policy(Strict):
         return [name for name in self.sensitive if name in limited]
 
     def suppressible(self, records: int) -> int:
-        """Records that may be suppressed of so many (METHODS 3: floor(L·n))."""
+        """Records that may be suppressed of so many ([methods 3]: floor(L·n))."""
         return math.floor(self.anonymize.suppression_limit * records + 1e-9)
 
     @property

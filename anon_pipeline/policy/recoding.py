@@ -26,7 +26,7 @@ class LDiversity(Strict):
         "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
     )
     l: Annotated[Real, SHOWN] = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
-    c: Annotated[Real | None, SHOWN] = Field(None, gt=0, description="For recursive.")
+    c: Annotated[Real | None, SHOWN] = Field(None, gt=0, description="c of recursive (c, l)-diversity.")
 
     @model_validator(mode="after")
     def _fits(self) -> LDiversity:

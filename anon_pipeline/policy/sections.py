@@ -51,12 +51,12 @@ class Source(Strict):
     path: Annotated[LocalPath | None, Below("sources")] = Field(
         None, description="File, relative to the folder of sources; may hold {partition}."
     )
-    format: FileFormat = Field(DEFAULT_FORMAT, description="Of the file.")
-    options: SourceOptions = Field(SourceOptions(), description="For CSV.")
+    format: FileFormat = Field(DEFAULT_FORMAT, description="File format.")
+    options: SourceOptions = Field(SourceOptions(), description="CSV options.")
     limits: Limits = Field(Limits(), description="How large the file may be.")
     generate: GeneratorName | None = Field(None, description="Name of a generator, instead of a path.")
-    records: Whole = Field(20_000, ge=1, description="For a generator.")
-    seed: Whole = Field(0, ge=0, description="For a generator.")
+    records: Whole = Field(20_000, ge=1, description="Records that a generator makes.")
+    seed: Whole = Field(0, ge=0, description="Seed of a generator.")
 
     @model_validator(mode="after")
     def _one(self) -> Source:
@@ -129,7 +129,7 @@ class SuppressSection(Strict):
         None,
         gt=0,
         lt=1,
-        description="Of the interval that must not single a record out; none: no such step.",
+        description="Confidence of the interval that must not single a record out; none: no such step.",
     )
 
 
@@ -156,8 +156,8 @@ class Gate(Strict):
     cross_release_k: Annotated[Whole | None, SHOWN, AFTER] = Field(
         None,
         ge=2,
-        description="Fewest persons who fit all classes that a person was published in, over all releases. "
-        "Needs record_key.",
+        description="Over all releases, at least this many people match every class that any one person was "
+        "published in. Needs record_key.",
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
     linking: Annotated[Literal["expected", "realized"], SHOWN, AFTER] = Field(
@@ -192,13 +192,15 @@ class Publish(Strict):
     to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
-    format: Annotated[ReleaseFormat, AFTER] = Field(DEFAULT_RELEASE_FORMAT, description="Of the data file.")
+    format: Annotated[ReleaseFormat, AFTER] = Field(
+        DEFAULT_RELEASE_FORMAT, description="Format of the data file."
+    )
     wait: Annotated[Real, AFTER] = Field(
         60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
     )
     sign: Sign | None = Field(None, description="Key that signs the manifest; none: it is not signed.")
     formulas: Annotated[Literal["neutralize", "keep"], AFTER] = Field(
-        "neutralize", description="Of CSV: texts that a spreadsheet would run get a ' in front."
+        "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
 
 

@@ -40,7 +40,7 @@ def cost(policy: Policy, locations: Locations, *, partition: str | None, refused
         limit = exact_fraction(asked.budget.epsilon)
         left = exact_text(max(limit - found.epsilon, Fraction(0)))
         parts.append(
-            f"{exact_text(found.epsilon)} of the budget of {exact_text(limit)} is spent, {left} is left"
+            f"{exact_text(found.epsilon)} of the budget of {exact_text(limit)} spent, {left} remaining"
         )
     if not parts:
         return None

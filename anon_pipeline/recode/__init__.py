@@ -2,6 +2,7 @@
 
 Belongs here: the one door to all recoders. Does not belong here: any algorithm. The families are imported by
 the first call, because numba takes most of a second.
+Decisions: docs/adr/0016-the-lattice-search.md, 0017-mondrian-keeps-t-and-l.md, 0018-microaggregation.md.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def recode(task: Task) -> Recoding:
         ValueError: an unknown recoder, loss or preference, one that does not fit the other, k < 1, or codes
             that do not fit the hierarchies.
     Source:
-        METHODS 4.
+        [methods 4].
     """
     _require_fitting(task)
     task.told(Progress("loading"))

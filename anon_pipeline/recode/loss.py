@@ -156,7 +156,7 @@ def loss_units(
         counts: q times (D,) records of each leaf.
         task: its loss, weights, and records gone.
     Source:
-        METHODS 9 (Sweeney's precision; the granularity of the golden optima); [UT 2.5.2] after Gionis and
+        Sweeney (2002) for precision; [methods 9.1]; [UT 2.5.2] after Gionis and
         Tassa; [UT 2.5.3] after Iyengar.
     """
     records, weights = len(task.codes), exact_weights(task.weights, len(hierarchies))

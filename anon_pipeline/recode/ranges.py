@@ -150,7 +150,7 @@ def range_costs(
         Cost of each range (m,), and the cost of losing everything, which mixing numbers and missing does; 0
         where there is nothing to lose.
     Source:
-        METHODS 9, numerical precision and granularity.
+        [methods 9.1], numerical precision and granularity.
     """
     hierarchy, leaves = axis.hierarchy, len(axis.leaves)
     if axis.is_line and loss == "precision":

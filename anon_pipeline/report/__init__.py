@@ -1,4 +1,6 @@
-"""The report of a release for people: one self-contained HTML file, public or internal."""
+"""The report of a release for people: one self-contained HTML file, public or internal.
+Decisions: docs/adr/0025-reports.md.
+"""
 
 from anon_pipeline.report.columns import SizeBin, class_sizes
 from anon_pipeline.report.make import internal_report, public_report

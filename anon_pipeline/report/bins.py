@@ -1,6 +1,6 @@
 """Bins of which none shows fewer than k records: of numbers, of categories, of class sizes.
 
-What is too small is joined with a neighbour (numbers, sizes) or with the rarest values (categories), so that
+What is too small is joined with a neighbor (numbers, sizes) or with the rarest values (categories), so that
 the counts still add up to all records and nothing can be had by subtraction.
 """
 
@@ -62,7 +62,7 @@ def nice_edges(least: float, most: float, *, bins: int = _MOST) -> NDArray[np.fl
 
 
 def number_bins(tables: Sequence[NDArray[np.float64]], *, k: int) -> list[Bin]:
-    """Count numbers in neighbouring bins of at least k records in every table; NaN is missing.
+    """Count numbers in neighboring bins of at least k records in every table; NaN is missing.
 
     Edges are round numbers between the 1 % and 99 % quantiles; the outermost bins are open, so that no
     extreme is shown.
@@ -108,7 +108,7 @@ def _counted(table: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[
 
 
 def _joined(counts: NDArray[np.int64], k: int) -> tuple[list[int], NDArray[np.int64]]:
-    """Join neighbouring rows until each has k in every column; return the edges that stay, and the sums."""
+    """Join neighboring rows until each has k in every column; return the edges that stay, and the sums."""
     kept: list[int] = []
     rows = [counts[0].copy()]
     for edge, row in enumerate(counts[1:]):

@@ -2,4 +2,5 @@
 
 Belongs here: measures of risk as pure functions over arrays. Does not belong here: what counts as too much
 (`gate`), removing records (`suppress`), what an analyst loses (`utility`).
+Decisions: docs/adr/0022-attacks.md.
 """

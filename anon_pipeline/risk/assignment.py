@@ -65,7 +65,7 @@ def assignment_risk(
         ValueError: nothing released, a record of no class or released twice, or labels not compact.
         InputError: several columns, and a class with more records than ``largest``; with their counts.
     Source:
-        Domingo-Ferrer, Sánchez and Soria-Comas (2016), chapter 4, for linkage; Burkard, Dell'Amico and
+        [DB 4] for linkage; Burkard, Dell'Amico and
         Martello, Assignment Problems (2009), 5.1, for the order on a line.
     """
     classes = _classes(own, labels)

@@ -59,7 +59,7 @@ def class_shares(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: 
     Raises:
         ValueError: labels that are not compact.
     Source:
-        Homogeneity attack: Machanavajjhala et al. (2007); [DB 5.5].
+        Homogeneity attack: Machanavajjhala et al. (2007); [DB 6].
     """
     found = class_histograms(codes, labels, m=m)
     return np.maximum.reduceat(found.counts, found.starts[:-1]) / found.sizes
@@ -81,7 +81,7 @@ def class_gains(
     Raises:
         ValueError: labels that are not compact, or a value that the whole table lacks.
     Source:
-        Skewness attack: Li et al. (2007), section 3; [DB 6.1].
+        Skewness attack: Li et al. (2007), section 3; [DB 6.2].
     """
     table, found = np.asarray(whole).astype(np.int64), class_histograms(codes, labels, m=m)
     if int(found.codes.max()) >= len(table) or not table[found.codes].all():
@@ -117,7 +117,7 @@ def class_spreads(
         ValueError: labels that are not compact, no lookups for ``hierarchical``, an unknown distance, or
             a value without a rank.
     Source:
-        Similarity attack: Li et al. (2007), section 3; [DB 6.1]. Distances as in `closeness`.
+        Similarity attack: Li et al. (2007), section 3; [DB 6.2]. Distances as in `closeness`.
     """
     if distance == "ordered":
         return _span(_ranked(class_histograms(codes, labels, m=m), occurring))

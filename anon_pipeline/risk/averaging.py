@@ -40,7 +40,7 @@ def expected_averaging_risk(
         ValueError: no release, no record in a class, or a number of scales that is not that of classes.
         InputError: noise too wide for its law to be computed.
     Source:
-        METHODS 8, with the law of a sum of t independent noises: the t-fold convolution, by Fourier.
+        [methods 8.1], with the law of a sum of t independent noises: the t-fold convolution, by Fourier.
     """
     if releases < 1:
         raise ValueError(f"releases must be at least one, got {releases}. There is nothing to average.")
@@ -66,9 +66,9 @@ def _beyond(
     releases: int,
     noise: Noise | None,
 ) -> NDArray[np.float64]:
-    """Return P(sum of the noise > t·(gap/2 + away)): the mean is nearer to a neighbour; 0 without one (−1).
+    """Return P(sum of the noise > t·(gap/2 + away)): the mean is nearer to a neighbor; 0 without one (−1).
 
-    ``away``: how much further from the neighbour than the value itself the noise begins.
+    ``away``: how much further from the neighbor than the value itself the noise begins.
     """
     steps = (gaps + 2 * away) * releases // 2
     beyond = np.where((gaps >= 0) & (steps < 0), 1.0, 0.0)  # without noise

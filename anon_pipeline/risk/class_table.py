@@ -1,4 +1,4 @@
-"""The originals of every class, sorted, so that neighbours are found without looking at the whole class."""
+"""The originals of every class, sorted, so that neighbors are found without looking at the whole class."""
 
 from __future__ import annotations
 

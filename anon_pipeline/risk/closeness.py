@@ -42,7 +42,7 @@ def closeness(
         ValueError: labels that are not compact, a value that the whole table lacks, no lookups for
             ``hierarchical`` or some that are not nested.
     Source:
-        Li, Li, Venkatasubramanian (2007), section 4; METHODS 8. Hierarchical: the ground distance is
+        Li, Li, Venkatasubramanian (2007), section 4; [methods 8.2]. Hierarchical: the ground distance is
         level(LCA)/(h−1), so that values that meet at the top are 1 apart.
     """
     table = np.asarray(whole).astype(np.int64)

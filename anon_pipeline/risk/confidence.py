@@ -26,7 +26,7 @@ def confidence_radius(
     Raises:
         ValueError: ε ≤ 0 or a confidence outside (0, 1).
     Source:
-        [KE V-C], r_c; METHODS 7.
+        [KE V-C], r_c; [methods 7].
     """
     if not (epsilon > 0 and math.isfinite(epsilon)):
         raise ValueError(f"epsilon must be positive, got {epsilon}.")
@@ -62,7 +62,7 @@ def confident_counts(
     Raises:
         ValueError: labels that are not compact, or released records of a class that is not there.
     Source:
-        [KE V-C]; METHODS 7.
+        [KE V-C]; [methods 7].
     """
     return confidence_table(originals, labels=labels, radius=radius).counts(released, own_labels, cap=cap)
 

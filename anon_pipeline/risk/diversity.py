@@ -24,7 +24,7 @@ def distinct_l(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: in
     Raises:
         ValueError: labels that are not compact.
     Source:
-        Machanavajjhala et al. (2007), section 4; METHODS 8.
+        Machanavajjhala et al. (2007), section 4; [methods 8.3].
 
     >>> distinct_l(np.array([3, 3, 5]), np.array([0, 0, 0]), m=1).tolist()
     [2]
@@ -44,7 +44,7 @@ def entropy_l(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: int
     Raises:
         ValueError: labels that are not compact.
     Source:
-        Machanavajjhala et al. (2007), definition 4.1; METHODS 8.
+        Machanavajjhala et al. (2007), definition 4.1; [methods 8.3].
     """
     found = class_histograms(codes, labels, m=m)
     share = found.counts / found.sizes[found.classes]
@@ -72,7 +72,7 @@ def recursive_ratio(
     Raises:
         ValueError: labels that are not compact, or l < 1.
     Source:
-        Machanavajjhala et al. (2007), definition 4.2; METHODS 8.
+        Machanavajjhala et al. (2007), definition 4.2; [methods 8.3].
     """
     if l < 1:
         raise ValueError(f"l must be at least 1, got {l}.")

@@ -133,7 +133,7 @@ def expected_risk(
     Raises:
         ValueError: no class, labels that are not compact, scales or bounds of another shape, draws < 2.
     Source:
-        [KE V-B]; METHODS 8.
+        [KE V-B]; [methods 8.1].
     """
     p = originals.shape[1]
     if law.scales.shape != (int(labels.max(initial=-1)) + 1, p) or len(law.bounds) != p or draws < 2:

@@ -61,7 +61,7 @@ def linking_risk(
     Raises:
         ValueError: nothing released, a released record of no class, or labels that are not compact.
     Source:
-        [KE V-B]; METHODS 8.
+        [KE V-B]; [methods 8.1].
     """
     if len(own) == 0:
         raise ValueError("released must hold a record, got none. The linking risk is not defined.")
@@ -138,7 +138,7 @@ def ties_of(
 
 @kernel
 def _tied_on_line(released, mine, classes, arrays):  # type: ignore[no-untyped-def]
-    """Count ties for one column: only the two neighbours of the released value can be nearest."""
+    """Count ties for one column: only the two neighbors of the released value can be nearest."""
     rows, starts, before = arrays
     tied = np.zeros(len(released), np.int64)
     for i in range(len(released)):
@@ -229,7 +229,7 @@ def expected_linking_risk(
 ) -> float:
     """Compute the linking risk that noise will have, by default discrete Laplace, without drawing any.
 
-    The outputs nearest to a value are the integers between the midpoints to its neighbouring distinct
+    The outputs nearest to a value are the integers between the midpoints to its neighboring distinct
     values in the class (a midpoint is a tie and counts); the outermost cells are unbounded.
 
     Args:
@@ -246,7 +246,7 @@ def expected_linking_risk(
     Raises:
         ValueError: no record in a class, or a number of scales that is not the number of classes.
     Source:
-        [KE V-B] for the risk; METHODS 8 for the closed form.
+        [KE V-B] for the risk; [methods 8.1] for the closed form.
     """
     inside = labels >= 0
     values = np.asarray(originals[inside], np.int64)

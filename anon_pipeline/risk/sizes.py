@@ -31,7 +31,7 @@ def size_risk(sizes: NDArray[np.integer]) -> SizeRisk:
     Raises:
         ValueError: no class, or an empty one.
     Source:
-        El Emam (2013), Guide to the De-Identification of Personal Health Information; METHODS 8.
+        El Emam (2013), Guide to the De-Identification of Personal Health Information; [methods 8.5].
 
     >>> size_risk(np.array([2, 6]))
     SizeRisk(prosecutor=0.5, marketer=0.25)

@@ -58,7 +58,7 @@ def confident(
     Raises:
         ValueError: a released record of no class (−1), or a limit that answers for another number of classes.
     Source:
-        [KE V-C], by its text (its formula leaves ℓ = 0 out); METHODS 7.
+        [KE V-C], by its text (its formula leaves ℓ = 0 out); [methods 7].
 
     >>> confident(np.array([2, 1, 0, 2]), np.zeros(4, np.int64), k=2).keep.tolist()
     [True, False, True, True]

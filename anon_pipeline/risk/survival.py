@@ -97,7 +97,7 @@ def fates(table: Line, law: Outputs, *, radius: Reals | None, k: int) -> Fates:
         radius: (m,) of the confidence interval, in grid units; None: no record is left out.
         k: ℓ below it leaves a record out.
     Source:
-        [KE V-B, V-C]; METHODS 7, 8.
+        [KE V-B, V-C]; [methods 7, 8.1].
     """
     classes = table.found.classes
     centre = table.x if law.inputs is None else np.clip(table.x, *law.inputs)

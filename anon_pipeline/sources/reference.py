@@ -208,5 +208,5 @@ def _check(*, unknown: int, outside: int) -> None:
 
 
 def _on_grid(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round halves up to the nearest 0.1 (METHODS 5: floor(x/g + 1/2))."""
+    """Round halves up to the nearest 0.1 ([methods 5]: floor(x/g + 1/2))."""
     return np.floor(values * 10 + 0.5) / 10

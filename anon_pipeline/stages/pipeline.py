@@ -1,6 +1,6 @@
 """(k, ε)-anonymity, stage by stage: a policy and a table in, a table and its facts out.
 
-This is Algorithm 1 of Holohan et al. with its section V-C behind it; each function is one stage, in order.
+This is Algorithm 1 of [KE], followed by its section V-C; each function is one stage, in order.
 """
 
 from __future__ import annotations

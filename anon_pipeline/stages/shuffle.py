@@ -19,7 +19,7 @@ def permutation(n: int, *, entropy: Entropy) -> NDArray[np.int64]:
         (n,); ``frame.take(permutation)`` is the shuffled frame.
     Source:
         Fisher and Yates, in Durstenfeld's form (1964): the element of place i, from the last down, changes
-        places with a uniform one of 0 … i. METHODS 6.
+        places with a uniform one of 0 … i. [methods 6].
     """
     partners = integers_below(np.arange(1, n + 1, dtype=np.int64), entropy=entropy)
     order: NDArray[np.int64] = _exchanged(partners)

@@ -69,7 +69,8 @@ def _row(point: Point, tuning: Tuning) -> dict[str, str]:
     most = found.suppression_at_most
 
     def share(value: float) -> str:
-        return number(shown_share(value, point, tuning.records))
+        shown = shown_share(value, point, tuning.records)
+        return f"≤ {number(shown)}" if shown > value else number(shown)
 
     return {
         "recoder": choice.recoder,
@@ -143,5 +144,7 @@ def as_csv(tuning: Tuning) -> str:
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows(tuning):
-        writer.writerow({name: "" if value == "–" else value for name, value in row.items()})
+        writer.writerow(
+            {name: "" if value == "–" else value.removeprefix("≤ ") for name, value in row.items()}
+        )
     return text.getvalue()

@@ -53,7 +53,7 @@ def tune(
         InputError: the data does not fit the policy; a grid that does not fit it, or is too large; a path
             that leaves its folder.
     Source:
-        METHODS 7, 8, 9; [DB 2.7] for the map.
+        [methods 7, 8, 9]; [DB 2.7] for the map.
     """
     folder = Path(hierarchies)
     Locations(folder, folder, folder, folder, outside=outside).confine(

@@ -15,7 +15,7 @@ class Expected:
 
     error: mean |y − x|/|x|, the mean of the perturb columns; None where no record has x ≠ 0.
     error_of_range: mean |y − x| over the range of the column in the input, the mean of the perturb columns.
-    linking: share linked, a tie counting as linked (METHODS 8); without perturb columns classes/records.
+    linking: share linked, a tie counting as linked ([methods 8.1]); without perturb columns classes/records.
     linking_released: share linked of the records that are released; what ``gate.linking_risk`` is about.
     suppression: share of the input that is not released; where classes may yet break t or l by what the
         confidence leaves out, the least that it may be.

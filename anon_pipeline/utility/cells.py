@@ -52,7 +52,7 @@ def precision_loss(columns: Sequence[Generalized]) -> float | None:
     Returns:
         The loss in [0, 1]; None without columns.
     Source:
-        Sweeney; [UT (2.9)]; METHODS 9.
+        Sweeney; [UT (2.9)]; [methods 9.1].
     """
     return _over([_mean(c, _by_level(c)) if c.hierarchy.height > 1 else 0.0 for c in columns])
 
@@ -67,7 +67,7 @@ def numerical_precision_loss(columns: Sequence[Generalized]) -> float | None:
     Returns:
         The loss in [0, 1]; None if no column has numbers.
     Source:
-        METHODS 9.
+        [methods 9.1].
     """
     return _over([_mean(c, _widths(c)) for c in columns if c.hierarchy.places is not None])
 
@@ -80,7 +80,7 @@ def granularity_loss(columns: Sequence[Generalized]) -> float | None:
     Returns:
         The loss in [0, 1]; None without columns.
     Source:
-        METHODS 9: (Σ shares − n/D)/(n − n/D).
+        [methods 9.1]: (Σ shares − n/D)/(n − n/D).
     """
     return _over(
         [
@@ -99,7 +99,7 @@ def entropy_loss(columns: Sequence[Generalized]) -> float | None:
     Returns:
         The loss in [0, 1]; 0 if every column is constant; None without columns.
     Source:
-        Gionis and Tassa's non-uniform entropy; [UT (2.11)]; METHODS 9.
+        Gionis and Tassa's non-uniform entropy; [UT (2.11)]; [methods 9.1].
     """
     lost, most = [], []
     for column in columns:
@@ -160,7 +160,7 @@ def mean_squared_error(columns: Sequence[Generalized]) -> float | None:
     Returns:
         In [0, 1], over released cells of numbers and ranks; 0 for a constant column; None without any.
     Source:
-        [DB 7]; METHODS 9.
+        [DB 7]; [methods 9.1].
     """
     squares: list[float] = []
     for column in columns:

@@ -29,7 +29,7 @@ def discernibility(sizes: NDArray[np.integer], *, n: int) -> int:
     Raises:
         ValueError: n < 1 or below the records in classes.
     Source:
-        Bayardo and Agrawal (2005); [UT 2.5.2]; METHODS 9.
+        Bayardo and Agrawal (2005); [UT 2.5.2]; [methods 9.1].
 
     >>> discernibility(np.array([2, 3]), n=6)
     19
@@ -48,7 +48,7 @@ def average_class_size(sizes: NDArray[np.integer], *, n: int) -> float:
     Raises:
         ValueError: n < 1 or below the records in classes.
     Source:
-        [UT 2.5.2]; METHODS 9.
+        [UT 2.5.2]; [methods 9.1].
     """
     return n / (len(sizes) + (_suppressed(sizes, n) > 0))
 
@@ -64,7 +64,7 @@ def classification_metric(target: NDArray[np.integer], labels: NDArray[np.intege
     Raises:
         ValueError: no records.
     Source:
-        Iyengar (2002); [UT (2.13)]; METHODS 9.
+        Iyengar (2002); [UT (2.13)]; [methods 9.1].
 
     >>> classification_metric(np.array([0, 0, 1, 1]), np.array([0, 0, 0, -1]))
     0.5
@@ -93,7 +93,7 @@ def numerical_precision(
     Raises:
         ValueError: n < 1 or below the records in classes, or a class wider than the table.
     Source:
-        METHODS 9, [DB], [KE III-A].
+        [KE III-A]; [methods 9.1].
 
     >>> numerical_precision(np.array([15.0]), np.array([4]), span=40.0, n=4)
     0.375

@@ -110,7 +110,7 @@ def classifier_accuracy(table: Table, target: str) -> Accuracy | None:
     Raises:
         ValueError: no such column.
     Source:
-        METHODS 9; Iyengar (2002).
+        [methods 9.3]; Iyengar (2002).
     """
     if target not in table.categories:
         raise ValueError(f"target must be a column of categories that is released as it is, got {target}.")

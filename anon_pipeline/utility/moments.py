@@ -76,7 +76,7 @@ def discrepancy(before: NDArray[np.float64], after: NDArray[np.float64]) -> Disc
             so that sums do not depend on the order of the rows.
         after: (r, p) released numbers; NaN for missing.
     Source:
-        [DB 2.6]: mean absolute error of correlations, mean variation of variances; METHODS 9.
+        [DB 2.6]: mean absolute error of correlations, mean variation of variances; [methods 9.3].
 
     >>> before = np.array([[0.0, 0.0], [2.0, 2.0]])
     >>> discrepancy(before, np.array([[0.0, 1.0], [2.0, 1.0]]))

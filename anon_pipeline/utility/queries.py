@@ -128,7 +128,7 @@ def query_errors(table: Table, queries: list[Query]) -> QueryErrors | None:
     Returns:
         The errors; None without a query or a record.
     Source:
-        METHODS 9; Xiao and Tao (2006) for the share of a cell, the bound of 0.1 % as is usual.
+        [methods 9.3]; Xiao and Tao (2006) for the share of a cell, the bound of 0.1 % as is usual.
     """
     if not queries or not len(table.kept):
         return None

@@ -169,8 +169,8 @@ def test_an_infeasible_policy_says_what_could_be_reached() -> None:
     error = InfeasibleError("No node is 5-anonymous.", k=5, reached_k=3, suppressed=0.1234)
     assert (error.k, error.reached_k, error.suppressed) == (5, 3, 0.1234)
     assert str(error) == (
-        "No node is 5-anonymous. Reached: k = 3 within the suppression limit; "
-        "keeping all limits would suppress 12.34% of the records."
+        "No node is 5-anonymous. Largest k within the suppression limit: 3. "
+        "Keeping all limits would suppress 12.34% of the records."
     )
 
 

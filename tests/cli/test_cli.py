@@ -163,7 +163,7 @@ BAD_DATA = {
     ),
     "infinite numbers": (with_cell("height", np.inf, 2), 2, "height: must be finite, got 2 records"),
     "one record": (lambda p: p.iloc[:1], 3, "k must be at most the number of records"),
-    "k > n": (lambda p: p.iloc[:2], 3, "Reached: k = 2"),
+    "k > n": (lambda p: p.iloc[:2], 3, "within the suppression limit: 2."),
     "header only": (lambda p: p.iloc[:0], 2, "at least one record, got none"),
 }
 
@@ -247,7 +247,7 @@ def test_a_suppression_limit_that_cannot_be_met_says_what_could_be_reached(
     done = made.call("run", "policy.yaml")
     assert done.code == 3
     assert "100 of 240 records lack a value" in done.err
-    assert "Reached:" in done.err
+    assert "Largest k within" in done.err
     assert made.released == []
 
 

@@ -92,7 +92,7 @@ def test_closing_a_refused_draw_destroys_its_key_and_gives_nothing_back(
     assert call("ledger", "list")[1].endswith("small: ε = 2 spent, releases: 1, drawn and not published: 1\n")
     code, _, err = call("run", "policy.yaml")
     assert code == 1
-    assert "2 is spent, 2 is asked, 1 is left" in err
+    assert "spent 2, requested 2, remaining 1" in err
     code, _, err = call("ledger", "close", release_id, "--as", "failed")
     assert code == 2
     assert "changed since it was looked up, or is not open (state: failed, closed" in err
@@ -113,7 +113,7 @@ def test_purge_destroys_keys_by_their_age_and_leaves_them_spent(
     os.utime(key, (0, 0))
     assert call("vault", "purge", "--older-than", "1")[1] == "deleted     1\n"
     assert sealed(tmp_path) == []
-    assert "2 is spent" in call("run", "policy.yaml")[2]
+    assert "spent 2, requested" in call("run", "policy.yaml")[2]
 
 
 def _loosened(tmp_path: Path, **gate: object) -> None:
@@ -126,7 +126,7 @@ def _loosened(tmp_path: Path, **gate: object) -> None:
 def test_run_says_what_a_refused_and_a_published_release_cost(call: Call, tmp_path: Path) -> None:
     refused = call("run", "policy.yaml")[2]
     assert (
-        "ledger    ε = 2 is booked; 2 of the budget of 3 is spent, 1 is left. Running again with the same "
+        "ledger    ε = 2 is booked; 2 of the budget of 3 spent, 1 remaining. Running again with the same "
         "data and policy costs nothing; any change costs ε again." in refused
     )
     document = yaml.safe_load((tmp_path / "policy.yaml").read_text())
@@ -136,7 +136,7 @@ def test_run_says_what_a_refused_and_a_published_release_cost(call: Call, tmp_pa
     code, out, err = call("run", "policy.yaml")
     assert code == 0, err
     assert out.endswith(
-        "ledger    ε = 2 is booked; 4 of the budget of 4 is spent, 0 is left. Running again draws new noise, "
+        "ledger    ε = 2 is booked; 4 of the budget of 4 spent, 0 remaining. Running again draws new noise, "
         "which costs ε again.\n"
     )
     assert call("run", "policy.yaml")[0] == 1

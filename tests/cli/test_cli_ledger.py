@@ -56,7 +56,7 @@ def test_run_is_refused_beyond_the_budget_and_list_says_why(call: Call, policy: 
     assert call("run", "policy.yaml")[0] == 0
     code, out, err = call("run", "policy.yaml")
     assert (code, out) == (1, "")
-    assert "refused: budget: the releases of people may spend ε = 3 per dataset: 2 is spent" in err
+    assert "refused: budget: the releases of people may spend ε = 3 per dataset: spent 2" in err
     code, out, _ = call("ledger", "list")
     assert code == 0
     assert out.count("published") == 1
@@ -108,7 +108,7 @@ def test_verify_prints_the_head_and_exits_1_when_a_row_was_edited(
     code, out, _ = call("ledger", "verify")
     assert code == 0
     assert out.splitlines() == [
-        "1 events, each as it was written. Note the last hash: keep it elsewhere.",
+        "1 events, none changed. Keep a copy of the last hash elsewhere:",
         book.events()[-1].hash,
     ]
     assert call("ledger", "verify", "--contains", book.events()[-1].hash)[0] == 0
@@ -182,7 +182,7 @@ def test_withdraw_keeps_the_epsilon_spent(call: Call, policy: Policy, book: Ledg
     release_id = book.events()[0].release_id
     code, said, _ = call("ledger", "withdraw", release_id[:6])
     assert code == 0
-    assert said.startswith(f"{release_id} is withdrawn. What to tell those who have it:\n\nSubject: ")
+    assert said.startswith(f"{release_id} is withdrawn. Tell its recipients:\n\nSubject: ")
     assert call("ledger", "list")[1].endswith("people: ε = 2 spent, releases: 1\n")
     assert call("run", "policy.yaml")[0] == 1
 

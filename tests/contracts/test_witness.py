@@ -41,7 +41,7 @@ WIDE = merged(
         "columns": {
             "person": {"role": "identifier", "action": "hash"},
             "alias": {"role": "identifier", "action": "mask"},
-            "colour": {"role": "perturb", "values": DOMAIN, "mechanism": "randomized_response"},
+            "color": {"role": "perturb", "values": DOMAIN, "mechanism": "randomized_response"},
         },
         "deidentify": {"key_env": "KEY"},
         "record_key": "person",
@@ -243,7 +243,7 @@ def test_both_judges_say_the_same(changes: dict[str, object], gone: set[str]) ->
 
 def test_a_person_twice_breaks_the_contract(small_people: Callable[..., pd.DataFrame]) -> None:
     policy = policy_from(WIDE)
-    people = small_people(60).assign(alias=[f"A{i}" for i in range(60)], colour="red")
+    people = small_people(60).assign(alias=[f"A{i}" for i in range(60)], color="red")
     raw = pipeline.raw(policy, people, entropy=system_entropy())
     table = pipeline.deidentified(policy, raw, key=b"0123456789abcdef").frame
     contract = deidentified_contract(policy)

@@ -1,4 +1,5 @@
-"""What the gate measures, against a slow implementation written from METHODS alone: plain Python, no arrays.
+"""What the gate measures, against a slow implementation written from docs/methods.md alone: plain Python, no
+arrays.
 
 Whole random releases go through the stages; every number is then computed a second time from the tables.
 """

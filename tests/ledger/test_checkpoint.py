@@ -104,7 +104,7 @@ def test_every_decision_is_as_without_checkpoints(
             book.open(asked("0.01", limit, **options))
     assert not book.failed(first, begun=True)
     assert book.failed(second)
-    with pytest.raises(GateRefused, match=r"1\.3 is spent"):
+    with pytest.raises(GateRefused, match=r"spent 1\.3"):
         book.open(asked("0.01", 1.3))
     with pytest.raises(GateRefused, match="with another epsilon"):
         book.begin(first, asked("9", partition="w1"), "digest")
@@ -113,7 +113,7 @@ def test_every_decision_is_as_without_checkpoints(
         book.begin(third, asked("0.25", dataset="others"), "digest")
     book.begin(first, asked("1", 1.3, partition="w1"), "again", f"rows {first}")
     book.published(first, "again")
-    with pytest.raises(GateRefused, match=r"1\.3 is spent"):
+    with pytest.raises(GateRefused, match=r"spent 1\.3"):
         book.open(asked("0.01", 1.3, window=30))
     assert book.verify() is None
     assert len(states(book.events())) == 6
@@ -211,7 +211,7 @@ def test_an_old_event_that_is_edited_changes_no_sum_and_is_found_by_verify_and_t
     for _ in range(3):
         publish(quick, asked())
     tamper(quick.store, "UPDATE anon_pipeline_events SET epsilon = '0' WHERE seq = 2")
-    with pytest.raises(GateRefused, match="6 is spent"):
+    with pytest.raises(GateRefused, match="spent 6"):
         quick.open(asked("1", 6))
     broken = quick.verify()
     assert broken is not None
@@ -225,7 +225,7 @@ def test_without_its_checkpoint_a_step_verifies_all_and_makes_it_anew(quick: Led
     for _ in range(3):
         publish(quick, asked())
     tamper(quick.store, "DELETE FROM anon_pipeline_checkpoint")
-    with pytest.raises(GateRefused, match="6 is spent"):
+    with pytest.raises(GateRefused, match="spent 6"):
         quick.open(asked("1", 6))
     quick.open(asked())
     assert quick.events()[-1].checkpoint == digest_of(body_of(quick.store))
@@ -247,7 +247,7 @@ def test_a_checkpoint_that_was_put_back_is_only_slower(quick: Ledger, asked: Ask
     escaped = old.replace("'", "''")
     tamper(quick.store, f"UPDATE anon_pipeline_checkpoint SET seq = 5, body = '{escaped}'")
     assert quick.verify() is None
-    with pytest.raises(GateRefused, match="12 is spent"):
+    with pytest.raises(GateRefused, match="spent 12"):
         quick.open(asked("1", 12))
 
 

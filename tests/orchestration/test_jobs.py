@@ -114,7 +114,7 @@ def test_partitions_are_kept_apart(project: Make) -> None:
 @pytest.mark.parametrize("key", ["2026-01-08", "2099-01-05"])
 @pytest.mark.parametrize("stage", ["raw", "perturbed", "published"])
 def test_a_key_that_the_schedule_does_not_have_is_refused(project: Make, key: str, stage: str) -> None:
-    """As `dagster job execute --tags` would run it: Dagster itself maps 2026-01-08 to a neighbour's files."""
+    """As `dagster job execute --tags` would run it: Dagster itself maps 2026-01-08 to a neighbor's files."""
     made = project(schedule=WEEKLY)
     for week in ("2026-01-05", "2026-01-12"):
         assert made.run("small_release", partition=week).success

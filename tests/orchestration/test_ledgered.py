@@ -49,7 +49,7 @@ def test_publishing_again_spends_nothing_and_new_noise_does(project: Make) -> No
     before = (made.folder / "vault" / "small" / "perturbed.parquet").read_bytes()
     result = made.materialize("perturbed")
     assert not result.success
-    assert "2 is spent, 2 is asked, 1 is left" in messages(result)
+    assert "spent 2, requested 2, remaining 1" in messages(result)
     assert (made.folder / "vault" / "small" / "perturbed.parquet").read_bytes() == before
     assert kinds(made.folder).count("published") == 1
 
@@ -116,7 +116,7 @@ def test_the_budget_per_record_is_for_each_partition(project: Make, small_people
     for week in ("2026-01-05", "2026-01-12"):
         assert made.run("small_release", week).success
     again = made.run("small_release", "2026-01-05")
-    assert "per record: 2 is spent" in messages(again)
+    assert "per record: spent 2" in messages(again)
     assert [event.partition for event in entered(made.folder)] == ["2026-01-05"] * 4 + ["2026-01-12"] * 4
 
 

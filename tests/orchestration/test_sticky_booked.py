@@ -159,7 +159,7 @@ def test_nothing_changed_passes_a_budget_that_is_exhausted(
         raise AssertionError("noise was drawn")
 
     monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", drawn)
-    with pytest.raises(GateRefused, match="2 is spent, 2 is asked, 0 is left"):
+    with pytest.raises(GateRefused, match="spent 2, requested 2, remaining 0"):
         world.release(policy)
     assert len(world.rows()) == 4
 
@@ -204,7 +204,7 @@ def test_thirds_are_added_without_rounding(world: World) -> None:
         world.release(policy)
     assert sum(map(Fraction, world.booked())) == 4
     world.changed(height=153)
-    with pytest.raises(GateRefused, match="4 is spent, 2/3 is asked, 0 is left"):
+    with pytest.raises(GateRefused, match="spent 4, requested 2/3, remaining 0"):
         world.release(policy)
     shown = CliRunner().invoke(ledger_commands, ["list", "--project", str(world.folder)])
     assert shown.output.endswith("small: ε = 4 spent, releases: 4\n"), shown.output
@@ -449,7 +449,7 @@ def test_on_the_command_line(world: World) -> None:
     world.people.to_csv(world.folder / "people.csv", index=False)
     done = CliRunner().invoke(run_command, [str(file)])
     assert isinstance(done.exception, GateRefused)
-    assert "2 is spent, 2 is asked, 0 is left" in str(done.exception)
+    assert "spent 2, requested 2, remaining 0" in str(done.exception)
     assert world.booked() == ["2", "0", "0"]
     shown = CliRunner().invoke(ledger_commands, ["list", "--project", str(world.folder)])
     assert shown.output.endswith("small: ε = 2 spent, releases: 3\n"), shown.output
@@ -475,7 +475,7 @@ def test_in_dagster(project: Make, small_people: Make, monkeypatch: pytest.Monke
     assert made.materialize("raw", "deidentified", "k_anonymized").success
     result = made.materialize("perturbed")
     messages = "".join(e.step_failure_data.error.message for e in result.all_events if e.is_step_failure)
-    assert "2 is spent, 2 is asked, 0 is left" in messages
+    assert "spent 2, requested 2, remaining 0" in messages
     assert (made.folder / "vault" / "small" / "perturbed.parquet").read_bytes() == before
 
 

@@ -24,9 +24,9 @@ class Weekly:
 
     def __init__(self, folder: Path, policy: Policy, people: pd.DataFrame) -> None:
         self.policy, self.locations = policy, Locations.of(folder, {})
-        labelled = people.assign(note=people["person"])
-        labelled.to_csv(folder / "people.csv", index=False)
-        self.truth = labelled.set_index("note")["height"].sort_index()
+        labeled = people.assign(note=people["person"])
+        labeled.to_csv(folder / "people.csv", index=False)
+        self.truth = labeled.set_index("note")["height"].sort_index()
 
     def release(self) -> pd.Series:
         archive = VaultArchive(self.policy, self.locations)
@@ -77,7 +77,7 @@ def test_thirty_fresh_ones_give_the_values_away(weekly: Callable[..., Weekly]) -
 
 def test_the_gate_stops_them_long_before(weekly: Callable[..., Weekly]) -> None:
     made, seen = weekly("fresh", budget={"epsilon": 24}), []
-    with pytest.raises(GateRefused, match="24 is spent, 8 is asked, 0 is left"):
+    with pytest.raises(GateRefused, match="spent 24, requested 8, remaining 0"):
         for _ in range(RELEASES):
             seen.append(made.release())
     assert len(seen) == 3

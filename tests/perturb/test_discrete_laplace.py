@@ -81,7 +81,7 @@ def test_signs_are_fair():
     assert abs(positive - negative) < 4 * np.sqrt(positive + negative)
 
 
-def test_neighbours_are_uncorrelated():
+def test_neighbors_are_uncorrelated():
     noise = draw(600, Fraction(2)).astype(float)
     assert abs(np.corrcoef(noise[1:], noise[:-1])[0, 1]) < 4 / np.sqrt(len(noise))
 

@@ -47,7 +47,7 @@ def test_a_refused_release_says_what_is_spent_and_is_not_left_open(
     policy = small_policy(gate={"k": 100}, budget={"epsilon": 3})
     with pytest.raises(GateRefused):
         make_release(policy, folders)
-    assert "2 of the budget of 3 is spent, 1 is left" in (said(policy, folders, refused=True) or "")
+    assert "2 of the budget of 3 spent, 1 remaining" in (said(policy, folders, refused=True) or "")
     assert [event.event for event in ledger_at(folders.ledger).events()][-1] == "failed"
 
 
@@ -63,5 +63,5 @@ def test_sticky_noise_is_not_said_to_be_drawn_again(small_policy: Small, folders
         budget={"epsilon": 4},
     )
     assert said(policy, folders) == (
-        "0 of the budget of 4 is spent, 4 is left. Running again costs ε only for values that have changed."
+        "0 of the budget of 4 spent, 4 remaining. Running again costs ε only for values that have changed."
     )

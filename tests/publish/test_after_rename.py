@@ -55,7 +55,7 @@ def test_a_ledger_that_does_not_answer_after_the_rename(
     assert "draws new noise, and costs its ε again (ε = 2)" in said
     assert state.name == "open"
     shown = (places.releases / "out" / "manifest.json").read_bytes()
-    with pytest.raises(GateRefused, match="2 is spent, 2 is asked, 0 is left"):
+    with pytest.raises(GateRefused, match="spent 2, requested 2, remaining 0"):
         make_release(policy, places)
     assert only(places).name == "published"  # entered before it draws
     assert (places.releases / "out" / "manifest.json").read_bytes() == shown

@@ -89,10 +89,10 @@ def test_a_jump_between_opening_and_publishing(
     assert times == sorted(times)
     assert book(places).verify() is None
     assert [state.last.event for state in states(book(places).events()).values()] == ["published"]
-    with pytest.raises(GateRefused, match="2 is spent"):
+    with pytest.raises(GateRefused, match="spent 2"):
         make_release(policy, places)
     clock.jump(29)
-    with pytest.raises(GateRefused, match="2 is spent"):
+    with pytest.raises(GateRefused, match="spent 2"):
         make_release(policy, places)
 
 
@@ -104,7 +104,7 @@ def test_set_back_it_frees_no_budget_and_made_at_stays(
     make_release(policy, places)
     before = manifest(places)["made_at"]
     clock.jump(-days)
-    with pytest.raises(GateRefused, match="2 is spent"):
+    with pytest.raises(GateRefused, match="spent 2"):
         make_release(policy, places)
     make_release(small_policy(budget={"epsilon": 4, "window": 30}), places)
     assert manifest(places)["made_at"] == before
@@ -119,7 +119,7 @@ def test_ahead_and_back_again_what_was_entered_ahead_still_counts(
     clock.jump(-365)
     make_release(policy, places)
     clock.jump(40)  # what was entered at today's date counts from the ledger's own last time
-    with pytest.raises(GateRefused, match="4 is spent"):
+    with pytest.raises(GateRefused, match="spent 4"):
         make_release(policy, places)
 
 
@@ -139,7 +139,7 @@ def test_without_a_window_no_clock_frees_anything(
     make_release(policy, places)
     for days in (-4000, 8000):
         clock.jump(days)
-        with pytest.raises(GateRefused, match="2 is spent"):
+        with pytest.raises(GateRefused, match="spent 2"):
             make_release(policy, places)
 
 

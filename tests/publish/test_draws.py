@@ -157,7 +157,7 @@ def test_the_gate_cannot_be_asked_until_it_accepts(tmp_path: Path) -> None:
     assert said in ([], ["published"])  # by the first draw or never; the budget refuses the second
     assert len(states(ledger_at(places.ledger).events())) == 1
     people.assign(income=[121, 870]).to_csv(tmp_path / "people.csv", index=False)
-    with pytest.raises(GateRefused, match="1 is spent, 1 is asked, 0 is left"):
+    with pytest.raises(GateRefused, match="spent 1, requested 1, remaining 0"):
         make_release(policy, places)
 
 
@@ -220,7 +220,7 @@ def test_any_other_draw_costs_its_epsilon_even_where_the_first_was_refused(world
         others["gate"] = {"k": 99}
     partition = "w2" if change == "another partition" else "w1"
     wanted = others.get("perturb", {"epsilon": 2})["epsilon"]
-    with pytest.raises(GateRefused, match=f"2 is spent, {wanted} is asked, 1 is left"):
+    with pytest.raises(GateRefused, match=f"spent 2, requested {wanted}, remaining 1"):
         world.people.to_csv(world.folder / "people.csv", index=False)
         make_release(world.policy(**others, **limit), world.places, partition=partition)
     assert len(world.states) == len(world.noise) == len(world.sealed) == 1  # refused, and its key destroyed
@@ -386,7 +386,7 @@ def test_two_runs_at_once_make_one_draw(world: World) -> None:
     for thread in both:
         thread.join()
     assert len(ended) == 3
-    assert not any("is spent" in line for line in ended)
+    assert not any("spent" in line for line in ended)
     assert world.noise[1:] == world.noise[:1] * 2
     assert len(world.states) == len(world.sealed) == 1
 

@@ -180,7 +180,7 @@ def mean(values: Sequence[Fraction]) -> Fraction:
 def brute_node(
     codes: np.ndarray, drawn: Sequence[Hierarchy], levels: Sequence[int], k: int
 ) -> SimpleNamespace:
-    """Everything about one node, record by record (METHODS 3 and 9)."""
+    """Everything about one node, record by record ([methods 3 and 9])."""
     n = len(codes)
     rows = [
         tuple(int(h.lookups[lv][c]) for h, lv, c in zip(drawn, levels, row, strict=True)) for row in codes
@@ -241,7 +241,7 @@ def _bits(count: int) -> int:
 
 
 def _column_losses(task: Any, levels: Sequence[int], kept: np.ndarray) -> list[tuple[Fraction, Fraction]]:
-    """What each column loses, and at most, cell by cell (METHODS 9)."""
+    """What each column loses, and at most, cell by cell ([methods 9])."""
     found, n = [], len(task.codes)
     for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):
         lookup, leaves = hierarchy.lookups[level], task.codes[:, column].tolist()

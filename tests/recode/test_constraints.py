@@ -100,8 +100,8 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
     assert str(error) == (
         "No recoding keeps k = 2, t = 0.2 in salary: t_closeness.salary stands in the way for 4 of 4 "
         "records (its worst class is at 0.5), and 1 may be suppressed. Raise t. "
-        "Reached: k = 2 within the suppression limit; "
-        "keeping all limits would suppress 100.00% of the records."
+        "Largest k within the suppression limit: 2. "
+        "Keeping all limits would suppress 100.00% of the records."
     )
     assert (error.k, error.reached_k, error.suppressed) == (2, 2, 1.0)
 

@@ -121,8 +121,8 @@ def test_more_than_all_records_is_infeasible_and_says_what_could_be_reached(reco
     assert (caught.value.k, caught.value.reached_k, caught.value.suppressed) == (4, 3, 1.0)
     assert str(caught.value) == (
         "k must be at most the number of records (3), got 4. Lower k. "
-        "Reached: k = 3 within the suppression limit; "
-        "keeping all limits would suppress 100.00% of the records."
+        "Largest k within the suppression limit: 3. "
+        "Keeping all limits would suppress 100.00% of the records."
     )
 
 

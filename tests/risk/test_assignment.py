@@ -96,7 +96,7 @@ def test_the_order_of_records_does_not_matter(p):
 
 
 def gains(p, epsilon, size, m=60, runs=20):
-    """By how much one-to-one beats the nearest neighbour, on the same noise; mean and standard error."""
+    """By how much one-to-one beats the nearest neighbor, on the same noise; mean and standard error."""
     rng, entropy, found = np.random.default_rng(7), seeded_entropy(3), []
     labels = np.repeat(np.arange(m), size)
     originals = np.floor(rng.normal(1700, 70, (m * size, p)) + 0.5)
@@ -111,7 +111,7 @@ def gains(p, epsilon, size, m=60, runs=20):
 
 
 @pytest.mark.parametrize(("p", "epsilon", "size"), [(1, 8, 5), (1, 32, 12), (2, 8, 5), (2, 32, 12)])
-def test_it_is_stronger_than_the_nearest_neighbour_in_small_classes_with_little_noise(p, epsilon, size):
+def test_it_is_stronger_than_the_nearest_neighbor_in_small_classes_with_little_noise(p, epsilon, size):
     mean, error = gains(p, epsilon, size)
     assert mean > 3 * error
 
@@ -121,7 +121,7 @@ def test_it_is_weaker_in_large_classes_with_much_noise():
     assert mean < -3 * error
 
 
-def test_it_can_be_stronger_than_the_nearest_neighbour():
+def test_it_can_be_stronger_than_the_nearest_neighbor():
     originals = np.array([[0.0], [10.0], [20.0]])
     released = np.array([[12.0], [13.0], [14.0]])  # all are nearest to 10, but only one can be it
     arrays = released, np.arange(3), originals

@@ -98,7 +98,7 @@ def test_the_mean_of_releases_is_within_three_standard_errors(adult):
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(2), Fraction(8)])
-def test_one_to_one_alone_is_weaker_than_the_nearest_neighbour(adult, epsilon):
+def test_one_to_one_alone_is_weaker_than_the_nearest_neighbor(adult, epsilon):
     values, labels = adult[0][:, :1], adult[1]
     own, grid = np.flatnonzero(labels >= 0), values.astype(float)
     gains = []

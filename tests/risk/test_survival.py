@@ -34,7 +34,7 @@ def _sensitivities(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def _enumerated(
     x: int, others: np.ndarray, law: Outputs, *, label: int, radius: float | None, k: int
 ) -> tuple[float, float, float]:
-    """Add up the mass of every output of one record, by the definitions of METHODS 7 and 8."""
+    """Add up the mass of every output of one record, by the definitions of [methods 7 and 8]."""
     own = x if law.inputs is None else min(max(x, law.inputs[0]), law.inputs[1])
     inputs = others if law.inputs is None else np.clip(others, *law.inputs)
     linked = lost = both = 0.0

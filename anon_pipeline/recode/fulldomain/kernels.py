@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring keys
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighboring keys
 _HALF = np.uint64(32)
 
 
@@ -46,7 +46,7 @@ def _roll_up_one(below, changes, slots, out, part):  # type: ignore[no-untyped-d
     bits = 0
     while (1 << bits) < used:
         bits += 1
-    mask, down, labelled = np.uint64(used - 1), np.uint64(64 - bits), len(labels) > 0
+    mask, down, labeled = np.uint64(used - 1), np.uint64(64 - bits), len(labels) > 0
     for row in range(begin, end):
         # Write the new codes of the attributes that change into the key.
         key = keys[row]
@@ -67,7 +67,7 @@ def _roll_up_one(below, changes, slots, out, part):  # type: ignore[no-untyped-d
         own[label] = key
         records[label] = sizes[row] + (0 if new else records[label])
         found += new
-        if labelled:
+        if labeled:
             labels[row] = label
     return found
 

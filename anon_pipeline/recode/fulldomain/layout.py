@@ -69,7 +69,7 @@ class NodeTables:
     rules: what a class must keep.
     least_distinct: (a,) distinct values that a class needs.
     limit: records that may be suppressed, fewer than all of the ``records``.
-    columns: a, of the histograms; ``labelled``: whether the last one is the target.
+    columns: a, of the histograms; ``labeled``: whether the last one is the target.
     scratch: used again for every node.
     shortcuts: to count faster; None where every node is counted from the whole table.
     """
@@ -85,7 +85,7 @@ class NodeTables:
     limit: int
     records: int
     columns: int
-    labelled: bool
+    labeled: bool
     scratch: Scratch = field(repr=False)
     shortcuts: Shortcuts | None = field(repr=False)
 
@@ -181,7 +181,7 @@ def node_tables(
     codes_above, codes_begin = _codes_above(task.hierarchies)
     costs_of_cells, costs_of_levels = _level_costs(costs)
     rules = rules_of(task.constraints)
-    labelled = task.loss == "classification" and task.target is not None
+    labeled = task.loss == "classification" and task.target is not None
     return NodeTables(
         whole=whole,
         key_fields=key_fields,
@@ -193,8 +193,8 @@ def node_tables(
         least_distinct=least_distinct(rules),
         limit=min(task.constraints.max_suppressed, table.records - 1),
         records=table.records,
-        columns=len(task.constraints.sensitive) + labelled,
-        labelled=labelled,
+        columns=len(task.constraints.sensitive) + labeled,
+        labeled=labeled,
         scratch=_scratch(whole),
         shortcuts=shortcuts(whole, task.hierarchies, leaves, costs) if fast else None,
     )

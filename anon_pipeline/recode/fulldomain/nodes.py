@@ -61,7 +61,7 @@ def _kept(
 ) -> tuple[Kept, int]:
     """Say what some classes of a node are worth, and how many labels are mistaken if all are released."""
     own, every = 0, 0
-    if tables.labelled and table.histograms is not None:
+    if tables.labeled and table.histograms is not None:
         own, every = mistakes(table.histograms, table.sizes, kept, tables.columns)
     sums = _sums(tables, table, kept, tables.records - suppressed) if suppressed <= tables.limit else ()
     return Kept(suppressed, int(np.count_nonzero(kept)), squares, int(own), sums), int(every)

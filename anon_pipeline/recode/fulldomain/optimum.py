@@ -81,7 +81,7 @@ def optimal(search: Search) -> NodeScore:
     Raises:
         InfeasibleError: no node keeps the constraints.
     Source:
-        METHODS 4.
+        [methods 4].
     """
     scan = Scan(search)
     _climb(scan)

@@ -1,7 +1,7 @@
 """Full-domain search: the question, one node's answer, and the minimal nodes.
 
 k-anonymity with a suppression limit is monotone: a generalization of an anonymous node is anonymous. A node
-that suppresses every record counts as not anonymous, which keeps that (METHODS 4). t-closeness and
+that suppresses every record counts as not anonymous, which keeps that ([methods 4]). t-closeness and
 l-diversity with suppression are not; of them only the number of distinct values is, without which no
 class is diverse.
 """
@@ -262,7 +262,7 @@ def ola(search: Search) -> NodeScore:
     Raises:
         InfeasibleError: no node keeps the constraints.
     Source:
-        El Emam et al., JAMIA 16(5), 2009; METHODS 4.
+        El Emam et al., JAMIA 16(5), 2009; [methods 4].
     """
     found = [score(search, search.nodes.index(levels)) for levels in minimal_nodes(search)]
     if not found:

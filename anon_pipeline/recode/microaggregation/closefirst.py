@@ -124,7 +124,7 @@ def _tclose_rounds(
 
 
 def _in_slices(space: Space, codes: NDArray[np.int64]) -> Work:
-    """Put the records in the order of their sensitive values, so that slices are neighbours."""
+    """Put the records in the order of their sensitive values, so that slices are neighbors."""
     work = make_work(space, 1)
     ids = np.argsort(codes, kind="stable")
     return work._replace(

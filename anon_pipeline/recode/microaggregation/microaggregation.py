@@ -97,7 +97,7 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
         InfeasibleError: more would have to be suppressed than may be.
         ValueError: columns that do not fit the recoder.
     Source:
-        [DB 3.2, chapter 7]; METHODS 4, 9.
+        [DB 3.2, chapter 7]; [methods 4, 9.1].
     """
     space = make_space(task, table)
     found = release_centroids(space, task.hierarchies, clusters_of(task, space), k=task.constraints.k)

@@ -215,7 +215,7 @@ def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) 
     Returns:
         Whether something is left to do. If not, ``progress[2]`` classes begin at ``begins``.
     Source:
-        LeFevre et al. (2006), strict and relaxed; [UT Alg. 3]; METHODS 4.
+        LeFevre et al. (2006), strict and relaxed; [UT Alg. 3]; [methods 4].
     """
     pending, begin, found = state.progress
     while pending > 0 and budget > 0:

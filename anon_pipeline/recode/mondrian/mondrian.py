@@ -181,7 +181,7 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
     Raises:
         InfeasibleError: the table as one class does not keep the constraints.
     Source:
-        LeFevre et al. (2006); [UT Alg. 3]; METHODS 4, 9.
+        LeFevre et al. (2006); [UT Alg. 3]; [methods 4, 9.1].
     """
     limits, whole = task.constraints, np.zeros(table.records, np.int64)
     if broken(limits, whole).any():

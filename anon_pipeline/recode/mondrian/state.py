@@ -22,7 +22,7 @@ class Axes(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the division of e entries stands; the kernel moves entries so that classes are neighbours.
+    """Where the division of e entries stands; the kernel moves entries so that classes are neighbors.
 
     cells: (q + a, e) position on each of q axes, then value of each of a sensitive columns.
     weights: (e,) records of each entry.

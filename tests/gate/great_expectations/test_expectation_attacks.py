@@ -208,7 +208,7 @@ def test_gaps_are_refused_by_count(release: Release, folder: Path) -> None:
 
 
 def paper() -> pd.DataFrame:
-    """Two classes: three of four originals released, and two; noise that moves one to a neighbour's."""
+    """Two classes: three of four originals released, and two; noise that moves one to a neighbor's."""
     return pd.DataFrame(
         {
             "zip": ["a"] * 4 + ["b"] * 2,

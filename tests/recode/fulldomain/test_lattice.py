@@ -1,4 +1,4 @@
-"""The lattice: indices, neighbours, up-sets and down-sets against comparing levels one by one."""
+"""The lattice: indices, neighbors, up-sets and down-sets against comparing levels one by one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_down_and_up_hold_what_is_below_and_above(shape: tuple[int, ...]) -> Non
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_neighbours_differ_by_one_level(shape: tuple[int, ...]) -> None:
+def test_neighbors_differ_by_one_level(shape: tuple[int, ...]) -> None:
     nodes = lattice(shape)
     for index in range(nodes.size):
         levels = nodes.levels(index)

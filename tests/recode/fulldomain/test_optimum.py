@@ -40,7 +40,7 @@ def k_minimal_nodes(search: Search) -> list[tuple[int, ...]]:
 
 
 def least(nodes: list[SimpleNamespace]) -> SimpleNamespace:
-    """METHODS 4: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
+    """[methods 4]: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
     return min(nodes, key=lambda node: (node.loss, node.suppressed, sum(node.levels), node.levels))
 
 

@@ -21,7 +21,7 @@ LOSSES = ["precision", "granularity"]
 
 
 def least(nodes: list[SimpleNamespace], loss: str) -> SimpleNamespace:
-    """METHODS 4: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
+    """[methods 4]: lower loss, then fewer suppressed, then lower total level, then lexicographic levels."""
     return min(nodes, key=lambda node: (getattr(node, loss), node.suppressed, sum(node.levels), node.levels))
 
 

@@ -34,7 +34,7 @@ def task_of(table: DistinctTuples, hierarchies: Sequence[Any], k: int, loss: Any
 
 
 def slow_cell_loss(hierarchy: Hierarchy, column: np.ndarray, members: np.ndarray, loss: str) -> Fraction:
-    """What one record of a class loses in one column, from the definitions (METHODS 9)."""
+    """What one record of a class loses in one column, from the definitions ([methods 9.1])."""
     leaves = sorted(set(members.tolist()))
     d, h = hierarchy.leaves, hierarchy.height
     if len(leaves) == 1:

@@ -1,4 +1,4 @@
-"""The Mondrian kernel against a slow twin written from METHODS 4, and its promises one by one."""
+"""The Mondrian kernel against a slow twin written from [methods 4], and its promises one by one."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def canonical(task: Task) -> list[int]:
 
 
 class Twin:
-    """Mondrian from METHODS 4, record by record, classes measured by `risk` alone."""
+    """Mondrian from [methods 4], record by record, classes measured by `risk` alone."""
 
     def __init__(self, task: Task, axes: list[Axis]) -> None:
         self.task, self.axes = task, axes
@@ -228,8 +228,8 @@ def test_the_whole_table_must_keep_the_limits() -> None:
         "No recoding keeps k = 2, entropy l = 2 in income: l_diversity.income stands in the way for 4 of 4 "
         "records (its worst class has l = 1.755), and 1 may be suppressed. Mondrian suppresses no record, so "
         "the whole table must keep every limit: relax that one, or try a recoder that suppresses. "
-        "Reached: k = 4 within the suppression "
-        "limit; keeping all limits would suppress 100.00% of the records."
+        "Largest k within the suppression "
+        "limit: 4. keeping all limits would suppress 100.00% of the records."
     )
 
 

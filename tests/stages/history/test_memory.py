@@ -19,8 +19,8 @@ Keeping = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 
 
-def test_a_release_is_remembered_with_its_persons_and_values(keeping: Keeping, labelled: People) -> None:
-    release = anonymize(keeping(), labelled(), memory=Memory.empty())
+def test_a_release_is_remembered_with_its_persons_and_values(keeping: Keeping, labeled: People) -> None:
+    release = anonymize(keeping(), labeled(), memory=Memory.empty())
     memory = release.memory
     assert memory is not None
     assert memory.knows(release.report.data_digest, None)
@@ -30,8 +30,8 @@ def test_a_release_is_remembered_with_its_persons_and_values(keeping: Keeping, l
     assert not set(PRIVATE) & set(release.frame.columns)
 
 
-def test_it_comes_back_from_its_table(keeping: Keeping, labelled: People) -> None:
-    policy, people = keeping(), labelled()
+def test_it_comes_back_from_its_table(keeping: Keeping, labeled: People) -> None:
+    policy, people = keeping(), labeled()
     memory = anonymize(policy, people, memory=anonymize(policy, people, memory=Memory.empty()).memory).memory
     assert memory is not None
     back = from_table(*to_table(memory))
@@ -42,8 +42,8 @@ def test_it_comes_back_from_its_table(keeping: Keeping, labelled: People) -> Non
     assert len(back.values) == len(people)  # fresh noise: the last one stays
 
 
-def test_a_value_has_the_release_that_published_it_last(keeping: Keeping, labelled: People) -> None:
-    policy, people = keeping(perturb={"republish": "sticky"}), labelled()
+def test_a_value_has_the_release_that_published_it_last(keeping: Keeping, labeled: People) -> None:
+    policy, people = keeping(perturb={"republish": "sticky"}), labeled()
     first = anonymize(policy, people, memory=Memory.empty())
     second = anonymize(policy, people.iloc[:200], memory=first.memory)
     assert second.memory is not None
@@ -58,12 +58,10 @@ def test_a_value_has_the_release_that_published_it_last(keeping: Keeping, labell
     assert memory.booked_in([one, two]).values.equals(memory.values)
 
 
-def test_equal_tables_of_other_people_are_not_booked_by_each_other(
-    keeping: Keeping, labelled: People
-) -> None:
+def test_equal_tables_of_other_people_are_not_booked_by_each_other(keeping: Keeping, labeled: People) -> None:
     """The second's booking must not hide that the first is booked nowhere, and the other way round."""
     policy = keeping(perturb={"republish": "sticky"})
-    memory = anonymize(policy, labelled(), memory=Memory.empty()).memory
+    memory = anonymize(policy, labeled(), memory=Memory.empty()).memory
     assert memory is not None
     digest = memory.releases[0].digest
     mine = replace(memory, releases=(Past(digest, None, "a" * 32),))
@@ -72,8 +70,8 @@ def test_equal_tables_of_other_people_are_not_booked_by_each_other(
     assert (memory.booked_in([("a" * 32, digest)]).values["release"] == -1).all()  # without an id: not booked
 
 
-def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labelled: People) -> None:
-    memory = anonymize(keeping(), labelled(), memory=Memory.empty()).memory
+def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labeled: People) -> None:
+    memory = anonymize(keeping(), labeled(), memory=Memory.empty()).memory
     assert memory is not None
     frame, found = to_table(memory)
     frame.loc[frame["release"] < 0, "release"] = -1
@@ -83,8 +81,8 @@ def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labelle
     assert back.values.drop(columns="release").equals(memory.values.drop(columns="release"))
 
 
-def test_one_of_version_2_is_readable_and_knows_by_the_digest(keeping: Keeping, labelled: People) -> None:
-    policy, people = keeping(), labelled()
+def test_one_of_version_2_is_readable_and_knows_by_the_digest(keeping: Keeping, labeled: People) -> None:
+    policy, people = keeping(), labeled()
     first = anonymize(policy, people, memory=Memory.empty())
     assert first.memory is not None
     frame, found = to_table(first.memory)
@@ -109,10 +107,10 @@ def test_an_id_of_the_ledger_tells_releases_of_one_table_apart() -> None:
     assert from_table(*to_table(memory)).releases == (past,)
 
 
-def test_the_whole_epsilon_of_each_policy_is_remembered(keeping: Keeping, labelled: People) -> None:
+def test_the_whole_epsilon_of_each_policy_is_remembered(keeping: Keeping, labeled: People) -> None:
     memory = Memory.empty()
     for epsilon in (8, 0.5, 0.1):
-        later = anonymize(keeping(perturb={"epsilon": epsilon}), labelled(), memory=memory).memory
+        later = anonymize(keeping(perturb={"epsilon": epsilon}), labeled(), memory=memory).memory
         assert later is not None
         memory = from_table(*to_table(later))
     assert [past.epsilon for past in memory.releases] == ["8", "1/2", "1/10"]
@@ -156,7 +154,7 @@ def test_an_empty_one_comes_back() -> None:
     assert len(back.members) == len(back.values) == 0
 
 
-def test_another_table_is_refused(keeping: Keeping, labelled: People) -> None:
+def test_another_table_is_refused(keeping: Keeping, labeled: People) -> None:
     frame, facts = to_table(Memory.empty())
     with pytest.raises(InputError, match="another table"):
         from_table(frame, {"memory": {**facts["memory"], "version": 5}})
@@ -166,31 +164,31 @@ def test_another_table_is_refused(keeping: Keeping, labelled: People) -> None:
         from_table(frame.drop(columns="terms"), facts)
 
 
-def test_it_shows_counts_and_nothing_else(keeping: Keeping, labelled: People) -> None:
-    memory = anonymize(keeping(), labelled(), memory=Memory.empty()).memory
+def test_it_shows_counts_and_nothing_else(keeping: Keeping, labeled: People) -> None:
+    memory = anonymize(keeping(), labeled(), memory=Memory.empty()).memory
     assert repr(memory) == "Memory(1 releases, 240 values)"
 
 
-def test_a_refused_release_is_not_remembered(keeping: Keeping, labelled: People) -> None:
-    refused = anonymize(keeping(gate={"k": 200}), labelled(), memory=Memory.empty())
+def test_a_refused_release_is_not_remembered(keeping: Keeping, labeled: People) -> None:
+    refused = anonymize(keeping(gate={"k": 200}), labeled(), memory=Memory.empty())
     with pytest.raises(GateRefused, match=r"The gate refused the release:\nk: "):
         _ = refused.memory
 
 
 def test_a_memory_of_another_key_is_refused(
-    keeping: Keeping, labelled: People, monkeypatch: pytest.MonkeyPatch
+    keeping: Keeping, labeled: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    policy, people = keeping(), labelled()
+    policy, people = keeping(), labeled()
     memory = anonymize(policy, people, memory=Memory.empty()).memory
     monkeypatch.setenv("ANON_TEST_KEY", "another key of 22 bytes")
     with pytest.raises(InputError, match="same record_key and key"):
         anonymize(policy, people, memory=memory)
 
 
-def test_a_memory_needs_a_record_key(keeping: Keeping, labelled: People) -> None:
-    memory = anonymize(keeping(), labelled(), memory=Memory.empty()).memory
+def test_a_memory_needs_a_record_key(keeping: Keeping, labeled: People) -> None:
+    memory = anonymize(keeping(), labeled(), memory=Memory.empty()).memory
     with pytest.raises(InputError, match="with record_key, and only with it"):
-        anonymize(keeping(record_key=None), labelled(), memory=memory)
+        anonymize(keeping(record_key=None), labeled(), memory=memory)
 
 
 def test_class_texts_tell_missing_values_from_texts(keeping: Keeping) -> None:

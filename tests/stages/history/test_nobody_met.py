@@ -42,8 +42,8 @@ def spelled(people: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.fixture
-def old(keeping: Keeping, labelled: People) -> Memory:
-    people = spelled(labelled())
+def old(keeping: Keeping, labeled: People) -> Memory:
+    people = spelled(labeled())
     memory = anonymize(keeping(), people, memory=Memory.empty()).memory
     assert memory is not None
     assert memory.written == 0
@@ -63,9 +63,9 @@ def test_old_versions_are_read_as_written_and_new_ones_stay_so(old: Memory) -> N
 
 @pytest.mark.parametrize("republish", ["fresh", "sticky"])
 def test_a_table_of_which_it_knows_nobody_is_refused_before_noise_is_drawn(
-    keeping: Keeping, labelled: People, old: Memory, republish: str, monkeypatch: pytest.MonkeyPatch
+    keeping: Keeping, labeled: People, old: Memory, republish: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    policy, people = keeping(perturb={"republish": republish}), spelled(labelled())
+    policy, people = keeping(perturb={"republish": republish}), spelled(labeled())
     respelled = people.assign(person=" " + people["person"])
     assert anonymize(policy, people, memory=old).report.passed
     assert anonymize(policy, respelled, memory=replace(old, written=0)).report.passed
@@ -81,10 +81,10 @@ def test_a_table_of_which_it_knows_nobody_is_refused_before_noise_is_drawn(
 
 
 def test_one_who_is_met_is_enough_and_later_tables_are_asked_again(
-    keeping: Keeping, labelled: People, old: Memory
+    keeping: Keeping, labeled: People, old: Memory
 ) -> None:
     """How many must be met is not known: people come and go. Nobody at all is what a new spelling gives."""
-    policy, people = keeping(), spelled(labelled())
+    policy, people = keeping(), spelled(labeled())
     one = people.assign(person=[*people["person"][:1], *(" " + people["person"][1:])])
     first = anonymize(policy, one, memory=old)
     assert first.memory is not None
@@ -96,8 +96,8 @@ def test_one_who_is_met_is_enough_and_later_tables_are_asked_again(
     assert anonymize(policy, again, memory=first.memory).report.passed
 
 
-def test_a_memory_of_this_version_may_meet_nobody(keeping: Keeping, labelled: People) -> None:
-    policy, people = keeping(), spelled(labelled())
+def test_a_memory_of_this_version_may_meet_nobody(keeping: Keeping, labeled: People) -> None:
+    policy, people = keeping(), spelled(labeled())
     memory = anonymize(policy, people, memory=Memory.empty()).memory
     assert anonymize(policy, people.assign(person="Q " + people["person"]), memory=memory).report.passed
     ids = person_ids(pd.Series(["a"]), KEY)
@@ -119,9 +119,9 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 
 def test_the_command_line_refuses_and_goes_on_when_told(
-    call, tmp_path: Path, keeping: Keeping, labelled: People
+    call, tmp_path: Path, keeping: Keeping, labeled: People
 ) -> None:
-    policy, people = keeping(), spelled(labelled())
+    policy, people = keeping(), spelled(labeled())
     attributes = policy.model_dump(mode="json", exclude_unset=True)
     (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
     people.to_csv(tmp_path / "people.csv", index=False)

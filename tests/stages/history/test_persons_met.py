@@ -81,8 +81,8 @@ def test_ways_of_writing_make_nobody_a_stranger(
     assert cross(tuesday) == (Status.REFUSED, 1.0)
 
 
-def test_noise_stays_over_the_migration(keeping: Keeping, labelled: Callable[..., pd.DataFrame]) -> None:
-    policy, people = keeping(), labelled()
+def test_noise_stays_over_the_migration(keeping: Keeping, labeled: Callable[..., pd.DataFrame]) -> None:
+    policy, people = keeping(), labeled()
     people = people.assign(person="P " + people["person"].astype(str))
     first = anonymize(policy, people, memory=Memory.empty())
     old = of_version_3(first.memory, list(people["person"]))
@@ -149,16 +149,16 @@ def test_two_persons_of_one_release_never_become_one() -> None:
 
 
 def test_without_a_memory_nothing_is_measured_and_nothing_comes_out(
-    keeping: Keeping, labelled: Callable[..., pd.DataFrame]
+    keeping: Keeping, labeled: Callable[..., pd.DataFrame]
 ) -> None:
     policy = keeping(perturb={"republish": "sticky"}, gate={"cross_release_k": 2})
-    release = anonymize(policy, labelled())
+    release = anonymize(policy, labeled())
     found = {v.limit: v.status for v in release.report.verdicts if v.status is not Status.PASSED}
     assert found == {"cross_release_k": Status.UNMEASURED, "sticky": Status.UNMEASURED}
     for name in ("frame", "memory"):
         with pytest.raises(GateRefused, match=r"Memory.empty\(\) says that nothing was"):
             getattr(release, name)
-    first = anonymize(policy, labelled(), memory=Memory.empty())
+    first = anonymize(policy, labeled(), memory=Memory.empty())
     assert first.report.passed
-    assert len(first.frame) == len(labelled())
-    assert anonymize(keeping(), labelled()).memory is None
+    assert len(first.frame) == len(labeled())
+    assert anonymize(keeping(), labeled()).memory is None

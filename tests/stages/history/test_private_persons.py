@@ -21,9 +21,9 @@ Keeping = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
 
 
-def test_the_vaults_contract_demands_a_person_of_each_record(keeping: Keeping, labelled: People) -> None:
+def test_the_vaults_contract_demands_a_person_of_each_record(keeping: Keeping, labeled: People) -> None:
     policy = keeping()
-    raw = pipeline.raw(policy, labelled(), entropy=system_entropy())
+    raw = pipeline.raw(policy, labeled(), entropy=system_entropy())
     table = pipeline.deidentified(policy, raw, key=hashing_key(policy)).frame
     schema = deidentified_contract(policy)
     assert broken_contract(table, schema) == []
@@ -33,10 +33,10 @@ def test_the_vaults_contract_demands_a_person_of_each_record(keeping: Keeping, l
     ]
 
 
-def test_a_release_with_persons_breaks_its_contract(keeping: Keeping, labelled: People) -> None:
+def test_a_release_with_persons_breaks_its_contract(keeping: Keeping, labeled: People) -> None:
     policy = keeping()
     means = Means(Path(), hashing_key(policy), system_entropy(), memory=Memory.empty())
-    table = pipeline.run(policy, labelled(), means).suppressed.frame
+    table = pipeline.run(policy, labeled(), means).suppressed.frame
     schema = release_contract(policy)
     assert PERSON in table
     assert broken_contract(table.drop(columns=RECORD).drop(columns="_class_id"), schema)

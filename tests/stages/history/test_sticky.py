@@ -43,8 +43,8 @@ def sticky(keeping: Keeping) -> Policy:
 
 
 @pytest.fixture
-def first(sticky: Policy, labelled: People) -> Release:
-    return anonymize(sticky, labelled(), memory=Memory.empty())
+def first(sticky: Policy, labeled: People) -> Release:
+    return anonymize(sticky, labeled(), memory=Memory.empty())
 
 
 def test_the_first_release_draws_everything(first: Release) -> None:
@@ -57,9 +57,9 @@ def test_the_first_release_draws_everything(first: Release) -> None:
 
 
 def test_what_has_not_changed_stays_and_spends_nothing(
-    sticky: Policy, labelled: People, first: Release
+    sticky: Policy, labeled: People, first: Release
 ) -> None:
-    second = again(sticky, labelled().sample(frac=1, random_state=1), first)
+    second = again(sticky, labeled().sample(frac=1, random_state=1), first)
     pd.testing.assert_series_equal(heights(second), heights(first))
     assert facts(second) == {
         "releases_before": 1,
@@ -69,15 +69,15 @@ def test_what_has_not_changed_stays_and_spends_nothing(
     }
 
 
-def test_fresh_noise_is_drawn_anew(keeping: Keeping, labelled: People) -> None:
-    one = anonymize(keeping(), labelled(), memory=Memory.empty())
-    two = again(keeping(), labelled(), one)
+def test_fresh_noise_is_drawn_anew(keeping: Keeping, labeled: People) -> None:
+    one = anonymize(keeping(), labeled(), memory=Memory.empty())
+    two = again(keeping(), labeled(), one)
     assert (heights(one) != heights(two)).mean() > 0.5
     assert (facts(two)["values_drawn"], facts(two)["epsilon_spent"]) == (240, "2")
 
 
-def test_only_a_changed_value_is_drawn_anew(sticky: Policy, labelled: People, first: Release) -> None:
-    people = labelled()
+def test_only_a_changed_value_is_drawn_anew(sticky: Policy, labeled: People, first: Release) -> None:
+    people = labeled()
     people.loc[7, "height"] += 1
     second = again(sticky, people, first)
     others = heights(first).index != "person 7"
@@ -86,19 +86,19 @@ def test_only_a_changed_value_is_drawn_anew(sticky: Policy, labelled: People, fi
 
 
 def test_a_value_that_comes_back_brings_its_noise_back(
-    sticky: Policy, labelled: People, first: Release
+    sticky: Policy, labeled: People, first: Release
 ) -> None:
-    people = labelled()
+    people = labeled()
     people.loc[7, "height"] += 1
-    third = again(sticky, labelled(), again(sticky, people, first))
+    third = again(sticky, labeled(), again(sticky, people, first))
     pd.testing.assert_series_equal(heights(third), heights(first))
     assert facts(third)["values_drawn"] == 0
 
 
 def test_a_change_in_a_class_leaves_the_noise_of_the_others(
-    sticky: Policy, labelled: People, first: Release
+    sticky: Policy, labeled: People, first: Release
 ) -> None:
-    people = labelled()
+    people = labeled()
     people.loc[7, "height"] += 100  # the diameter of its class
     second = again(sticky, people, first)
     others = heights(first).index != "person 7"
@@ -106,17 +106,17 @@ def test_a_change_in_a_class_leaves_the_noise_of_the_others(
     assert facts(second)["values_drawn"] == 1
 
 
-def test_another_class_is_no_reason_to_draw_anew(sticky: Policy, labelled: People, first: Release) -> None:
+def test_another_class_is_no_reason_to_draw_anew(sticky: Policy, labeled: People, first: Release) -> None:
     coarser = sticky.model_copy(update={"anonymize": sticky.anonymize.model_copy(update={"k": 100})})
-    moved = again(coarser, labelled(), first)
+    moved = again(coarser, labeled(), first)
     assert moved.facts["k_anonymized"]["levels"] != first.facts["k_anonymized"]["levels"]
     pd.testing.assert_series_equal(heights(moved), heights(first))
     assert (facts(moved)["values_drawn"], facts(moved)["epsilon_spent"]) == (0, "0")
 
 
-def test_a_change_beyond_the_public_bounds_is_none(keeping: Keeping, labelled: People) -> None:
+def test_a_change_beyond_the_public_bounds_is_none(keeping: Keeping, labeled: People) -> None:
     """The noise hides the bound there: another draw would cost ε and tell that something has changed."""
-    policy, people = keeping(perturb=STICKY), labelled()
+    policy, people = keeping(perturb=STICKY), labeled()
     people.loc[7, "height"] = 250
     first = anonymize(policy, people, memory=Memory.empty())
     people.loc[7, "height"] = 251
@@ -136,24 +136,24 @@ def test_a_change_beyond_the_public_bounds_is_none(keeping: Keeping, labelled: P
     ],
 )
 def test_other_terms_are_drawn_anew(
-    keeping: Keeping, labelled: People, first: Release, changes: dict[str, Any]
+    keeping: Keeping, labeled: People, first: Release, changes: dict[str, Any]
 ) -> None:
-    second = again(keeping(**changes), labelled(), first)
+    second = again(keeping(**changes), labeled(), first)
     assert facts(second)["values_reused"] == 0
 
 
-def test_new_and_gone_persons(sticky: Policy, labelled: People, first: Release) -> None:
-    everybody = labelled(260)
-    people = pd.concat([labelled().iloc[40:], everybody.assign(note="new").iloc[240:]])
-    people["person"] = [*labelled()["person"].iloc[40:], *(f"new {i}" for i in range(20))]
+def test_new_and_gone_persons(sticky: Policy, labeled: People, first: Release) -> None:
+    everybody = labeled(260)
+    people = pd.concat([labeled().iloc[40:], everybody.assign(note="new").iloc[240:]])
+    people["person"] = [*labeled()["person"].iloc[40:], *(f"new {i}" for i in range(20))]
     second = again(sticky, people, first)
     assert (facts(second)["values_reused"], facts(second)["values_drawn"]) == (200, 20)
-    third = again(sticky, labelled(), second)  # the gone ones come back
+    third = again(sticky, labeled(), second)  # the gone ones come back
     pd.testing.assert_series_equal(heights(third), heights(first))
 
 
 def test_the_gate_refuses_noise_that_should_have_stayed(
-    sticky: Policy, labelled: People, first: Release
+    sticky: Policy, labeled: People, first: Release
 ) -> None:
     """As when another run publishes between drawing the noise and publishing it."""
     from anon_pipeline import evaluate
@@ -166,7 +166,7 @@ def test_the_gate_refuses_noise_that_should_have_stayed(
     before = Memory.empty().under(memory_key(sticky, key))
     from pathlib import Path
 
-    made = pipeline.run(sticky, labelled(), Means(Path(), key, system_entropy(), memory=before))
+    made = pipeline.run(sticky, labeled(), Means(Path(), key, system_entropy(), memory=before))
 
     def verdict(memory: Memory | None) -> Any:
         report = evaluate(
@@ -189,10 +189,10 @@ def test_the_gate_refuses_noise_that_should_have_stayed(
 
 @pytest.mark.parametrize(("republish", "recovered"), [("fresh", True), ("sticky", False)])
 def test_averaging_thirty_releases(
-    keeping: Keeping, labelled: People, republish: str, recovered: bool
+    keeping: Keeping, labeled: People, republish: str, recovered: bool
 ) -> None:
     """Thirty fresh releases at ε = 8 give the values away to 1 %; sticky ones say no more than one."""
-    policy, people = keeping(perturb={"epsilon": 8, "republish": republish}), labelled()
+    policy, people = keeping(perturb={"epsilon": 8, "republish": republish}), labeled()
     truth = people.set_index("note")["height"].sort_index()
     memory, seen = Memory.empty(), []
     for _ in range(30):
@@ -214,13 +214,13 @@ def test_averaging_thirty_releases(
 
 
 def test_what_no_ledger_has_booked_is_booked_when_it_stays(
-    sticky: Policy, labelled: People, first: Release
+    sticky: Policy, labeled: People, first: Release
 ) -> None:
     assert first.memory is not None
     digest = first.report.data_digest
     memory = replace(first.memory, releases=(Past(digest, None, "a" * 32),))
     for published, epsilon in (((), "2"), ((("b" * 32, digest),), "2"), ((("a" * 32, digest),), "0")):
-        second = anonymize(sticky, labelled(), memory=memory.booked_in(published))
+        second = anonymize(sticky, labeled(), memory=memory.booked_in(published))
         assert facts(second)["values_drawn"] == 0
         assert facts(second)["epsilon_spent"] == epsilon
 

@@ -51,7 +51,7 @@ class CubeLayout:
         return math.prod([own[level] for own, level in zip(self.widths, levels, strict=True)])
 
     def distances(self, levels: Sequence[int]) -> list[int]:
-        """Return how far apart neighbouring ranks of each attribute are in a node's cube, (q,)."""
+        """Return how far apart neighboring ranks of each attribute are in a node's cube, (q,)."""
         found, distance = [0] * len(levels), 1
         for attribute in reversed(self.axes):
             found[attribute] = distance

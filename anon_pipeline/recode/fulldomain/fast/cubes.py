@@ -17,7 +17,7 @@ from anon_pipeline.recode.fulldomain.fast.cube_kernels import count_cells, fill,
 from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout, begins_of, joined
 from anon_pipeline.recode.fulldomain.node_table import KeyField, NodeTable
 
-_RUN: Final = 2**12  # values of neighbouring attributes that are looked up together, at most
+_RUN: Final = 2**12  # values of neighboring attributes that are looked up together, at most
 _HEAD: Final = 4  # runs of bits that `fill` reads without a loop
 _ROWS: Final = 2_000_000  # of one call of a kernel: it returns before long
 
@@ -85,7 +85,7 @@ def stepping_stone(layout: CubeLayout, below: _Levels, levels: _Levels, *, cells
 def _runs(
     layout: CubeLayout, fields: Sequence[KeyField], below: _Levels, levels: _Levels
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Join neighbouring attributes of a key to runs of bits, and say how each of their values moves the cell.
+    """Join neighboring attributes of a key to runs of bits, and say how each of their values moves the cell.
 
     Returns:
         As `fill` wants them: (≥ 4, 4) word, shift, mask, begin; (x,) the moves.
