@@ -166,7 +166,7 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         partition: of a partitioned source or release.
         told: called with the name of each stage before it begins.
         searching: called now and then with how far the search for a recoding is.
-        archive: keeps the memory of what was published, such as `orchestration.memory.VaultArchive`; needed
+        archive: keeps the memory of what was published, such as `publish.archive.VaultArchive`; needed
             with ``record_key``.
         reported: called with the internal report (private) once the release is published.
     Raises:

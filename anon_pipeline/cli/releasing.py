@@ -21,9 +21,9 @@ from anon_pipeline.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from anon_pipeline.orchestration.memory import VaultArchive
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.publish.archive import VaultArchive
 
 
 @click.command()
@@ -110,13 +110,10 @@ def _print_cost(
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
-    """Return what keeps the memory of what was published, and warn if it is not encrypted.
-
-    It is Dagster's vault, which takes a second to import.
-    """
+    """Return what keeps the memory of what was published, and warn if it is not encrypted."""
     if policy.record_key is None:
         return None
-    from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
     if keys_from().current is None:

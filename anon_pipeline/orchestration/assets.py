@@ -9,18 +9,17 @@ from typing import Any
 import dagster as dg
 
 from anon_pipeline.base.errors import private_stage
-from anon_pipeline.orchestration.draws import draws_in
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
-from anon_pipeline.orchestration.memory import archive_in, published_before
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata, sizes_table
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import VAULT, Folders
 from anon_pipeline.orchestration.vault import (
+    archive_in,
     check_retainable,
-    of_stage,
+    draws_in,
+    published_before,
     retain_by_policy,
-    trusted,
     where_at,
 )
 from anon_pipeline.perturb.entropy import system_entropy
@@ -36,6 +35,7 @@ from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import of_stage, trusted
 
 _DESCRIPTIONS = {
     "raw": "The personal data, accepted: columns and types as the policy declares. Private.",

@@ -24,18 +24,18 @@ from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import meaning
 from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
-from anon_pipeline.orchestration.memory import published_before
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run
 from anon_pipeline.orchestration.resources import Folders
-from anon_pipeline.orchestration.vault import trusted, where_at
+from anon_pipeline.orchestration.vault import published_before, where_at
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import trusted
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.great_expectations import SuiteResult

@@ -10,13 +10,13 @@ from pydantic import BaseModel
 from anon_pipeline.orchestration.assets import build_assets
 from anon_pipeline.orchestration.checks import build_checks
 from anon_pipeline.orchestration.guard import check_defs
-from anon_pipeline.orchestration.ignoring import ignore_vault
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.templates import template
+from anon_pipeline.vault.ignoring import ignore_vault
 
 
 class ReleaseScaffolder(dg.Scaffolder):

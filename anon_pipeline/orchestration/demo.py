@@ -12,13 +12,13 @@ import dagster as dg
 from anon_pipeline.base.errors import GateRefused, PublishError
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.component import build_release
-from anon_pipeline.orchestration.ignoring import ignore_vault
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import FOLDERS, Folders
 from anon_pipeline.policy import parse_policy
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.templates import template
+from anon_pipeline.vault.ignoring import ignore_vault
 
 _PROGRESS = "progress"
 

@@ -13,9 +13,9 @@ import pytest
 
 from anon_pipeline.orchestration.assets import build_assets
 from anon_pipeline.orchestration.checks import build_checks
-from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.private import STAGES, Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 
