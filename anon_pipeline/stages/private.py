@@ -17,9 +17,8 @@ from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.lineage import STAGES as STAGES  # noqa: PLC0414 - for those who import it from here
 from anon_pipeline.stages.lineage import Lineage, Where
-
-STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 
 
 @dataclass(frozen=True, slots=True)
