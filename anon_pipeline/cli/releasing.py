@@ -62,8 +62,7 @@ def run(
                 policy,
                 locations,
                 partition=partition,
-                told=progress.told,
-                searching=progress.searching,
+                observe=progress,
                 archive=_archive(policy, locations),
                 reported=reported,
             )
@@ -91,7 +90,7 @@ def demo(folder: Path) -> None:
     from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
 
     with Progress() as progress:
-        made = materialize_demo(folder.absolute(), told=progress.told)
+        made = materialize_demo(folder.absolute(), observe=progress)
     print_report(made.report, "Release patients")
     print_paths(made.path, made.manifest_path, made.report_path)
 

@@ -13,6 +13,7 @@ from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata, sizes_table
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
+from anon_pipeline.orchestration.progress import Log
 from anon_pipeline.orchestration.resources import VAULT, Folders
 from anon_pipeline.orchestration.stage import Stage, StageRun, declared
 from anon_pipeline.orchestration.vault import (
@@ -75,7 +76,9 @@ def k_anonymized(policy: Policy) -> Stage:
     """Generalize the quasi-identifiers until every class has k records."""
 
     def work(run: StageRun, before: Staged) -> Staged:
-        return pipeline.k_anonymized(run.policy, before, hierarchies=run.folders.hierarchies)
+        return pipeline.k_anonymized(
+            run.policy, before, hierarchies=run.folders.hierarchies, observe=run.observe
+        )
 
     said = "Quasi-identifiers generalized: each class has k records; suppressed ones are kept."
     return private(policy, "k_anonymized", said, work)
@@ -172,7 +175,9 @@ def _private(
     ) -> Staged:
         with as_failure(), private_stage(stage):
             partition = partition_of_run(context, partitions)
-            run = StageRun(policy, anon_folders.locations(), partition, context.run.run_id, anon_vault)
+            log = Log(context.log.info)
+            folders = anon_folders.locations()
+            run = StageRun(policy, folders, partition, context.run.run_id, anon_vault, log)
             run.folders.confine(policy, partition)
             where = run.where()
             before = {name: of_stage(policy, table, ins[name], where) for name, table in tables.items()}

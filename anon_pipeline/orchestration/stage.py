@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 
+from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.vault import where_at
 from anon_pipeline.policy.locations import Locations
@@ -19,6 +20,7 @@ class StageRun:
     """What a stage's work is done with: the policy, the deployment's folders, the run and its partition.
 
     vault: the IO manager of the private tables.
+    observe: told how far a search is.
     """
 
     policy: Policy
@@ -26,6 +28,7 @@ class StageRun:
     partition: str | None
     run: str
     vault: object
+    observe: Observer = ignore
 
     def where(self) -> Where:
         """Return where the tables of this run belong."""
