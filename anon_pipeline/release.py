@@ -204,10 +204,14 @@ def make_release(
             )
     if reported is not None:
         with private_stage("report"):
-            originals = chain.k_anonymized.frame
-            released, folder = chain.suppressed.frame, locations.hierarchies
-            reported(internal_report(policy, written.manifest, released, originals, hierarchies=folder))
+            reported(_internal_page(policy, written, chain, hierarchies=locations.hierarchies))
     return written
+
+
+def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarchies: Path) -> bytes:
+    """Return the internal report of a release that was just published."""
+    released, originals = chain.suppressed.frame, chain.k_anonymized.frame
+    return internal_report(policy, written.manifest, released, originals, hierarchies=hierarchies)
 
 
 def _refuse_identifiers(policy: Policy, deidentified: Staged) -> None:
