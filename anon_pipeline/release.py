@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
@@ -26,7 +27,6 @@ from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.release import refuse_unless_passed
-from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.report import internal_report
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import read_population
@@ -39,12 +39,6 @@ from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means, Staged
 
 __all__ = ["Release", "anonymize", "make_release"]
-
-Told = Callable[[str], None]
-
-
-def _untold(stage: str) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -148,13 +142,12 @@ def anonymize(
     return Release(chain.suppressed.frame[policy.released], report, chain.suppressed.facts, memory)
 
 
-def make_release(  # noqa: PLR0913 - what is released, from where, and who is told
+def make_release(
     policy: Policy,
     locations: Locations,
     *,
     partition: str | None = None,
-    told: Told = _untold,
-    searching: Callable[[Progress], None] = untold,
+    observe: Observer = ignore,
     archive: Archive | None = None,
     reported: Callable[[bytes], None] | None = None,
 ) -> Published:
@@ -164,9 +157,8 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         policy: what the release is.
         locations: folders of sources, hierarchies, releases.
         partition: of a partitioned source or release.
-        told: called with the name of each stage before it begins.
-        searching: called now and then with how far the search for a recoding is.
-        archive: keeps the memory of what was published, such as `orchestration.memory.VaultArchive`; needed
+        observe: called when a stage begins, and now and then with how far a search is.
+        archive: keeps the memory of what was published, such as `publish.archive.VaultArchive`; needed
             with ``record_key``.
         reported: called with the internal report (private) once the release is published.
     Raises:
@@ -183,7 +175,7 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         refuse_what_cannot_be_published(policy, locations, partition=partition)
     with private_stage("key"):
         key = hashing_key(policy, folder=locations.sources)
-    told("source")
+    observe(Step("source"))
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None if archive is None else _read(archive, booked, partition)
@@ -193,13 +185,13 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
         system_entropy(),
         opens=opened,
         memory=memory,
-        searching=searching,
+        observe=observe,
         where=Where(None, policy.name, partition),
     )
     with opened.failing():
         clean = partial(_refuse_identifiers, policy)
-        chain: Chain = run(policy, frame, means, told=told, without_identifiers=clean)
-        told("gate")
+        chain: Chain = run(policy, frame, means, without_identifiers=clean)
+        observe(Step("gate"))
         with private_stage("published"):
             written = publish(
                 chain.suppressed,
@@ -212,10 +204,14 @@ def make_release(  # noqa: PLR0913 - what is released, from where, and who is to
             )
     if reported is not None:
         with private_stage("report"):
-            originals = chain.k_anonymized.frame
-            released, folder = chain.suppressed.frame, locations.hierarchies
-            reported(internal_report(policy, written.manifest, released, originals, hierarchies=folder))
+            reported(_internal_page(policy, written, chain, hierarchies=locations.hierarchies))
     return written
+
+
+def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarchies: Path) -> bytes:
+    """Return the internal report of a release that was just published."""
+    released, originals = chain.suppressed.frame, chain.k_anonymized.frame
+    return internal_report(policy, written.manifest, released, originals, hierarchies=hierarchies)
 
 
 def _refuse_identifiers(policy: Policy, deidentified: Staged) -> None:

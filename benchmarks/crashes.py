@@ -32,12 +32,13 @@ from anon_pipeline.base.disk import using
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import State, states
-from anon_pipeline.orchestration.memory import VaultArchive
-from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy, write_staged
+from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy
 from anon_pipeline.policy import policy_from
+from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.private import STAGES, Staged
+from anon_pipeline.stages.stored import write_staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.local import LocalStore
 from benchmarks.faults import (

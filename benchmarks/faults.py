@@ -31,12 +31,12 @@ import pandas as pd
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.disk import Disk, using
 from anon_pipeline.base.errors import PublishError
-from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.publish import lock
 from anon_pipeline.publish.file_formats import from_bytes, to_bytes
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
 from anon_pipeline.publish.writer import data_file, read_manifest, write_release
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 from anon_pipeline.vault.names import IGNORED
 
 _CHUNK = 1500

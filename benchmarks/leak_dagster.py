@@ -18,9 +18,9 @@ import dagster as dg
 import pandas as pd
 
 from anon_pipeline.orchestration.component import build_release
-from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import load_policy
 from anon_pipeline.stages.private import STAGES, Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 from benchmarks.bad_inputs import CASES, BadInput
 from benchmarks.canaries import LONG, PRIVATE, people
 from benchmarks.leak_scenarios import BLOWS, Outcomes, blown, said

@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from anon_pipeline.base.observer import Progress, Step
 from anon_pipeline.encode.codes import Coded, code_quasi_identifiers
 from anon_pipeline.perturb.category_law import CategoryNoise, Domain, flat_domain
 from anon_pipeline.perturb.category_sampler import draw_categories
@@ -236,11 +237,15 @@ def _patients() -> Work:
 
     def chain(frame: pd.DataFrame) -> Parts:
         times: dict[str, float] = {}
+
+        def observe(event: Step | Progress) -> None:
+            if isinstance(event, Step):
+                times[event.name] = time.perf_counter()
+
         run(
             policy,
             frame,
-            Means(Path(), None, system_entropy()),
-            told=lambda stage: times.update({stage: time.perf_counter()}),
+            Means(Path(), None, system_entropy(), observe=observe),
         )
         ends = [*times.values(), time.perf_counter()]
         return dict(zip(times, np.diff(ends).tolist(), strict=True))

@@ -1,28 +1,64 @@
-"""Where this deployment keeps things: an example of overriding the component's defaults.
+"""Where each deployment keeps things: every folder, the vault and the ledger, by name of the deployment.
 
-Belongs here: folders and IO managers of this repository. Does not belong here: anything a release decides.
+Belongs here: places and IO managers of this repository. Does not belong here: anything a release decides.
 """
 
 import os
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy.locations import Locations
 
 __all__ = ["deployment"]
 
+_NAMED_BY = "DAGSTER_DEPLOYMENT"
 
-def deployment(root: Path) -> dict[str, Any]:
-    """Return this deployment's resources: as by default, but the vault is below DAGSTER_HOME where it is set.
+
+def deployment(root: Path, environ: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the resources of the deployment that ``DAGSTER_DEPLOYMENT`` names; ``local`` if it is not set.
 
     Args:
         root: of the repository.
+        environ: default: the process's environment. A variable that moves a place on the command line, such
+            as ``ANON_PIPELINE_VAULT``, moves it here too.
+    Raises:
+        InputError: the deployment is not one of these.
     """
-    locations = Locations.of(root)
-    home = os.environ.get("DAGSTER_HOME")
-    if home and "ANON_PIPELINE_VAULT" not in os.environ:
-        locations = replace(locations, vault=Path(home) / "vault")
+    given = {name: value for name, value in (os.environ if environ is None else environ).items() if value}
+    places = {
+        "local": _local(root, given.get("DAGSTER_HOME")),
+        "staging": _shared(root, "staging"),
+        "production": _shared(root, "production"),
+    }
+    name = given.get(_NAMED_BY, "local")
+    if name not in places:
+        raise InputError(f"{_NAMED_BY} must be one of {', '.join(places)}, got another name")
+    locations = Locations.of(root, {**places[name], **given})
     return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=locations.vault_place)}
+
+
+def _local(root: Path, home: str | None) -> dict[str, str]:
+    """Everything is below the repository; the vault is below ``DAGSTER_HOME`` where that is set."""
+    return {
+        "ANON_PIPELINE_SOURCES": str(root),
+        "ANON_PIPELINE_HIERARCHIES": str(root),
+        "ANON_PIPELINE_RELEASES": str(root),
+        "ANON_PIPELINE_VAULT": str(Path(home or root) / "vault"),
+        "ANON_PIPELINE_LEDGER": f"sqlite:///{root / 'ledger.sqlite'}",
+    }
+
+
+def _shared(root: Path, name: str) -> dict[str, str]:
+    """Nothing is beside the code but the hierarchies, which are part of it. Put your own places here."""
+    below = Path("/srv/anon-pipeline") / name
+    return {
+        "ANON_PIPELINE_SOURCES": str(below / "sources"),
+        "ANON_PIPELINE_HIERARCHIES": str(root),
+        "ANON_PIPELINE_RELEASES": str(below),
+        "ANON_PIPELINE_VAULT": str(below / "vault"),  # or a URL, such as s3://bucket/vault
+        "ANON_PIPELINE_LEDGER": f"postgresql://anon_pipeline@localhost/{name}",
+    }

@@ -58,7 +58,7 @@ def adopt(
     policy, locations, booked = _opened(policy_file, project, allow_outside)
     memory = None
     if policy.record_key is not None:
-        from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
+        from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
 
         archive = VaultArchive(policy, locations)
         with archive.alone():

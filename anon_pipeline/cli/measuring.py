@@ -57,8 +57,7 @@ def utility(
             locations,
             partition=partition,
             target=target,
-            told=progress.told,
-            searching=progress.searching,
+            observe=progress,
         )
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))

@@ -21,9 +21,9 @@ from anon_pipeline.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from anon_pipeline.orchestration.memory import VaultArchive
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.publish.archive import VaultArchive
 
 
 @click.command()
@@ -62,8 +62,7 @@ def run(
                 policy,
                 locations,
                 partition=partition,
-                told=progress.told,
-                searching=progress.searching,
+                observe=progress,
                 archive=_archive(policy, locations),
                 reported=reported,
             )
@@ -94,7 +93,7 @@ def demo(folder: Path) -> None:
     from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
 
     with Progress() as progress:
-        made = materialize_demo(folder.absolute(), told=progress.told)
+        made = materialize_demo(folder.absolute(), observe=progress)
     print_report(made.report, "Release patients")
     print_paths(made.path, made.manifest_path, made.report_path)
 
@@ -113,13 +112,10 @@ def _print_cost(
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
-    """Return what keeps the memory of what was published, and warn if it is not encrypted.
-
-    It is Dagster's vault, which takes a second to import.
-    """
+    """Return what keeps the memory of what was published, and warn if it is not encrypted."""
     if policy.record_key is None:
         return None
-    from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
+    from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
     if keys_from().current is None:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option, show_values_option
-
-if TYPE_CHECKING:
-    from anon_pipeline.policy import Policy
-    from anon_pipeline.policy.locations import Locations
 
 
 @click.command()
@@ -49,6 +44,7 @@ def report(
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.internal_report import internal_report_of  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against, verified_table  # noqa: PLC0415
     from anon_pipeline.report import public_report  # noqa: PLC0415
 
@@ -58,18 +54,14 @@ def report(
     with private_stage("report"):
         document, frame = verified_table(release, Against(policy, locations.hierarchies))
         path = new_page(out or Path(f"{policy.name}-{'internal' if internal else 'report'}.html"), release)
-        page = _internal(policy, document, locations) if internal else public_report(policy, document, frame)
+        if internal:
+            page = internal_report_of(policy, document, locations)
+        else:
+            page = public_report(policy, document, frame)
         write_page(path, page, private=internal)
     click.echo(f"report    {path}")
     if internal:
         click.echo("It is computed from the originals and not protected: not for publication.", err=True)
-
-
-def _internal(policy: Policy, document: dict[str, object], locations: Locations) -> bytes:
-    """Make the internal report; Dagster's vault takes a second to import."""
-    from anon_pipeline.orchestration.reporting import internal_report_of  # noqa: PLC0415
-
-    return internal_report_of(policy, document, locations)
 
 
 def new_page(path: Path, release: Path) -> Path:

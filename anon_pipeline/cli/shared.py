@@ -11,9 +11,10 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anon_pipeline.base.observer import Progress as Far
+    from anon_pipeline.base.observer import Step
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy.locations import Locations
-    from anon_pipeline.recode import Progress as Far
 
 
 _SHOW_VALUES = f"{__name__}.show_values"
@@ -100,26 +101,19 @@ class Progress:
         if self._console.is_terminal:
             self._bars.stop()
 
-    def told(self, stage: str) -> None:
-        """Say that a stage begins."""
-        if self._console.is_terminal:
-            self._bars.reset(self._line, total=None, description=stage, said="")
-        else:
-            click.echo(f"… {stage}", err=True)
+    def __call__(self, event: Step | Far) -> None:
+        """Show an event: a step on a line of its own; on a terminal, how far a search is as a bar."""
+        from anon_pipeline.base.observer import Step  # noqa: PLC0415
 
-    def searching(self, far: Far) -> None:
-        """Say how far a search is: a bar over the nodes that are done, or over records; on a terminal."""
-        if not self._console.is_terminal:
-            return
-        if far.doing == "loading":
-            said = "loading kernels; compiling them takes a while, once on a machine"
-            self._bars.update(self._line, total=None, said=said)
-            return
-        said = f"{far.counted:,} nodes counted, at most {far.left:,} left"
-        if far.doing == "dividing":
-            said = f"{far.counted:,} records in classes, {far.left:,} left"
-        total = (far.counted + far.left) or None
-        self._bars.update(self._line, total=total, completed=far.counted, said=said)
+        terminal = self._console.is_terminal
+        if isinstance(event, Step):
+            if terminal:
+                self._bars.reset(self._line, total=None, description=event.name, said="")
+            else:
+                click.echo(f"… {event.name}", err=True)
+        elif terminal:
+            total = (event.counted + event.left) or None
+            self._bars.update(self._line, total=total, completed=event.counted, said=event.as_text())
 
 
 def print_report(report: GateReport, title: str) -> None:

@@ -84,20 +84,20 @@ def tune(
 
 
 def _tuned(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
+    from anon_pipeline.base.observer import Step  # noqa: PLC0415
     from anon_pipeline.tuning.tune import source_of, tuned  # noqa: PLC0415
 
     grid = _grid(policy, options)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     with Progress() as progress:
-        progress.told("source")
+        progress(Step("source"))
         frame = source_of(policy, locations, partition=options["partition"])
         return tuned(
             policy,
             frame,
             grid,
             hierarchies=locations.hierarchies,
-            told=progress.told,
-            searching=progress.searching,
+            observe=progress,
         )
 
 

@@ -164,8 +164,8 @@ def new_people(policy_file: Path, project: Path | None, allow_outside: bool) -> 
     then on, for cross_release_k and for their ε. To bring the keys into their old form is always better.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.orchestration.memory import VaultArchive  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)
     if policy.record_key is None:

@@ -1,111 +1,104 @@
-"""The assets of one release: a stage each, from `raw` to `published`."""
+"""The stages of a release, each as its asset: from `raw` to `published`."""
 
 import datetime
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import dagster as dg
+import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
-from anon_pipeline.orchestration.draws import draws_in
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.lock import checked_on_this_data
-from anon_pipeline.orchestration.memory import archive_in, published_before
 from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata, sizes_table
-from anon_pipeline.orchestration.partitions import partition_of_run
+from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
+from anon_pipeline.orchestration.progress import Log
 from anon_pipeline.orchestration.resources import VAULT, Folders
+from anon_pipeline.orchestration.stage import Stage, StageRun, declared
 from anon_pipeline.orchestration.vault import (
+    archive_in,
     check_retainable,
-    of_stage,
+    draws_in,
+    published_before,
     retain_by_policy,
-    trusted,
     where_at,
 )
 from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.beforehand import refuse_what_cannot_be_published
-from anon_pipeline.publish.booking import Booking, booking, release_id_in
+from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.report import class_sizes
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
-from anon_pipeline.stages.lineage import Where
+from anon_pipeline.stages.own import changed
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import of_stage, trusted
 
-_DESCRIPTIONS = {
-    "raw": "The personal data, accepted: columns and types as the policy declares. Private.",
-    "deidentified": "Direct identifiers removed, masked or hashed. Private.",
-    "k_anonymized": "Quasi-identifiers generalized: each class has k records; suppressed ones are kept.",
-    "perturbed": "Noise on the perturb columns, scaled to each class. Private.",
-    "shuffled": "The records in an order that says nothing. Private.",
-    "suppressed": "Without records that a confidence interval would single out; judged by the gate. Private.",
-    "published": "The release: written only if the gate passes the bytes to be written.",
-}
+Reader = Callable[[StageRun], pd.DataFrame]
 
 
-def stage_key(policy: Policy, stage: str) -> dg.AssetKey:
-    """Return the key of a stage's asset: ``<release>/<stage>``."""
-    return dg.AssetKey([policy.name, stage])
-
-
-def build_assets(policy: Policy, partitions: dg.PartitionsDefinition | None) -> list[dg.AssetsDefinition]:
-    """Return the seven assets of a release.
+def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
+    """Accept the personal data: columns and types as the policy declares, a random id for each record.
 
     Args:
         policy: what the release is.
-        partitions: of the release; None for a release of one piece.
-    """
-    private = [_private(policy, partitions, stage, ins, work) for stage, (ins, work) in _WORK.items()]
-    return [*private, _published(policy, partitions)]
-
-
-@dataclass(frozen=True, slots=True)
-class _At:
-    """What a stage's work is done with: the policy, the deployment's folders, the run and its partition.
-
-    vault: the IO manager of the private tables.
+        read: reads the data in another way than the policy's ``source`` says.
     """
 
-    policy: Policy
-    folders: Locations
-    partition: str | None
-    run: str
-    vault: object
+    def work(run: StageRun) -> Staged:
+        frame = _source(run) if read is None else read(run)
+        return pipeline.raw(run.policy, frame, entropy=system_entropy(), where=run.where())
 
-    def where(self) -> Where:
-        return where_at(self.vault, self.policy, self.folders, self.partition)
-
-    def booking(self) -> Booking:
-        return booking(self.policy, self.folders, partition=self.partition, run=self.run)
+    said = "The personal data, accepted: columns and types as the policy declares. Private."
+    return Stage("raw", partial(_private, policy, "raw", said, work), takes=None)
 
 
-def _raw(at: _At) -> Staged:
-    frame = read_source(at.policy, folder=at.folders.sources, partition=at.partition)
-    return pipeline.raw(at.policy, frame, entropy=system_entropy(), where=at.where())
+def _source(run: StageRun) -> pd.DataFrame:
+    return read_source(run.policy, folder=run.folders.sources, partition=run.partition)
 
 
-def _deidentified(at: _At, before: Staged) -> Staged:
-    return pipeline.deidentified(at.policy, before, key=hashing_key(at.policy, folder=at.folders.sources))
+def deidentified(policy: Policy) -> Stage:
+    """Remove, mask or hash the direct identifiers."""
+
+    def work(run: StageRun, before: Staged) -> Staged:
+        return pipeline.deidentified(
+            run.policy, before, key=hashing_key(run.policy, folder=run.folders.sources)
+        )
+
+    return private(policy, "deidentified", "Direct identifiers removed, masked or hashed. Private.", work)
 
 
-def _k_anonymized(at: _At, before: Staged) -> Staged:
-    return pipeline.k_anonymized(at.policy, before, hierarchies=at.folders.hierarchies)
+def k_anonymized(policy: Policy) -> Stage:
+    """Generalize the quasi-identifiers until every class has k records."""
+
+    def work(run: StageRun, before: Staged) -> Staged:
+        return pipeline.k_anonymized(
+            run.policy, before, hierarchies=run.folders.hierarchies, observe=run.observe
+        )
+
+    said = "Quasi-identifiers generalized: each class has k records; suppressed ones are kept."
+    return private(policy, "k_anonymized", said, work)
 
 
-def _perturbed(at: _At, before: Staged) -> Staged:
-    check_retainable(at.vault, at.policy)
-    refuse_what_cannot_be_published(at.policy, at.folders, partition=at.partition)
-    memory = published_before(at.policy, at.folders, partition=at.partition, manager=at.vault)
-    booked = at.booking()
-    opened = Opening(booked, draws_in(at.vault, at.policy, at.folders, at.partition))
+def perturbed(policy: Policy) -> Stage:
+    """Add noise to the perturb columns; its ε is booked in the ledger before it is drawn."""
+    said = "Noise on the perturb columns, scaled to each class. Private."
+    return private(policy, "perturbed", said, _perturbed)
+
+
+def _perturbed(run: StageRun, before: Staged) -> Staged:
+    check_retainable(run.vault, run.policy)
+    refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)
+    memory = published_before(run.policy, run.folders, partition=run.partition, manager=run.vault)
+    booked = run.booking()
+    opened = Opening(booked, draws_in(run.vault, run.policy, run.folders, run.partition))
     with opened.failing():
         return pipeline.perturbed(
-            at.policy,
+            run.policy,
             before,
             entropy=system_entropy(),
             memory=None if memory is None else booked.counted(memory),
@@ -113,70 +106,104 @@ def _perturbed(at: _At, before: Staged) -> Staged:
         )
 
 
-def _shuffled(at: _At, before: Staged) -> Staged:
-    with at.booking().failing(release_id_in(before.facts)):
-        return pipeline.shuffled(at.policy, before, entropy=system_entropy())
+def shuffled(policy: Policy) -> Stage:
+    """Permute the records uniformly."""
+
+    def work(run: StageRun, before: Staged) -> Staged:
+        with run.booking().failing(release_id_in(before.facts)):
+            return pipeline.shuffled(run.policy, before, entropy=system_entropy())
+
+    return private(policy, "shuffled", "The records in an order that says nothing. Private.", work)
 
 
-def _suppressed(at: _At, before: Staged, originals: Staged) -> Staged:
-    with at.booking().failing(release_id_in(before.facts)):
-        return pipeline.suppressed(at.policy, before, originals, hierarchies=at.folders.hierarchies)
+def suppressed(policy: Policy) -> Stage:
+    """Suppress records that a confidence interval would single out, and classes beyond t or l."""
+
+    def work(run: StageRun, before: Staged, originals: Staged) -> Staged:
+        with run.booking().failing(release_id_in(before.facts)):
+            return pipeline.suppressed(run.policy, before, originals, hierarchies=run.folders.hierarchies)
+
+    said = "Without records that a confidence interval would single out; judged by the gate. Private."
+    return private(policy, "suppressed", said, work, needs={"originals": "k_anonymized"})
 
 
-_WORK: dict[str, tuple[dict[str, str], Callable[..., Staged]]] = {
-    "raw": ({}, _raw),
-    "deidentified": ({"before": "raw"}, _deidentified),
-    "k_anonymized": ({"before": "deidentified"}, _k_anonymized),
-    "perturbed": ({"before": "k_anonymized"}, _perturbed),
-    "shuffled": ({"before": "perturbed"}, _shuffled),
-    "suppressed": ({"before": "shuffled", "originals": "k_anonymized"}, _suppressed),
-}
-"""The private stages in order: the stages whose tables each needs, by argument, and its work."""
+def own_stage(
+    policy: Policy, name: str, change: Callable[[pd.DataFrame], pd.DataFrame], *, meaning: str
+) -> Stage:
+    """Change the personal data before it is generalized, such as by top-coding.
+
+    Args:
+        policy: what the release is.
+        name: begins with ``own_``.
+        change: (n, columns) table in, table out, see `stages.own.changed`.
+        meaning: one sentence.
+    """
+    return private(policy, name, meaning, lambda run, before: changed(before, name, change))
+
+
+def private(
+    policy: Policy,
+    name: str,
+    meaning: str,
+    work: Callable[..., Staged],
+    *,
+    needs: Mapping[str, str] | None = None,
+) -> Stage:
+    """Return a private stage: its table goes to the vault, its facts to the metadata.
+
+    Args:
+        policy: what the release is.
+        name: of the stage.
+        meaning: one sentence, the asset's description.
+        work: from the run and the table of the stage before (``before``) to the stage's table.
+        needs: further stages whose tables `work` takes, by argument.
+    """
+    return Stage(name, partial(_private, policy, name, meaning, work), needs=needs or {})
 
 
 def _private(
-    policy: Policy,
-    partitions: dg.PartitionsDefinition | None,
-    stage: str,
-    ins: Mapping[str, str],
-    work: Callable[..., Staged],
+    policy: Policy, stage: str, meaning: str, work: Callable[..., Staged], ins: Mapping[str, str]
 ) -> dg.AssetsDefinition:
-    """Return the asset of a private stage: its table goes to the vault, its facts to the metadata."""
+    partitions = partitions_of(policy)
 
-    @dg.asset(**_common(policy, partitions, stage, ins), io_manager_key=VAULT)
-    def private(
+    @dg.asset(**declared(policy, stage, meaning, ins), io_manager_key=VAULT)
+    def private_asset(
         context: dg.AssetExecutionContext,
         anon_folders: Folders,
         anon_vault: dg.ResourceParam[Any],
         **tables: Staged,
     ) -> Staged:
         with as_failure(), private_stage(stage):
-            at = _At(
-                policy,
-                anon_folders.locations(),
-                partition_of_run(context, partitions),
-                context.run.run_id,
-                anon_vault,
-            )
-            at.folders.confine(policy, at.partition)
-            where = at.where()
+            partition = partition_of_run(context, partitions)
+            log = Log(context.log.info)
+            folders = anon_folders.locations()
+            run = StageRun(policy, folders, partition, context.run.run_id, anon_vault, log)
+            run.folders.confine(policy, partition)
+            where = run.where()
             before = {name: of_stage(policy, table, ins[name], where) for name, table in tables.items()}
-            staged = work(at, **before)
-            context.add_output_metadata(facts_metadata(staged.facts[stage]))
+            staged = work(run, **before)
+            context.add_output_metadata(facts_metadata(staged.facts.get(stage, {})))
             return staged
 
-    return private
+    return private_asset
 
 
-def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.AssetsDefinition:
-    """Return the asset that publishes: the gate first, then the second lock, then the bytes.
+def published(policy: Policy) -> Stage:
+    """Publish: the gate judges the bytes first, then the event log is asked for its checks.
 
-    Last, private tables that the policy does not retain are deleted.
+    It takes the tables of `suppressed` and `k_anonymized`, whatever else is in the chain.
     """
-    ins = {"released": "suppressed", "originals": "k_anonymized"}
+    needs = {"released": "suppressed", "originals": "k_anonymized"}
+    return Stage("published", partial(_published, policy), takes=None, needs=needs)
 
-    @dg.asset(**_common(policy, partitions, "published", ins))
-    def published(
+
+def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
+    """Return the asset that publishes. Last, it deletes private tables that the policy does not retain."""
+    partitions = partitions_of(policy)
+    said = "The release: written only if the gate passes the bytes to be written."
+
+    @dg.asset(**declared(policy, "published", said, ins))
+    def published_asset(
         context: dg.AssetExecutionContext,
         anon_folders: Folders,
         anon_vault: dg.ResourceParam[Any],
@@ -204,23 +231,7 @@ def _published(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg
             sizes = sizes_table(class_sizes(policy, released.frame))
             return dg.MaterializeResult(metadata={**_published_metadata(written), "classes": sizes})
 
-    return published
-
-
-def _common(
-    policy: Policy, partitions: dg.PartitionsDefinition | None, stage: str, ins: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return what all assets of a release are declared with."""
-    private = stage != "published"
-    return {
-        "key": stage_key(policy, stage),
-        "ins": {argument: dg.AssetIn(stage_key(policy, before)) for argument, before in ins.items()},
-        "description": _DESCRIPTIONS[stage],
-        "group_name": policy.name,
-        "partitions_def": partitions,
-        "kinds": {"python", "parquet" if private else policy.publish.format},
-        "tags": {"anon_pipeline/private": "true" if private else "false"},
-    }
+    return published_asset
 
 
 def _published_metadata(written: Published) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 All are blocking.
 """
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,86 +21,104 @@ from anon_pipeline.contracts.stages import (
 from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import meaning
-from anon_pipeline.orchestration.assets import stage_key
 from anon_pipeline.orchestration.failures import as_failure
-from anon_pipeline.orchestration.memory import published_before
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
-from anon_pipeline.orchestration.partitions import partition_of_run
+from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.resources import Folders
-from anon_pipeline.orchestration.vault import trusted, where_at
+from anon_pipeline.orchestration.stage import stage_key
+from anon_pipeline.orchestration.vault import published_before, where_at
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import trusted
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.great_expectations import SuiteResult
 
 
-def build_checks(
-    policy: Policy, partitions: dg.PartitionsDefinition | None
-) -> list[dg.AssetChecksDefinition]:
-    """Return all checks of a release.
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """Checks of one stage of a release.
 
-    Args:
-        policy: its columns and limits.
-        partitions: of the release; None for a release of one piece.
+    guards: the stage.
+    build: makes the checks, given the name of the stage before the guarded one.
+    gate: whether they are the gate.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", category=dg.PreviewWarning)  # partitions of a check
-        return [*_contracts(policy, partitions), _gate(policy, partitions)]
+
+    guards: str
+    build: Callable[[str | None], dg.AssetChecksDefinition]
+    gate: bool = False
 
 
-def _contracts(policy: Policy, partitions: dg.PartitionsDefinition | None) -> list[dg.AssetChecksDefinition]:
-    """Return a contract check for each private table that has a shape of its own."""
+def check_declared(policy: Policy) -> Check:
+    """Check of `raw`: every declared column, of its type, with values where they must be."""
+    said = "Every declared column, of its type, with values where they must be."
 
-    def declared(stage: str, name: str, description: str) -> dict[str, Any]:
-        return {
-            "asset": stage_key(policy, stage),
-            "name": name,
-            "description": description,
-            "blocking": True,
-            "partitions_def": partitions,
-        }
+    def build(_: str | None) -> dg.AssetChecksDefinition:
+        @dg.asset_check(**_declared(policy, "raw", "contract", said))
+        def as_declared(table: Staged) -> dg.AssetCheckResult:
+            return _contract("raw", table, lambda: raw_contract(policy))
 
-    @dg.asset_check(
-        **declared("raw", "contract", "Every declared column, of its type, with values where they must be.")
-    )
-    def as_declared(table: Staged) -> dg.AssetCheckResult:
-        return _contract("raw", table, lambda: raw_contract(policy))
+        return as_declared
 
-    @dg.asset_check(
-        **declared(
-            "deidentified",
-            "no_identifier_left",
-            "No declared identifier, and none that a detector finds and the policy does not allow.",
-        )
-    )
-    def no_identifier_left(table: Staged) -> dg.AssetCheckResult:
-        return _contract("deidentified", table, lambda: deidentified_contract(policy))
+    return Check("raw", build)
 
-    @dg.asset_check(
-        **declared(
-            "k_anonymized",
-            "contract",
-            "Generalized values are values of their hierarchy, at the level that was chosen.",
-        ),
-        additional_ins={"before": dg.AssetIn(stage_key(policy, "deidentified"))},
-    )
-    def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
-        def schema() -> Any:
-            folders = anon_folders.locations()
-            folders.confine(policy)
-            coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
-            levels = trusted(policy, table).facts["k_anonymized"]["levels"]
-            return k_anonymized_contract(policy, coded.hierarchies, levels)
 
-        return _contract("k_anonymized", table, schema)
+def check_identifiers(policy: Policy) -> Check:
+    """Check of `deidentified`: no identifier is left, neither a declared one nor one in a text."""
+    said = "No declared identifier, and none that a detector finds and the policy does not allow."
 
-    return [as_declared, no_identifier_left, of_their_hierarchy]
+    def build(_: str | None) -> dg.AssetChecksDefinition:
+        @dg.asset_check(**_declared(policy, "deidentified", "no_identifier_left", said))
+        def no_identifier_left(table: Staged) -> dg.AssetCheckResult:
+            return _contract("deidentified", table, lambda: deidentified_contract(policy))
+
+        return no_identifier_left
+
+    return Check("deidentified", build)
+
+
+def check_hierarchies(policy: Policy) -> Check:
+    """Check of `k_anonymized`: generalized values are values of their hierarchy, at the chosen level."""
+    said = "Generalized values are values of their hierarchy, at the level that was chosen."
+
+    def build(before: str | None) -> dg.AssetChecksDefinition:
+        taken = {"before": dg.AssetIn(stage_key(policy, str(before)))}
+
+        @dg.asset_check(**_declared(policy, "k_anonymized", "contract", said), additional_ins=taken)
+        def of_their_hierarchy(anon_folders: Folders, table: Staged, before: Staged) -> dg.AssetCheckResult:
+            def schema() -> Any:
+                folders = anon_folders.locations()
+                folders.confine(policy)
+                coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
+                levels = trusted(policy, table).facts["k_anonymized"]["levels"]
+                return k_anonymized_contract(policy, coded.hierarchies, levels)
+
+            return _contract("k_anonymized", table, schema)
+
+        return of_their_hierarchy
+
+    return Check("k_anonymized", build)
+
+
+def check_gate(policy: Policy) -> Check:
+    """The gate on `suppressed`: a check for each limit, and one of Great Expectations."""
+    return Check("suppressed", lambda _: _gate(policy), gate=True)
+
+
+def _declared(policy: Policy, stage: str, name: str, description: str) -> dict[str, Any]:
+    """Return what a contract's check is declared with."""
+    return {
+        "asset": stage_key(policy, stage),
+        "name": name,
+        "description": description,
+        "blocking": True,
+        "partitions_def": partitions_of(policy),
+    }
 
 
 def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetCheckResult:
@@ -115,7 +132,7 @@ def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetC
     )
 
 
-def _gate_specs(policy: Policy, partitions: dg.PartitionsDefinition | None) -> list[dg.AssetCheckSpec]:
+def _gate_specs(policy: Policy) -> list[dg.AssetCheckSpec]:
     """Return the specs of the gate's checks: one per limit, and one of Great Expectations."""
     says = {name: meaning(limit) for limit, name in check_names(policy).items()}
     says[GX_CHECK] = "The same limits as a suite of Great Expectations."
@@ -125,20 +142,20 @@ def _gate_specs(policy: Policy, partitions: dg.PartitionsDefinition | None) -> l
             asset=stage_key(policy, "suppressed"),
             blocking=True,
             additional_deps=[stage_key(policy, "k_anonymized")],
-            partitions_def=partitions,
+            partitions_def=partitions_of(policy),
             description=description,
         )
         for name, description in says.items()
     ]
 
 
-def _gate(policy: Policy, partitions: dg.PartitionsDefinition | None) -> dg.AssetChecksDefinition:
+def _gate(policy: Policy) -> dg.AssetChecksDefinition:
     """Return the gate on `suppressed`, which judges once and answers for every check that is wanted."""
-    asset, names = stage_key(policy, "suppressed"), check_names(policy)
+    asset, names, partitions = stage_key(policy, "suppressed"), check_names(policy), partitions_of(policy)
 
     @dg.multi_asset_check(
         name=f"{policy.name}_gate_checks",
-        specs=_gate_specs(policy, partitions),
+        specs=_gate_specs(policy),
         ins={"released": dg.AssetIn(asset), "originals": dg.AssetIn(stage_key(policy, "k_anonymized"))},
         can_subset=True,
     )

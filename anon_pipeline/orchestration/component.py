@@ -7,16 +7,15 @@ import dagster as dg
 from dagster.components.scaffold.scaffold import ScaffoldRequest
 from pydantic import BaseModel
 
-from anon_pipeline.orchestration.assets import build_assets
-from anon_pipeline.orchestration.checks import build_checks
+from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
-from anon_pipeline.orchestration.ignoring import ignore_vault
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.templates import template
+from anon_pipeline.vault.ignoring import ignore_vault
 
 
 class ReleaseScaffolder(dg.Scaffolder):
@@ -72,20 +71,22 @@ class AnonymizedRelease(dg.Component):
         return build_release(self.policy, Path(context.project_root))
 
 
-def build_release(policy: Policy, project: Path) -> dg.Definitions:
+def build_release(policy: Policy, project: Path, links: Chain | None = None) -> dg.Definitions:
     """Build assets, checks, jobs and schedule of one release, with resources below the project.
 
     Args:
         policy: what the release is.
         project: folder that the default resources are below.
+        links: its stages and checks; default: `chain.chain`.
+    Raises:
+        InputError: the chain lacks a stage or the gate, see `chain.chain_definitions`.
     """
-    partitions = partitions_of(policy)
-    assets = build_assets(policy, partitions)
+    assets, checks = chain_definitions(chain(policy) if links is None else links)
     jobs = build_jobs(policy, assets)
-    schedule = build_schedule(policy, jobs[0], partitions)
+    schedule = build_schedule(policy, jobs[0], partitions_of(policy))
     return dg.Definitions(
         assets=assets,
-        asset_checks=build_checks(policy, partitions),
+        asset_checks=checks,
         jobs=jobs,
         schedules=[] if schedule is None else [schedule],
         resources=default_resources(project),

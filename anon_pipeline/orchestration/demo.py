@@ -2,7 +2,7 @@
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +10,16 @@ from pathlib import Path
 import dagster as dg
 
 from anon_pipeline.base.errors import GateRefused, PublishError
+from anon_pipeline.base.observer import Observer, Step
 from anon_pipeline.gate import GateReport
 from anon_pipeline.orchestration.component import build_release
-from anon_pipeline.orchestration.ignoring import ignore_vault
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import FOLDERS, Folders
 from anon_pipeline.policy import parse_policy
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.templates import template
+from anon_pipeline.vault.ignoring import ignore_vault
 
 _PROGRESS = "progress"
 
@@ -33,19 +34,19 @@ class Made:
     report: GateReport
 
 
-def materialize_demo(project: Path, *, told: Callable[[str], None]) -> Made:
+def materialize_demo(project: Path, *, observe: Observer) -> Made:
     """Materialize the release `patients` with all its checks.
 
     Args:
         project: folder that releases and vault are below.
-        told: called with the name of each asset when it begins.
+        observe: called when an asset begins.
     Raises:
         GateRefused: a check failed, or the gate refused.
     """
     if any((project / name).exists() for name in (".git", ".gitignore")):
         ignore_vault(project)
     policy = parse_policy(template("patients"))
-    logging_to = dg.Definitions(loggers={_PROGRESS: _progress_logger(told)})
+    logging_to = dg.Definitions(loggers={_PROGRESS: _progress_logger(observe)})
     definitions = dg.Definitions.merge(build_release(policy, project), logging_to)
     with _instance() as instance:
         result = definitions.resolve_job_def(release_job(policy)).execute_in_process(
@@ -76,7 +77,7 @@ def _instance() -> Iterator[dg.DagsterInstance]:
             yield instance
 
 
-def _progress_logger(told: Callable[[str], None]) -> dg.LoggerDefinition:
+def _progress_logger(observe: Observer) -> dg.LoggerDefinition:
     """Return a logger that tells which asset begins, and is silent otherwise."""
 
     class Handler(logging.Handler):
@@ -84,7 +85,7 @@ def _progress_logger(told: Callable[[str], None]) -> dg.LoggerDefinition:
             meta = getattr(record, "dagster_meta", {})
             event = meta.get("dagster_event")
             if event is not None and event.event_type is dg.DagsterEventType.STEP_START:
-                told(str(event.step_key).replace("__", "/"))
+                observe(Step(str(event.step_key).replace("__", "/")))
 
     @dg.logger
     def progress(_: dg.InitLoggerContext) -> logging.Logger:

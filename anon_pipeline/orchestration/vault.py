@@ -1,30 +1,26 @@
-"""The vault: where the private tables between the stages are kept.
+"""The IO manager of the private tables, and what the stages need of its vault: memory, draws, retention.
 
-Parquet with the types kept and the facts in the file's own metadata; sealed where there is a key; nothing of
-it in Dagster's metadata but counts.
+Dagster's metadata gets counts of a table, nothing else of it.
 """
 
 import datetime
-import json
-import os
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path, PurePath
-from typing import Any
+from pathlib import PurePath
 
 import dagster as dg
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import field_validator
 
 from anon_pipeline.base.errors import InputError, in_words, private_stage
-from anon_pipeline.facts.recorded import checked_facts
 from anon_pipeline.policy.locations import Locations, plain_vault
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
-from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json
+from anon_pipeline.publish.archive import VaultArchive
+from anon_pipeline.publish.draw_keys import Draws, draws_of
+from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES, Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.gitindex import refuse_tracked
 from anon_pipeline.vault.identity import project_of
@@ -32,8 +28,6 @@ from anon_pipeline.vault.keys import PREFIX, keys_from, plain_prefix
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, retain, table_name
 from anon_pipeline.vault.store import store_at
-
-_FACTS, _LINEAGE = b"anon_pipeline.facts", b"anon_pipeline.lineage"
 
 
 class VaultIOManager(dg.ConfigurableIOManager):
@@ -140,97 +134,45 @@ def retain_by_policy(
     )
 
 
-def _located(path: PurePath, vault: Vault | None) -> tuple[Vault, str]:
-    """Return the vault of a table and its name there; without a vault the path says both."""
-    return (Vault(LocalStore(Path(path).parent)), path.name) if vault is None else (vault, path.as_posix())
-
-
-def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) -> None:
-    """Write a table and its facts: sealed if there is a key, complete or not at all.
+def draws_in(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Draws:
+    """Return the draws of a release in the vault of an IO manager: its place, its keys.
 
     Args:
-        path: of the Parquet file in ``vault``; without one, of an unencrypted local file.
-        staged: (n, columns) table and facts.
-        vault: place and keys.
-    Raises:
-        InputError: the disk is full, or cannot be written; what was there before is untouched.
+        manager: of the private tables; one that is not ours has no vault, so the folders' is used.
+        policy: of the release.
+        folders: the release's.
+        partition: of a partitioned release.
     """
-    table = pa.Table.from_pandas(staged.frame, preserve_index=False)
-    said = {_FACTS: json.dumps(staged.facts), _LINEAGE: to_json(staged.lineage)}
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), **said})
-    opened, name = _located(path, vault)
-    try:
-        with opened.writing(name) as file:
-            pq.write_table(table, file, compression="zstd")
-        return
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else in_words(error)
-    raise InputError(f"the vault must be writable, {'/'.join(path.parts[-3:])} is not: {reason}")
+    return draws_of(policy, folders, partition, opens=_opens(manager))
 
 
-def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
-    """Read a table and its facts.
-
-    Args:
-        path: of the Parquet file in ``vault``; without one, of an unencrypted local file.
-        vault: place and keys.
-    Raises:
-        InputError: it is not there, or cannot be read; it is not sealed as it must be, or has been changed.
-    """
-    name = "/".join(path.parts[-3:])
-    opened, inside = _located(path, vault)
-    try:
-        table = pq.read_table(pa.BufferReader(pa.py_buffer(opened.read(inside))))
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
-    said = table.schema.metadata or {}
-    facts, lineage = _facts(said.get(_FACTS, b"{}"), name), from_json(said.get(_LINEAGE, b"null"))
-    return Staged(table.to_pandas(integer_object_nulls=True), facts, lineage)
+def archive_in(manager: object, policy: Policy, folders: Locations) -> VaultArchive:
+    """Return the archive in the vault of an IO manager, see `draws_in`."""
+    return VaultArchive(policy, folders, _opens(manager))
 
 
-def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
-    """Read facts: mappings of stages to mappings. What is in them is checked by who knows the policy.
-
-    Raises:
-        InputError: they are none; without their text.
-    """
-    try:
-        facts = json.loads(data)
-    except (ValueError, RecursionError):
-        facts = None
-    if not isinstance(facts, dict) or not all(isinstance(values, dict) for values in facts.values()):
-        raise InputError(f"the vault's {name} must have facts as this version writes them, it has others")
-    return facts
+def _opens(manager: object) -> Callable[[], Vault] | None:
+    return manager.vault if isinstance(manager, VaultIOManager) else None
 
 
-def trusted(policy: Policy, staged: Staged) -> Staged:
-    """Return a table of the vault whose facts are what the stages write; see `facts.recorded`.
+def published_before(
+    policy: Policy, folders: Locations, *, partition: str | None, manager: object = None
+) -> Memory | None:
+    """Return what was published of a release; None without ``record_key``.
 
     Args:
         policy: of the release.
-        staged: as the IO manager has loaded it.
+        folders: the vault's, and the release's.
+        partition: that is to be published next.
+        manager: of the private tables, see `archive_in`.
     Raises:
-        InputError: its facts say something else; naming stages and fields.
+        InputError: see `VaultArchive.read`.
     """
-    return replace(staged, facts=checked_facts(policy, staged.facts))
-
-
-def of_stage(policy: Policy, staged: Staged, stage: str, where: Where) -> Staged:
-    """Return a table of the vault if a stage has made it here: of this project, release and partition.
-
-    Args:
-        policy: of the release.
-        staged: as the IO manager has loaded it.
-        stage: that should have made it.
-        where: it should belong.
-    Raises:
-        InputError: its facts or its lineage say something else, or its content is another.
-    """
-    found = trusted(policy, staged)
-    problems = broken_table(stage, found.frame, found.lineage, where)
-    if problems:
-        raise InputError(problems)
-    return found
+    if policy.record_key is None:
+        return None
+    archive = archive_in(manager, policy, folders)
+    with archive.alone():
+        return archive.read(partition)
 
 
 def where_at(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Where:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.observer import Progress as Progress  # noqa: PLC0414 - for the recoders
+from anon_pipeline.base.observer import ignore
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
@@ -21,24 +23,6 @@ LossName = Literal[
 
 MOST_NODES = 10_000_000
 """Nodes of the largest lattice that is searched, if the policy sets no other limit."""
-
-
-class Progress(NamedTuple):
-    """How far a long search is; counts only, none of the data.
-
-    doing: ``loading`` while kernels are loaded, or compiled where that never happened on this machine;
-        ``searching`` a lattice; ``dividing`` records into classes.
-    counted: nodes, or records that are in a class.
-    left: nodes that are not ruled out yet, an upper bound; or the other records.
-    """
-
-    doing: Literal["loading", "searching", "dividing"]
-    counted: int = 0
-    left: int = 0
-
-
-def untold(progress: Progress) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +100,7 @@ class Task:
     gone: int = 0
     most_nodes: int = MOST_NODES
     cells: bool = False
-    told: Callable[[Progress], None] = field(default=untold, repr=False)
+    told: Callable[[Progress], None] = field(default=ignore, repr=False)
     gamma: float = 0.2
 
 

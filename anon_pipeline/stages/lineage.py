@@ -19,11 +19,13 @@ import pandas as pd
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import plain_partition
+from anon_pipeline.vault.names import is_own_stage
 
 _AGAIN = "Materialize raw again, and all that follows."
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9a-f]{32}")
 _JUDGED = ("k_anonymized", "suppressed")
-_STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
+STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
+"""The package's private stages, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +158,22 @@ def from_json(data: bytes) -> Lineage | None:
 
 
 def _sound(found: Mapping[str, Any]) -> Iterator[bool]:
-    """Yield whether each part is of its kind; the stages are the first ones, in their order."""
+    """Yield whether each part is of its kind.
+
+    The package's stages are the first ones, in their order; those of users' own come before the recoding.
+    """
     project, partition, tables = found["project"], found["partition"], found["tables"]
     yield set(found) == {"project", "release", "partition", "tables"}
     yield project is None or (isinstance(project, str) and _ID.fullmatch(project) is not None)
     yield isinstance(found["release"], str)
     yield partition is None or (isinstance(partition, str) and plain_partition(partition) == partition)
-    yield isinstance(tables, dict) and tuple(tables) == _STAGES[: len(tables)]
+    yield isinstance(tables, dict) and _in_order(list(tables))
     yield all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in tables.values())
+
+
+def _in_order(names: list[str]) -> bool:
+    """Tell whether these stages can have followed each other."""
+    ours = [name for name in names if not is_own_stage(name)]
+    before = names[: names.index(_JUDGED[0])] if _JUDGED[0] in names else names
+    own = len(names) - len(ours)
+    return tuple(ours) == STAGES[: len(ours)] and own == sum(map(is_own_stage, before[1:]))

@@ -14,6 +14,7 @@ import pandas as pd
 from anon_pipeline.base.canonical import canonical
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.encode.categories import category_facts, category_values, drawn_categories, noisy_units
@@ -42,8 +43,7 @@ from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import Progress, recode
-from anon_pipeline.recode.task import untold
+from anon_pipeline.recode import recode
 from anon_pipeline.risk.suppression import confident
 from anon_pipeline.stages.deidentify import deidentify
 from anon_pipeline.stages.history.memory import Memory
@@ -95,7 +95,7 @@ def k_anonymized(
     before: Staged,
     *,
     hierarchies: Path = Path(),
-    searching: Callable[[Progress], None] = untold,
+    observe: Observer = ignore,
 ) -> Staged:
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
@@ -106,7 +106,7 @@ def k_anonymized(
         policy: its section ``anonymize``.
         before: the table of `deidentified`.
         hierarchies: folder of the hierarchy tables.
-        searching: called now and then with how far a long search is.
+        observe: called now and then with how far a long search is.
     Raises:
         InputError: values outside their hierarchy.
         InfeasibleError: no recoding within the suppression limit.
@@ -119,7 +119,9 @@ def k_anonymized(
     gone = incomplete(frame, policy)
     refuse_too_incomplete(policy, gone)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
-    recoding = recode(recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, told=searching))
+    recoding = recode(
+        recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, observe=observe)
+    )
     codes = np.full(coded.codes.shape, -1, np.int64)
     codes[~gone] = recoding.codes
     classes = equivalence_classes(codes)
@@ -250,7 +252,6 @@ def run(
     frame: pd.DataFrame,
     means: Means,
     *,
-    told: Callable[[str], None] = lambda stage: None,
     without_identifiers: Callable[[Staged], None] = lambda deidentified: None,
 ) -> Chain:
     """Run all stages in memory; nothing is written.
@@ -258,24 +259,23 @@ def run(
     Args:
         policy: what the release is.
         frame: (n, columns) personal data.
-        means: hierarchies, key, entropy.
-        told: called with the name of each stage before it begins.
+        means: hierarchies, key, entropy, who observes.
         without_identifiers: called with the table of `deidentified`; raises to end the run before any noise
             is drawn.
     Raises:
         InputError, InfeasibleError: see the stages.
         StageCrashed: a bug, without its message.
     """
-    told("raw")
+    means.observe(Step("raw"))
     staged = raw(policy, frame, entropy=means.entropy, where=means.where)
-    told("deidentified")
+    means.observe(Step("deidentified"))
     staged = deidentified(policy, staged, key=means.key)
     without_identifiers(staged)
-    told("k_anonymized")
-    recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies, searching=means.searching)
-    told("perturbed")
+    means.observe(Step("k_anonymized"))
+    recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies, observe=means.observe)
+    means.observe(Step("perturbed"))
     staged = perturbed(policy, recoded, entropy=means.entropy, memory=means.memory, opens=means.opens)
-    told("shuffled")
+    means.observe(Step("shuffled"))
     staged = shuffled(policy, staged, entropy=means.entropy)
-    told("suppressed")
+    means.observe(Step("suppressed"))
     return Chain(recoded, suppressed(policy, staged, recoded, hierarchies=means.hierarchies))

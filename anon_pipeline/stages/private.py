@@ -11,15 +11,14 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.facts.records import StageFacts, with_facts
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.lineage import STAGES as STAGES  # noqa: PLC0414 - for those who import it from here
 from anon_pipeline.stages.lineage import Lineage, Where
-
-STAGES = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Means:
     entropy: source of random words, of the operating system but in tests.
     opens: finds or makes the draw; None: a fresh key of ``entropy`` in each call, which nobody counts.
     memory: what was published before; None without ``record_key``.
-    searching: called now and then with how far the search for a recoding is.
+    observe: called when a stage begins, and now and then with how far a search is.
     where: the tables belong; None: in memory, a release of one piece.
     """
 
@@ -71,7 +70,7 @@ class Means:
     entropy: Entropy
     opens: Opens | None = None
     memory: Memory | None = None
-    searching: Callable[[Progress], None] = untold
+    observe: Observer = ignore
     where: Where | None = None
 
 

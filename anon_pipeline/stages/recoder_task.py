@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +10,14 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InfeasibleError
+from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.base.values import texts
 from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
 from anon_pipeline.encode.codes import Coded, code_sensitive
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import KAnonymizedFacts
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
-from anon_pipeline.recode.task import untold
+from anon_pipeline.recode import Constraints, Diversity, Recoding, SensitiveLimit, Task
 
 
 def sensitive_limits(
@@ -66,7 +65,7 @@ def recoding_task(
     *,
     gone: NDArray[np.bool_],
     hierarchies: Path = Path(),
-    told: Callable[[Progress], None] = untold,
+    observe: Observer = ignore,
 ) -> Task:
     """Say what the recoder is asked.
 
@@ -76,7 +75,7 @@ def recoding_task(
         coded: its quasi-identifiers.
         gone: (n,) records that lack a value and are suppressed before.
         hierarchies: folder of the hierarchy tables.
-        told: called now and then with how far a search is.
+        observe: called now and then with how far a search is.
     """
     wanted = policy.anonymize
     return Task(
@@ -95,7 +94,7 @@ def recoding_task(
         gone=int(gone.sum()),
         most_nodes=wanted.most_nodes,
         cells=wanted.suppress == "cells",
-        told=told,
+        told=observe,
         gamma=0.2 if wanted.gamma is None else wanted.gamma,
     )
 

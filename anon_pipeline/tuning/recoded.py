@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.encode.codes import CLASS, code_sensitive
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.evidence import Evidence, Originals
@@ -18,7 +18,6 @@ from anon_pipeline.evidence.spare import spare_records
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.risk.survival import Line, line
 from anon_pipeline.stages.pipeline import k_anonymized
 from anon_pipeline.stages.private import Staged
@@ -56,7 +55,7 @@ def recoded(
     before: Staged,
     *,
     hierarchies: Path = Path(),
-    searching: Callable[[Progress], None] = untold,
+    observe: Observer = ignore,
 ) -> Recoded:
     """Recode the input.
 
@@ -64,11 +63,11 @@ def recoded(
         policy: its k and recoder.
         before: the table of `pipeline.raw`.
         hierarchies: folder of the hierarchy tables.
-        searching: called now and then with how far a long search is.
+        observe: called now and then with how far a long search is.
     Raises:
         InputError, InfeasibleError: see `pipeline.k_anonymized`.
     """
-    after = k_anonymized(policy, before, hierarchies=hierarchies, searching=searching)
+    after = k_anonymized(policy, before, hierarchies=hierarchies, observe=observe)
     frame = after.frame.reset_index(drop=True)
     labels, grid = frame[CLASS].to_numpy(np.int64), grid_units(frame, policy)
     own = _ordered(policy, frame, grid, hierarchies=hierarchies)

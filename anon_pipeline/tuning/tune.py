@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
 
 from anon_pipeline.base.errors import InfeasibleError, private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
-from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages.pipeline import raw
 from anon_pipeline.tuning.choose import nearest, recommended, with_front
@@ -24,10 +23,6 @@ from anon_pipeline.tuning.recoded import Recoded, recoded
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
-
-
-def _untold(doing: str) -> None:
-    """Tell nobody."""
 
 
 def tune(
@@ -68,8 +63,7 @@ def tuned(
     grid: Grid | None = None,
     *,
     hierarchies: Path,
-    told: Callable[[str], None] = _untold,
-    searching: Callable[[Progress], None] = untold,
+    observe: Observer = ignore,
 ) -> Tuning:
     """Do what `tune` does, with paths that are held to their folders already, and say how far it is.
 
@@ -78,8 +72,7 @@ def tuned(
         frame: see `tune`.
         grid: see `tune`.
         hierarchies: folder of the hierarchy tables.
-        told: called with what is being done.
-        searching: called now and then with how far the search for a recoding is.
+        observe: called with what is being done, and now and then with how far a search is.
     Raises:
         PolicyError, InputError: see `tune`.
     """
@@ -90,10 +83,10 @@ def tuned(
         points: list[Point] = []
         impossible: list[Impossible] = []
         for (k, recoder), members in groupby(wanted, key=lambda choice: (choice.k, choice.recoder)):
-            told(f"{recoder}, k = {k}")
+            observe(Step(f"{recoder}, k = {k}"))
             own = list(members)
             try:
-                table = recoded(policies[own[0]], before, hierarchies=hierarchies, searching=searching)
+                table = recoded(policies[own[0]], before, hierarchies=hierarchies, observe=observe)
             except InfeasibleError as error:
                 impossible.append(Impossible(k, recoder, error.reached_k))
                 continue

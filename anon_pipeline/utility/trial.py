@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.encode.codes import accept
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.recode.task import Progress, untold
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.memory import Memory
@@ -22,31 +20,25 @@ from anon_pipeline.stages.private import Chain, Means
 from anon_pipeline.utility.results import Utility, utility
 
 
-def _untold(stage: str) -> None:
-    """Tell nobody."""
-
-
 def rehearsed(
     policy: Policy,
     frame: pd.DataFrame,
     means: Means,
     *,
     target: str | None = None,
-    told: Callable[[str], None] = _untold,
 ) -> Utility:
     """Make a release of a table in memory and measure what an analyst would lose by it.
 
     Args:
         policy: what the release would be; the gate is not asked.
         frame: (n, columns) personal data.
-        means: hierarchies, key, entropy.
+        means: hierarchies, key, entropy, who observes.
         target: column to classify by, see `utility.results.utility`.
-        told: called with the name of each stage before it begins.
     Raises:
         InputError, InfeasibleError: see the stages.
     """
-    chain = run(policy, frame, means, told=told)
-    told("utility")
+    chain = run(policy, frame, means)
+    means.observe(Step("utility"))
     with private_stage("utility"):
         evidence = evidence_from(
             chain.suppressed.frame,
@@ -71,8 +63,7 @@ def rehearse(
     *,
     partition: str | None = None,
     target: str | None = None,
-    told: Callable[[str], None] = _untold,
-    searching: Callable[[Progress], None] = untold,
+    observe: Observer = ignore,
 ) -> Utility:
     """Read the policy's source, make the release as if none had been published before, and measure it.
 
@@ -81,19 +72,18 @@ def rehearse(
         locations: folders of sources and hierarchies.
         partition: of a partitioned source.
         target: column to classify by.
-        told: called with the name of each stage before it begins.
-        searching: called now and then with how far the search for a recoding is.
+        observe: called when a stage begins, and now and then with how far a search is.
     Raises:
         InputError, InfeasibleError: see the stages.
     """
     locations.confine(policy, partition)
     with private_stage("key"):
         key = hashing_key(policy, folder=locations.sources)
-    told("source")
+    observe(Step("source"))
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None
     if policy.record_key is not None:
         memory = Memory.empty().under(memory_key(policy, key))
-    means = Means(locations.hierarchies, key, system_entropy(), memory=memory, searching=searching)
-    return rehearsed(policy, frame, means, target=target, told=told)
+    means = Means(locations.hierarchies, key, system_entropy(), memory=memory, observe=observe)
+    return rehearsed(policy, frame, means, target=target)

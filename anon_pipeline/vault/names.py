@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from anon_pipeline.base.errors import InputError
@@ -12,6 +13,8 @@ PART = ".part"
 DRAW = ".draw"
 """How the name of a file ends that holds the key of a draw: ``<release>/draws/[<partition>/]<id>.draw``."""
 
+OWN_STAGE = "own_"
+"""How the name of a stage of a user's own begins; its table is private, as those of the package's stages."""
 
 PROJECT = "project-id"
 """File that holds the id of the project, see `identity`."""
@@ -35,6 +38,11 @@ def is_artefact(name: str) -> bool:
     """Return whether a finished file is one that the vault keeps: a private table, a memory, a draw."""
     path = PurePosixPath(name)
     return path.suffix == ".parquet" or (len(path.parts) > 2 and path.parts[1] == "draws")
+
+
+def is_own_stage(stage: str) -> bool:
+    """Return whether this is the name of a stage of a user's own."""
+    return re.fullmatch(OWN_STAGE + "[A-Za-z0-9_]+", stage) is not None
 
 
 def is_unfinished(name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from anon_pipeline.vault.names import DRAW, is_unfinished
+from anon_pipeline.vault.names import DRAW, is_own_stage, is_unfinished
 from anon_pipeline.vault.store import Store
 
 Retain = str | int
@@ -26,7 +26,7 @@ def table_name(*parts: str, partition: str | None = None) -> str:
 class Tables:
     """The private tables of a release.
 
-    stages: those that leave a table.
+    stages: the package's stages that leave a table; those of users' own always belong to them.
     partition: the one that was published; None for a release of one piece.
     """
 
@@ -34,9 +34,18 @@ class Tables:
     stages: Sequence[str]
     partition: str | None = None
 
-    def published(self) -> set[str]:
+    def of_release(self, store: Store) -> list[str]:
+        """Return the names of all tables of the release, unfinished ones and own stages' included."""
+        tables = _tables(store, self.stages)
+        return [name for name in tables if PurePosixPath(name).parts[0] == self.release]
+
+    def of_partition(self, store: Store) -> list[str]:
         """Return the names that the release just published was made of."""
-        return {table_name(self.release, stage, partition=self.partition) for stage in self.stages}
+
+        def named(name: str) -> str:
+            return table_name(self.release, str(_stage(name)), partition=self.partition)
+
+        return [name for name in self.of_release(store) if _finished(name) == named(name)]
 
 
 def retain(store: Store, kept: Retain, tables: Tables, *, now: datetime.datetime) -> int:
@@ -54,14 +63,8 @@ def retain(store: Store, kept: Retain, tables: Tables, *, now: datetime.datetime
     if kept == "last":
         return 0
     if isinstance(kept, int):
-        ours = [
-            name
-            for name in store.names()
-            if PurePosixPath(name).parts[0] == tables.release and _stage(name) in tables.stages
-        ]
-        return _remove(store, _older(store, ours, now - datetime.timedelta(days=kept)))
-    names = tables.published()
-    return _remove(store, [name for name in store.names() if _finished(name) in names])
+        return _remove(store, _older(store, tables.of_release(store), now - datetime.timedelta(days=kept)))
+    return _remove(store, tables.of_partition(store))
 
 
 def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> int:
@@ -76,8 +79,14 @@ def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> 
     Returns:
         How many files were deleted, those included that a crash left unfinished.
     """
-    ours = [name for name in store.names() if _stage(name) in stages or _is_draw(name)]
+    ours = [*_tables(store, stages), *(name for name in store.names() if _is_draw(name))]
     return _remove(store, _older(store, ours, before))
+
+
+def _tables(store: Store, stages: Sequence[str]) -> list[str]:
+    """Return the names of the tables of some stages, and of those of users' own."""
+    stage_of = {name: _stage(name) for name in store.names()}
+    return [name for name, at in stage_of.items() if at is not None and (at in stages or is_own_stage(at))]
 
 
 def _finished(name: str) -> str:

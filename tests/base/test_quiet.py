@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from anon_pipeline.base.errors import InputError, StageCrashed, private_stage
-from anon_pipeline.base.quiet import WITHHELD, quiet
+from anon_pipeline.base.quiet import WITHHELD, own_words, quiet
 
 CANARY = "CANARY-7f3a"
 
@@ -106,3 +106,20 @@ def test_a_named_failure_passes_without_its_notes() -> None:
         raise error from ValueError(CANARY)
     assert not getattr(raised.value, "__notes__", None)
     assert raised.value.__cause__ is None
+
+
+def test_own_words_are_heard_and_nothing_else_is(caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("ours")
+    with quiet():
+        with own_words():
+            log.warning("%s nodes counted", 12)
+            other = threading.Thread(target=_said_elsewhere)
+            other.start()
+            other.join()
+        log.warning(CANARY)
+    assert [record.getMessage() for record in caplog.records] == ["12 nodes counted", WITHHELD, WITHHELD]
+
+
+def _said_elsewhere() -> None:
+    with quiet():
+        logging.getLogger("library").warning(CANARY)

@@ -6,8 +6,9 @@ import io
 
 import pytest
 
+from anon_pipeline.base.observer import Progress as Far
+from anon_pipeline.base.observer import Step
 from anon_pipeline.cli.shared import Progress
-from anon_pipeline.recode import Progress as Far
 
 
 class Screen(io.StringIO):
@@ -27,9 +28,9 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> str:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.stderr", screen)
     with Progress() as progress:
-        progress.told("k_anonymized")
+        progress(Step("k_anonymized"))
         for far in (Far("loading"), Far("searching", 1_234, 5_678)):
-            progress.searching(far)
+            progress(far)
             if terminal:
                 progress._bars.refresh()
     return screen.getvalue()

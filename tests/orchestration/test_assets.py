@@ -11,11 +11,10 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from anon_pipeline.orchestration.assets import build_assets
-from anon_pipeline.orchestration.checks import build_checks
-from anon_pipeline.orchestration.vault import read_staged, write_staged
+from anon_pipeline.orchestration.chain import chain, chain_definitions
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.private import STAGES, Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 
@@ -23,7 +22,7 @@ Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 def test_the_graph_is_the_way_of_the_data(small_policy: Callable[..., Policy]) -> None:
     before = {
         asset.key.path[-1]: {key.path[-1] for key in asset.dependency_keys}
-        for asset in build_assets(small_policy(), None)
+        for asset in chain_definitions(chain(small_policy()))[0]
     }
     assert before == {
         "raw": set(),
@@ -43,7 +42,8 @@ def test_every_check_is_blocking_and_there_is_one_per_limit(small_policy: Callab
         "linking_risk": 1,
         "confidence_k": 3,
     }
-    specs = [spec for checks in build_checks(small_policy(gate=gate), None) for spec in checks.check_specs]
+    _, built = chain_definitions(chain(small_policy(gate=gate)))
+    specs = [spec for checks in built for spec in checks.check_specs]
     assert all(spec.blocking for spec in specs)
     assert sorted(f"{spec.asset_key.path[-1]}:{spec.name}" for spec in specs) == [
         "deidentified:no_identifier_left",

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.orchestration.vault import read_staged
 from anon_pipeline.stages.history.memory import Memory, Past
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.private import STAGES
+from anon_pipeline.stages.stored import read_staged
 
 CANARY = "CANARY-7f3a"
 

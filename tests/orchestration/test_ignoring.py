@@ -8,7 +8,7 @@ import pytest
 from dagster.components.scaffold.scaffold import ScaffoldRequest
 
 from anon_pipeline.orchestration.component import ReleaseScaffolder
-from anon_pipeline.orchestration.ignoring import ignore_vault
+from anon_pipeline.vault.ignoring import ignore_vault
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from anon_pipeline.orchestration.component import build_release
-from anon_pipeline.orchestration.reporting import internal_report_of
-from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish.internal_report import internal_report_of
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES, Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 from anon_pipeline.vault.identity import PIN
 
 Make = Callable[..., Any]

@@ -17,9 +17,9 @@ import pytest
 from anon_pipeline import GateRefused, InputError, Locations, Policy, anonymize, make_release
 from anon_pipeline.ledger import asked_by, ledger_at
 from anon_pipeline.ledger.recovery import forget
-from anon_pipeline.orchestration import memory as rooms
-from anon_pipeline.orchestration.memory import VaultArchive
+from anon_pipeline.orchestration.vault import published_before
 from anon_pipeline.publish import Published, writer
+from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.history.memory import Memory
 
@@ -377,5 +377,5 @@ def test_the_command_line_keeps_it_too(world: World) -> None:
 
 
 def test_what_it_says_of_itself_is_in_one_place(world: World) -> None:
-    assert rooms.published_before(world.policy, world.locations, partition=None) is not None
+    assert published_before(world.policy, world.locations, partition=None) is not None
     assert anonymize(world.policy, world.people, memory=Memory.empty()).report.passed

@@ -19,7 +19,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from anon_pipeline import InputError, Locations, Policy, make_release
 from anon_pipeline.base.disk import Disk, using
-from anon_pipeline.orchestration.memory import VaultArchive
+from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.lock import LOCK
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.private import STAGES

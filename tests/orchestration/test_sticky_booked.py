@@ -21,11 +21,11 @@ from anon_pipeline.cli.releasing import run as run_command
 from anon_pipeline.ledger import Ledger, asked_by, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.chain import Event
-from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
 from anon_pipeline.publish.adopting import Opened, adopted
+from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.booking import booking, epsilon_in
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening

@@ -19,13 +19,12 @@ from anon_pipeline.orchestration.resources import VAULT, Folders, default_resour
 from anon_pipeline.orchestration.vault import (
     VaultIOManager,
     check_retainable,
-    read_staged,
     retain_by_policy,
-    write_staged,
 )
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.stages.private import STAGES, Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 from anon_pipeline.vault.artefacts import Vault, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys

@@ -18,10 +18,10 @@ from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.ledger import Ledger, asked_by, ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.ledger.recovery import forget
-from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published
 from anon_pipeline.publish.adopting import Opened, adopted
+from anon_pipeline.publish.archive import VaultArchive
 
 Make = Callable[..., Any]
 WEEK = "2026-01-05", "2026-01-12", "2026-01-19"
@@ -159,8 +159,8 @@ def test_events_of_older_ledgers_tell_by_their_making(world: World, monkeypatch:
 
 
 def test_a_memory_of_before_the_ids_is_known_by_its_tables(world: World) -> None:
-    from anon_pipeline.orchestration.memory import read_staged, write_staged
     from anon_pipeline.stages.private import Staged
+    from anon_pipeline.stages.stored import read_staged, write_staged
 
     world.release(WEEK[0])
     archive = VaultArchive(world.policy(), world.locations)

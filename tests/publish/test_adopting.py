@@ -16,13 +16,13 @@ from anon_pipeline import InputError, Locations, Policy, make_release
 from anon_pipeline.cli.ledgering import ledger as commands
 from anon_pipeline.ledger import Ledger, asked_by, ledger_at
 from anon_pipeline.ledger.budget import states
-from anon_pipeline.orchestration.memory import VaultArchive
-from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import TYPE
 from anon_pipeline.policy.version_1 import digest_1
 from anon_pipeline.publish import Published
 from anon_pipeline.publish.adopting import Adopted, Opened, adopted
+from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 
 Small = Callable[..., Policy]
 

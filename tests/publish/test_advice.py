@@ -16,8 +16,8 @@ import anon_pipeline
 from anon_pipeline import Locations, Policy, make_release
 from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, InputError, PublishError
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.orchestration.remote_lock import _busy
 from anon_pipeline.perturb.noise import _check
+from anon_pipeline.publish.remote_lock import _busy
 
 Small = Callable[..., Policy]
 ROOMS = Path(anon_pipeline.__file__).parent

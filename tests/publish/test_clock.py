@@ -19,7 +19,7 @@ from anon_pipeline import Locations, Policy, make_release
 from anon_pipeline.base.errors import GateRefused, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import states
-from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy, write_staged
+from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.publish import booking, lock, publish, release
 from anon_pipeline.publish.draw_keys import draws_of
@@ -27,6 +27,7 @@ from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.lock import LOCK, held, this_process
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import STAGES, Means, Staged
+from anon_pipeline.stages.stored import write_staged
 
 START = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 Small = Callable[..., Policy]

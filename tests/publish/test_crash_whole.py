@@ -12,7 +12,7 @@ import pytest
 
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.budget import State
-from anon_pipeline.orchestration.memory import VaultArchive
+from anon_pipeline.publish.archive import VaultArchive
 
 sys.path.insert(
     0, str(Path(__file__).resolve().parents[2])

@@ -17,10 +17,10 @@ import yaml
 from anon_pipeline.base.disk import PART
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import Status
-from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.policy import load_policy, policy_from
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import beside
+from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.held import manifest_of
 from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.publish.signing import read_public_key, write_keys

@@ -22,8 +22,8 @@ from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.vaulting import vault as vault_commands
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, states
-from anon_pipeline.orchestration.memory import VaultArchive
 from anon_pipeline.policy import TYPE, Policy
+from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.vault.identity import PIN
 from anon_pipeline.vault.names import OWN
 

@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from anon_pipeline import cli
-from anon_pipeline.orchestration.vault import write_staged
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.policy.locations import Locations
@@ -21,6 +20,7 @@ from anon_pipeline.publish import Published, publish
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import Means
+from anon_pipeline.stages.stored import write_staged
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.store import store_at
 

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
@@ -31,6 +30,7 @@ from anon_pipeline.stages.lineage import (
 )
 from anon_pipeline.stages.pipeline import run, suppressed
 from anon_pipeline.stages.private import Means, Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 
 HERE = Where("0" * 32, "small", None)
 

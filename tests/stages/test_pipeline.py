@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError, InputError, StageCrashed
+from anon_pipeline.base.observer import Progress, Step
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from, value_classes
 from anon_pipeline.gate import Status, evaluate
@@ -31,9 +32,10 @@ def chain(policy: Policy, frame: pd.DataFrame, seed: int = 1) -> Chain:
 
 
 def test_the_stages_are_told_in_order(small_policy: Small, small_people: People) -> None:
-    told: list[str] = []
-    pipeline.run(small_policy(), small_people(), Means(Path(), None, system_entropy()), told=told.append)
-    assert tuple(told) == STAGES
+    events: list[Step | Progress] = []
+    pipeline.run(small_policy(), small_people(), Means(Path(), None, system_entropy(), observe=events.append))
+    assert tuple(event.name for event in events if isinstance(event, Step)) == STAGES
+    assert Progress("loading") in events
 
 
 def test_record_ids_are_random_and_not_row_numbers(small_policy: Small, small_people: People) -> None:

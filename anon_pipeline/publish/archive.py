@@ -5,8 +5,6 @@ the old one's place (`commit`). Whoever comes after a crash finds a staged memor
 whether its release was published.
 """
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,18 +14,18 @@ from typing import Any
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.ledger.recovery import must_remember
-from anon_pipeline.orchestration.remote_lock import held_remotely
-from anon_pipeline.orchestration.vault import VaultIOManager, read_staged, write_staged
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import booking, release_id_in
+from anon_pipeline.publish.remote_lock import held_here, held_remotely
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.memory import Memory, Past
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import read_staged, write_staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from
@@ -82,7 +80,7 @@ class VaultArchive:
         root = store.root if isinstance(store, LocalStore) else self.locations.vault
         here = root / self.policy.name
         private_folder(here, root=root)
-        with _held_here(here), self._held_there(store, here):
+        with held_here(here), self._held_there(store, here):
             yield
 
     @contextmanager
@@ -223,18 +221,6 @@ class VaultArchive:
         return _Shown(document["data_digest"], release_id_in(facts), composed)
 
 
-@contextmanager
-def _held_here(folder: Path) -> Iterator[None]:
-    """Hold a local folder, by the kernel's lock."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)  # closing would not do where a forked child has the handle, too
-        os.close(handle)
-
-
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """What a destination shows: a table's digest, the ledger's id, whether it was made with a memory."""
@@ -246,38 +232,6 @@ class _Shown:
     def is_still(self, digest: str | None, release_id: str | None) -> bool:
         """Tell whether it is what was shown before; a memory staged before version 3 names no id."""
         return Past(self.digest, None, self.release_id).may_be(digest, release_id)
-
-
-def archive_in(manager: object, policy: Policy, folders: Locations) -> VaultArchive:
-    """Return the archive in the vault of an IO manager: its place, its keys.
-
-    Args:
-        manager: of the private tables; one that is not ours has no vault, so the folders' is used.
-        policy: of the release.
-        folders: the release's.
-    """
-    opens = manager.vault if isinstance(manager, VaultIOManager) else None
-    return VaultArchive(policy, folders, opens)
-
-
-def published_before(
-    policy: Policy, folders: Locations, *, partition: str | None, manager: object = None
-) -> Memory | None:
-    """Return what was published of a release; None without ``record_key``.
-
-    Args:
-        policy: of the release.
-        folders: the vault's, and the release's.
-        partition: that is to be published next.
-        manager: of the private tables, see `archive_in`.
-    Raises:
-        InputError: see `VaultArchive.read`.
-    """
-    if policy.record_key is None:
-        return None
-    archive = archive_in(manager, policy, folders)
-    with archive.alone():
-        return archive.read(partition)
 
 
 def _memory(staged: Staged) -> Memory:

@@ -5,12 +5,12 @@ from pathlib import PurePath
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.orchestration.vault import of_stage, read_staged
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import internal_report
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
+from anon_pipeline.stages.stored import of_stage, read_staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from

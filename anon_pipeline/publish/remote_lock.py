@@ -1,12 +1,14 @@
-"""One run at a time on a memory in a remote vault: a file that only one can create.
+"""One run at a time on a memory: a kernel lock here, and in a remote vault a file that only one can create.
 
 Whoever holds it is named in it. The dead of this project's folder are taken over, because its kernel lock,
 which the caller holds, has ended with them; of others nothing is known, so they are waited for, then named.
 No clock decides.
 """
 
+import fcntl
 import hashlib
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -20,6 +22,18 @@ from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.vault.remote import RemoteStore
 
 _PAUSE = 0.5
+
+
+@contextmanager
+def held_here(folder: Path) -> Iterator[None]:
+    """Hold a local folder, by the kernel's lock."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # closing would not do where a forked child has the handle, too
+        os.close(handle)
 
 
 @contextmanager

@@ -1,0 +1,79 @@
+"""What a stage of a release is, and what its work is done with."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+
+from anon_pipeline.base.observer import Observer, ignore
+from anon_pipeline.orchestration.partitions import partitions_of
+from anon_pipeline.orchestration.vault import where_at
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.booking import Booking, booking
+from anon_pipeline.stages.lineage import Where
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """What a stage's work is done with: the policy, the deployment's folders, the run and its partition.
+
+    vault: the IO manager of the private tables.
+    observe: told how far a search is.
+    """
+
+    policy: Policy
+    folders: Locations
+    partition: str | None
+    run: str
+    vault: object
+    observe: Observer = ignore
+
+    def where(self) -> Where:
+        """Return where the tables of this run belong."""
+        return where_at(self.vault, self.policy, self.folders, self.partition)
+
+    def booking(self) -> Booking:
+        """Return what the ledger is asked of this run."""
+        return booking(self.policy, self.folders, partition=self.partition, run=self.run)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """One stage of a release: an asset made of the table of the stage before it.
+
+    name: last part of its asset's key, ``<release>/<name>``.
+    build: makes the asset, given the stages whose tables it takes, by argument.
+    takes: argument for the table of the stage before; None for the first stage.
+    needs: further stages whose tables it takes, by argument.
+    """
+
+    name: str
+    build: Callable[[Mapping[str, str]], dg.AssetsDefinition]
+    takes: str | None = "before"
+    needs: Mapping[str, str] = field(default_factory=dict)
+
+    def asset(self, before: str | None) -> dg.AssetsDefinition:
+        """Return the asset behind the stage of this name."""
+        taken = {} if self.takes is None or before is None else {self.takes: before}
+        return self.build({**taken, **self.needs})
+
+
+def stage_key(policy: Policy, stage: str) -> dg.AssetKey:
+    """Return the key of a stage's asset: ``<release>/<stage>``."""
+    return dg.AssetKey([policy.name, stage])
+
+
+def declared(policy: Policy, stage: str, meaning: str, ins: Mapping[str, str]) -> dict[str, Any]:
+    """Return what all assets of a release are declared with."""
+    private = stage != "published"
+    return {
+        "key": stage_key(policy, stage),
+        "ins": {argument: dg.AssetIn(stage_key(policy, before)) for argument, before in ins.items()},
+        "description": meaning,
+        "group_name": policy.name,
+        "partitions_def": partitions_of(policy),
+        "kinds": {"python", "parquet" if private else policy.publish.format},
+        "tags": {"anon_pipeline/private": "true" if private else "false"},
+    }

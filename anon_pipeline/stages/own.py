@@ -1,0 +1,42 @@
+"""Stages of users' own: they prepare the personal data before it is generalized."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode.codes import PERSON, RECORD
+from anon_pipeline.stages.private import Staged
+
+
+def changed(before: Staged, stage: str, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Staged:
+    """Change a table that is not generalized yet; the lineage counts the stage, the facts stay.
+
+    It may change values and leave records out. Columns and their types stay, and so does each record's id and
+    person: what follows is measured against the records that this stage hands over.
+
+    Args:
+        before: the table of `raw`, `deidentified` or another stage of the user's own.
+        stage: name of this stage, begins with ``own_``.
+        change: (n, columns) table in, (m ≤ n, columns) table out.
+    Raises:
+        InputError: columns, types or records are not as they must be.
+    """
+    given = before.frame
+    made = change(given.copy()).reset_index(drop=True)
+    if list(made.columns) != list(given.columns) or list(made.dtypes) != list(given.dtypes):
+        raise InputError(
+            f"{stage} must keep all columns, their order and their types, it does not. To leave a column out "
+            f"of the release, give it the role identifier with action: drop."
+        )
+    ids = [name for name in (RECORD, PERSON) if name in given]
+    known = made[ids].merge(given[ids], on=ids)
+    if len(known) != len(made) or made[RECORD].duplicated().any() or made.empty:
+        raise InputError(
+            f"{stage} must hand over records of the table before, each once and at least one, with their "
+            f"{' and '.join(ids)}. Add no records; leave out those that you do not want."
+        )
+    lineage = None if before.lineage is None else before.lineage.after(stage, made)
+    return Staged(made, before.facts, lineage)
