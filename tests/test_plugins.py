@@ -381,9 +381,7 @@ except Exception as error:
 """
     done = run(
         "-c",
-        program.replace(
-            "from anon_pipeline import anonymize, policy\n", "from anon_pipeline import anonymize\n"
-        ),
+        program,
         site=site,
         allowed="anon-bad",
     )
