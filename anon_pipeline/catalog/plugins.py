@@ -179,7 +179,7 @@ def _entry(plugin: Plugin, group: str, point: metadata.EntryPoint) -> Any:
         wanted = " or ".join(one.__name__ for one in ENTRIES[group])
         if not isinstance(entry, ENTRIES[group]):
             raise PluginError(f"{what} must be a {wanted}, got {type(entry).__name__}. {_REMOVE}")
-        if entry.name != point.name or not _NAME.fullmatch(point.name):
+        if getattr(entry, "name", None) != point.name or not _NAME.fullmatch(point.name):
             raise PluginError(
                 f"{what} must have the name of its {wanted}, of lower-case letters and digits. {_REMOVE}"
             )

@@ -26,8 +26,9 @@ def with_limits(gate: type[Strict], keys: Mapping[str, LimitKey]) -> type[Strict
     """
     if not keys:
         return gate
+    base: Any = gate
 
-    class Extended(gate):  # type: ignore[misc, valid-type] - a base that is given
+    class Extended(base):
         @model_serializer(mode="wrap")
         def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
             document: dict[str, Any] = handler(self)
