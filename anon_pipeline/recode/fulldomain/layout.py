@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.constraints import rules_of
@@ -191,7 +192,7 @@ def _prices(
 def _histograms(task: Task, table: DistinctTuples) -> Histograms | None:
     """Count the values of each limited column, and of the target, in every distinct tuple."""
     columns = [limit.codes for limit in task.constraints.sensitive]
-    if task.loss == "classification" and task.target is not None:
+    if LOSSES[task.loss].labels and task.target is not None:
         columns.append(task.target)
     if not columns:
         return None
@@ -240,7 +241,7 @@ def node_tables(
     codes, changes = _changes(task.hierarchies)
     cost, prices = _prices(costs)
     rules = rules_of(task.constraints)
-    labelled = task.loss == "classification" and task.target is not None
+    labelled = LOSSES[task.loss].labels and task.target is not None
     return NodeTables(
         fields=fields,
         codes=codes,

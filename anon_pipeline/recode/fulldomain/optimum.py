@@ -12,7 +12,7 @@ from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, n
 from anon_pipeline.recode.fulldomain.cover_kernels import next_node
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere, tell
 from anon_pipeline.recode.fulldomain.sweep import Sweep, is_worthwhile, standing, sweep, swept
-from anon_pipeline.recode.loss import CLASS_LOSSES, Kept
+from anon_pipeline.recode.loss import Kept
 
 _PROBES = 12  # counts without a better node until probing ends
 _REFILL = 32  # counts until all promises are looked at again; each time twice as many
@@ -71,7 +71,7 @@ class _Scan:
 
 def _laid_out(search: Search) -> Sweep | None:
     """Lay out the lattice for walking over it, where what classes are worth is all that is asked."""
-    if not search.tables.cubed or search.units.name not in CLASS_LOSSES or not search.nodes.shape:
+    if not search.tables.cubed or search.bounds.cells or not search.nodes.shape:
         return None
     return sweep(search.nodes, search.tables.cubes, classes=len(search.table.counts))
 

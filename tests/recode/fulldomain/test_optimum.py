@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.recode import LOSSES
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain import layout
 from anon_pipeline.recode.fulldomain import nodes as counting
