@@ -24,7 +24,7 @@ from anon_pipeline.perturb.category_law import (
 from anon_pipeline.perturb.mechanisms import Noise, cdf, mean_absolute
 from anon_pipeline.policy.categories import MOST_VALUES, PerturbCategories
 from anon_pipeline.policy.columns import Perturb
-from anon_pipeline.policy.fields import CategoryMechanism, Mechanism
+from anon_pipeline.policy.kind_names import CategoryMechanism, Mechanism
 from anon_pipeline.policy.sections import PerturbSection
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -8,10 +8,10 @@ from typing import get_args
 
 import pytest
 
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS
 from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.recoding import Anonymize
-from anon_pipeline.recode import LOSSES
 
 FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
 

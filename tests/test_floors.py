@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "anon_pipeline"
 
 FLOORS: list[set[str]] = [
-    {"base", "catalog", "templates"},
+    {"base", "templates"},
+    {"catalog"},
     {"detectors"},
     {"policy"},
     {"hierarchy", "sources", "vault"},

@@ -34,6 +34,10 @@ class PolicyError(_Listed):
     """The policy breaks its own rules; ``problems`` lists every mistake."""
 
 
+class PluginError(_Listed):
+    """A plugin that the deployment allows cannot be used; names it and what is wrong."""
+
+
 class _Aside:
     """Texts that go along with an error and are in no text of it: not shown, not copied, not pickled."""
 

@@ -5,57 +5,8 @@ A new mechanism of numbers is its law, its sampler, and one entry here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
-
-Promise = Literal["epsilon", "epsilon and delta", "nothing"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mechanism:
-    """A kind of noise for columns of numbers.
-
-    name: in the policy.
-    words: for people.
-    law: place of the module with its law, see `perturb.mechanisms.Law`.
-    promises: what is promised of one row. What promises δ as well takes a share of ``perturb.delta``.
-    most_epsilon: largest ε of a column, if there is one.
-    """
-
-    name: str
-    words: str
-    law: str
-    promises: Promise = "epsilon"
-    most_epsilon: float | None = None
-
-    @property
-    def needs_delta(self) -> bool:
-        """Whether a column needs a δ."""
-        return self.promises == "epsilon and delta"
-
-    @property
-    def counted(self) -> bool:
-        """Whether a budget, which counts ε alone, says all that is spent."""
-        return self.promises == "epsilon"
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryMechanism:
-    """A kind of noise for columns of categories.
-
-    name: in the policy.
-    released: what is released, for people.
-    by_distance: whether near values are likelier than far ones; it then needs a hierarchy.
-    most_epsilon: largest ε of a column.
-    """
-
-    name: str
-    released: str
-    by_distance: bool = False
-    most_epsilon: float = 1_000
-
+from anon_pipeline.catalog.entries import CategoryMechanism, Mechanism, Promise
+from anon_pipeline.catalog.plugins import table_of
 
 _NUMBERS = (
     Mechanism("discrete_laplace", "discrete Laplace", "anon_pipeline.perturb.laplace_noise:LAW"),
@@ -86,10 +37,8 @@ _CATEGORIES = (
         by_distance=True,
     ),
 )
-MECHANISMS: Mapping[str, Mechanism] = MappingProxyType({one.name: one for one in _NUMBERS})
-CATEGORY_MECHANISMS: Mapping[str, CategoryMechanism] = MappingProxyType(
-    {one.name: one for one in _CATEGORIES}
-)
+CATEGORY_MECHANISMS = table_of("mechanisms", CategoryMechanism, _CATEGORIES)
+MECHANISMS = table_of("mechanisms", Mechanism, _NUMBERS, taken=CATEGORY_MECHANISMS)
 DEFAULT_MECHANISM = _NUMBERS[0].name
 
 

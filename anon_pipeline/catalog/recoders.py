@@ -6,69 +6,13 @@ A recoder of a family that exists is one entry here and its algorithm; a new fam
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """What a recoder may need to know of a policy's columns.
-
-    generalized: columns with the role generalize.
-    numeric: those of them with intervals, numbers, dates or order.
-    ordered_limits: sensitive columns with distance: ordered and a limit in t_closeness.
-    """
-
-    generalized: int
-    numeric: int
-    ordered_limits: int
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Recoders that release values of one form.
-
-    runs: place of the function that recodes a table by one of them.
-    releases: ``levels`` of a hierarchy, one for a whole column; ``ranges`` of values, by class; ``means`` of
-        the values of a class, which do not say which values they stand for.
-    cells: whether single cells can be suppressed instead of whole records.
-    """
-
-    name: str
-    runs: str
-    releases: Literal["levels", "ranges", "means"]
-    cells: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Recoder:
-    """One algorithm.
-
-    algorithm: place of the function that the family calls for it.
-    prefers: whether it chooses between several nodes, by ``anonymize.prefer``.
-    needs_levels: whether every generalize column must have a hierarchy.
-    by_order: whether it may part records with equal quasi-identifiers, by the order of the table.
-    keeps_limits: whether it makes classes larger until they keep t and l, instead of suppressing them.
-    options: keys of ``anonymize`` that are for this recoder alone.
-    misfit: what is wrong with a policy's columns; None: nothing.
-    """
-
-    name: str
-    family: Family
-    algorithm: str
-    prefers: bool = False
-    needs_levels: bool = False
-    by_order: bool = False
-    keeps_limits: bool = False
-    options: frozenset[str] = frozenset()
-    misfit: Callable[[Fit], str | None] = lambda fit: None
-
+from anon_pipeline.base.errors import PluginError
+from anon_pipeline.catalog.entries import FULL_DOMAIN, MICROAGGREGATION, MONDRIAN, Family, Fit, Recoder
+from anon_pipeline.catalog.plugins import table_of
 
 _FULL, _MICRO = "anon_pipeline.recode.fulldomain", "anon_pipeline.recode.microaggregation"
-_FULL_DOMAIN = Family("full_domain", f"{_FULL}.recoding:full_domain", "levels", cells=True)
-_MONDRIAN = Family("mondrian", "anon_pipeline.recode.mondrian.mondrian:mondrian", "ranges")
-_MICROAGGREGATION = Family("microaggregation", f"{_MICRO}.microaggregation:microaggregation", "means")
 
 
 def _one_numeric(fit: Fit) -> str | None:
@@ -91,17 +35,17 @@ def _one_ordered(fit: Fit) -> str | None:
 
 
 def _full(name: str, algorithm: str, *, prefers: bool = False) -> Recoder:
-    return Recoder(name, _FULL_DOMAIN, f"{_FULL}.{algorithm}", prefers=prefers, needs_levels=True)
+    return Recoder(name, FULL_DOMAIN, f"{_FULL}.{algorithm}", prefers=prefers, needs_levels=True)
 
 
 def _cuts(name: str, algorithm: str, *, by_order: bool = False) -> Recoder:
     place = f"anon_pipeline.recode.mondrian.mondrian:{algorithm}"
-    return Recoder(name, _MONDRIAN, place, by_order=by_order)
+    return Recoder(name, MONDRIAN, place, by_order=by_order)
 
 
 def _micro(name: str, algorithm: str, *, keeps_limits: bool = False, **more: object) -> Recoder:
     place = f"{_MICRO}.algorithms:{algorithm}"
-    return Recoder(name, _MICROAGGREGATION, place, by_order=True, keeps_limits=keeps_limits, **more)  # type: ignore[arg-type]
+    return Recoder(name, MICROAGGREGATION, place, by_order=True, keeps_limits=keeps_limits, **more)  # type: ignore[arg-type]
 
 
 _ALL = (
@@ -120,8 +64,22 @@ _ALL = (
     _micro("kanon_first", "kanon_first_clusters", keeps_limits=True),
     _micro("tclose_first", "tclose_first_clusters", keeps_limits=True, misfit=_one_ordered),
 )
-RECODERS: Mapping[str, Recoder] = MappingProxyType({recoder.name: recoder for recoder in _ALL})
-FAMILIES: Mapping[str, Family] = MappingProxyType({recoder.family.name: recoder.family for recoder in _ALL})
+RECODERS = table_of("recoders", Recoder, _ALL)
+
+
+def _families() -> Mapping[str, Family]:
+    """Return the families of all recoders; a plugin must not give another family a name that there is."""
+    found: dict[str, Family] = {}
+    for recoder in RECODERS.values():
+        if found.setdefault(recoder.family.name, recoder.family) != recoder.family:
+            raise PluginError(
+                f"the recoder {recoder.name} must not replace the family {recoder.family.name}. Give its "
+                "family another name."
+            )
+    return MappingProxyType(found)
+
+
+FAMILIES = _families()
 DEFAULT_RECODER = _ALL[0].name
 PREFERENCES = (
     "loss",

@@ -13,6 +13,7 @@ from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
+from anon_pipeline.cli.plugin_list import plugins
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.shared import show_names
@@ -55,7 +56,7 @@ def cli() -> None:
     """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""
 
 
-for command in (run, check, tune, utility, verify, report, keygen, schema, ledger, vault, demo):
+for command in (run, check, tune, utility, verify, report, keygen, schema, plugins, ledger, vault, demo):
     cli.add_command(with_local_paths(command))
 
 

@@ -14,6 +14,7 @@ import click
 from anon_pipeline.cli.shared import allow_outside_option, locations_of, print_report, project_option
 
 if TYPE_CHECKING:
+    from anon_pipeline.policy import Policy
     from anon_pipeline.publish.unverified import Unverified
     from anon_pipeline.publish.verify import Verification
 
@@ -47,14 +48,13 @@ def verify(
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.signing import read_public_key  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against, verification  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
     against = Against(key=key)
     if policy_file is not None:
-        policy = load_policy(policy_file, retired=True)
+        policy = _policy(policy_file, release)
         locations = locations_of(policy_file, project, outside=allow_outside)
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
@@ -75,6 +75,24 @@ def verify(
     if refused:
         click.echo(f"refused by {refused}", err=True)
         sys.exit(1)
+
+
+def _policy(file: Path, release: Path) -> Policy:
+    """Read the policy of a release; one that needs a plugin that is not here is refused for that reason."""
+    from anon_pipeline.base.errors import PolicyError  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.extensions import absent  # noqa: PLC0415
+    from anon_pipeline.publish.held import manifest_of  # noqa: PLC0415
+    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+
+    try:
+        return load_policy(file, retired=True)
+    except PolicyError as error:
+        missing = absent(manifest_of(release / MANIFEST if release.is_dir() else release))
+        if not missing:
+            raise
+        problems = [*missing, *error.problems]
+    raise PolicyError(problems)
 
 
 _MANY = 40  # leaves for one reason, of which only the number is shown

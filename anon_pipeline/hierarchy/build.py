@@ -109,7 +109,7 @@ def _written(
     return codes, hierarchy
 
 
-def _of_leaves(column: pd.Series, levels: _Levels) -> tuple[NDArray[np.int64], Hierarchy]:
+def code_leaves(column: pd.Series, levels: _Levels) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code texts by levels that are computed from the values that there are."""
     codes, leaves = _distinct(texts(column))
     present = np.asarray(leaves, dtype=object)
@@ -129,12 +129,12 @@ def _on_line(
 
 def suppress_column(column: pd.Series, spec: object, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column whose values are released as they are, or not at all."""
-    return _of_leaves(column, suppress_levels)
+    return code_leaves(column, suppress_levels)
 
 
 def mask_column(column: pd.Series, spec: Mask, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column of texts that are masked from the right."""
-    return _of_leaves(column, lambda present: mask_levels(present, spec.mask))
+    return code_leaves(column, lambda present: mask_levels(present, spec.mask))
 
 
 def table_column(column: pd.Series, spec: Table, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:

@@ -42,7 +42,8 @@ class Limit:
 
     name: in verdicts, and in the policy.
     meaning: one sentence for people; ``{}`` stands for the column or part.
-    demanded: what a policy demands by it; empty where the limit is not set.
+    demanded: what a policy demands by it; empty where the limit is not set. None, as every limit of a plugin
+        has it: what ``gate.<name>`` says.
     measure: what is compared with the bound.
     judge: takes the place of ``measure`` where one number and its bound do not say it.
     bound: from what the policy demands to the number that a verdict shows.
@@ -67,7 +68,7 @@ class Limit:
 
     name: str
     meaning: str
-    demanded: Callable[[Policy], Demanded]
+    demanded: Callable[[Policy], Demanded] | None = None
     measure: Callable[[Case, Demand], float] | None = None
     judge: Callable[[Case, Demand], Verdict] | None = None
     bound: Callable[[Any], float | None] = _number
@@ -101,8 +102,17 @@ class Limit:
 
     def demands(self, policy: Policy) -> Iterator[Demand]:
         """Yield what a policy demands by this limit."""
-        for of, wanted in self.demanded(policy).items():
+        demanded = _at_gate(policy, self.name) if self.demanded is None else self.demanded(policy)
+        for of, wanted in demanded.items():
             yield Demand(self, of, wanted)
+
+
+def _at_gate(policy: Policy, name: str) -> Demanded:
+    """Return what stands at a key of the gate: by column where it is a mapping."""
+    wanted = getattr(policy.gate, name)
+    if wanted is None:
+        return {}
+    return wanted if isinstance(wanted, Mapping) else {"": wanted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +149,10 @@ class Demand:
                 sense = "holds" if self.bound is None else self.limit.sense
                 return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=MISSING[need])
         if self.limit.judge is not None:
-            return self.limit.judge(case, self)
+            found = self.limit.judge(case, self)
+            if found.limit != self.name:
+                raise ValueError(f"{self.name} must be judged by itself, got a verdict on another limit.")
+            return found
         return self.compared(self.value(case), self.realized(case))
 
     def value(self, case: Case) -> float:

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from anon_pipeline.base.errors import PluginError
+from anon_pipeline.catalog.entries import LimitKey
+from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.linking import (
@@ -30,7 +34,7 @@ from anon_pipeline.limits.sizes import (
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, K
 from anon_pipeline.policy.model import Policy
 
-LIMITS: tuple[Limit, ...] = (
+_OWN = (
     CONTRACT,
     ORIGIN,
     K,
@@ -55,6 +59,28 @@ LIMITS: tuple[Limit, ...] = (
     CROSS_RELEASE_K,
     STICKY,
 )
+
+
+def _of_plugins() -> Iterator[Limit]:
+    """Yield the limits of plugins, which are judged after all others.
+
+    Raises:
+        PluginError: one that is no limit, has another name than its key, or decides itself when it is judged.
+    """
+    for key in table_of("limits", LimitKey, (), taken={limit.name for limit in _OWN}).values():
+        try:
+            limit: Limit = code(key.limit, Limit)
+        except PluginError as error:
+            raise PluginError(f"the limit {key.name}: {error}") from None
+        if limit.name != key.name or limit.demanded is not None:
+            raise PluginError(
+                f"the limit {key.name} must have the name of its key, and must leave demanded out: its "
+                "key says that. Correct the plugin."
+            )
+        yield limit
+
+
+LIMITS: tuple[Limit, ...] = (*_OWN, *_of_plugins())
 _BY_NAME = {limit.name: limit for limit in LIMITS}
 
 

@@ -7,9 +7,10 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT
-from anon_pipeline.policy.fields import FileFormat, LocalPath, Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.kind_names import FileFormat
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Names
 
 

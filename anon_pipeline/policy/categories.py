@@ -9,8 +9,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allowed import Allowing
-from anon_pipeline.policy.fields import CategoryMechanism, Plain, Real
+from anon_pipeline.policy.fields import Plain, Real
 from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
+from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
 
 MOST_VALUES = 1_000

@@ -11,8 +11,9 @@ from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, mode
 from anon_pipeline.catalog.identifiers import DEFAULT_ACTION
 from anon_pipeline.policy.allowed import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
-from anon_pipeline.policy.fields import Action, Mechanism, Plain, Real, Strict
+from anon_pipeline.policy.fields import Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
+from anon_pipeline.policy.kind_names import Action, Mechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
 
 __all__ = [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from anon_pipeline.base.errors import PluginError
+from anon_pipeline.catalog.entries import HierarchyKind
+from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.policy.fields import LocalPath, Plain, Real, Separator, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
@@ -137,51 +138,45 @@ class Suppress(Strict):
     suppress: Annotated[Literal[True], SHOWN]
 
 
-@dataclass(frozen=True, slots=True)
-class HierarchyKind:
-    """A kind of hierarchy: all that others need to know of it. A new one is its model and its entry here.
-
-    name: its key in the policy, which is the first field of its model.
-    model: how a policy describes it.
-    builds: place of the function that codes a column by it, see `hierarchy.build`.
-    recognizes: place of the function that tells the level of a released text, see `hierarchy.levels_seen`.
-    numbers: whether the column must hold numbers.
-    ordered: whether its leaves lie on a line, so that ranges and means of them exist.
-    listed: whether all leaves are in the policy itself, so that they can be a public domain.
-    file: its field that names a file; None: it needs none.
-    """
-
-    name: str
-    model: type[Strict]
-    builds: str
-    recognizes: str
-    numbers: bool = False
-    ordered: bool = False
-    listed: bool = False
-    file: str | None = None
-
-
 def _of(name: str, model: type[Strict], **traits: Any) -> HierarchyKind:
     builds = f"anon_pipeline.hierarchy.build:{name}_column"
     return HierarchyKind(name, model, builds, f"anon_pipeline.hierarchy.levels_seen:{name}_texts", **traits)
 
 
-HIERARCHIES: Mapping[str, HierarchyKind] = MappingProxyType(
-    {
-        kind.name: kind
-        for kind in (
-            _of("table", Table, file="table"),
-            _of("intervals", Intervals, numbers=True, ordered=True),
-            _of("mask", Mask),
-            _of("dates", Dates, ordered=True),
-            _of("tree", Tree, listed=True),
-            _of("numbers", Numbers, numbers=True, ordered=True),
-            _of("order", Order, ordered=True),
-            _of("suppress", Suppress),
-        )
-    }
+HIERARCHIES = table_of(
+    "hierarchies",
+    HierarchyKind,
+    (
+        _of("table", Table, file="table"),
+        _of("intervals", Intervals, numbers=True, ordered=True),
+        _of("mask", Mask),
+        _of("dates", Dates, ordered=True),
+        _of("tree", Tree, listed=True),
+        _of("numbers", Numbers, numbers=True, ordered=True),
+        _of("order", Order, ordered=True),
+        _of("suppress", Suppress),
+    ),
 )
 _BY_MODEL = {kind.model: kind for kind in HIERARCHIES.values()}
+
+
+def _check_models() -> None:
+    """Refuse a plugin's model that could be taken for another kind.
+
+    Raises:
+        PluginError: a model that is not strict, of two kinds, or has not the key of its kind alone.
+    """
+    for kind in HIERARCHIES.values():
+        strict = isinstance(kind.model, type) and issubclass(kind.model, Strict)
+        fields = kind.model.model_fields if strict else {}
+        if [name for name in HIERARCHIES if name in fields] != [kind.name] or _BY_MODEL[kind.model] != kind:
+            raise PluginError(
+                f"the hierarchy {kind.name} must have a model of its own, derived from Strict, with the "
+                f"field {kind.name} and no field that is another hierarchy's name. Correct the plugin."
+            )
+
+
+_check_models()
 
 
 def hierarchy_kind(spec: Strict | None) -> HierarchyKind:

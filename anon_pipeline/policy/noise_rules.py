@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from anon_pipeline.catalog.entries import Mechanism
 from anon_pipeline.catalog.mechanisms import (
     CATEGORY_MECHANISMS,
     DEFAULT_MECHANISM,
     MECHANISMS,
-    Mechanism,
     fitting,
 )
 from anon_pipeline.policy.columns import Perturb, PerturbCategories

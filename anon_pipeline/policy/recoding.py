@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.catalog.named import one_of
-from anon_pipeline.catalog.recoders import DEFAULT_RECODER, PREFERENCES, RECODERS, recoder_of
+from anon_pipeline.catalog.losses import DEFAULT_LOSS, LOSSES, WEIGHED
+from anon_pipeline.catalog.recoders import DEFAULT_RECODER, RECODERS, recoder_of
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.kind_names import LossName, Preference, RecoderName
 from anon_pipeline.policy.marks import SHOWN, Names
-
-if TYPE_CHECKING:
-    RecoderName = str
-    Preference = str
-else:
-    RecoderName, Preference = one_of(RECODERS), one_of(dict.fromkeys(PREFERENCES))
 
 
 class LDiversity(Strict):
@@ -59,19 +54,13 @@ class Anonymize(Strict):
     gamma: Annotated[Real | None, SHOWN] = Field(
         None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."
     )
-    loss: Annotated[
-        Literal[
-            "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
-        ],
-        SHOWN,
-    ] = Field(
-        "precision",
-        description="Information loss to minimize: by levels; by how many leaves a value covers; Σ m² of the "
-        "classes; their average size; bits; labels (target) outside their class's majority.",
+    loss: Annotated[LossName, SHOWN] = Field(
+        DEFAULT_LOSS,
+        description=f"Information loss to minimize: {'; '.join(loss.words for loss in LOSSES.values())}.",
     )
     weights: Annotated[Keyed[Annotated[Real, Field(gt=0)]], SHOWN, Names("generalize")] = Field(
         default_factory=FrozenMapping,
-        description="Generalize column → weight in precision, granularity and entropy. Default: 1 each.",
+        description=f"Generalize column → weight in {', '.join(WEIGHED)}. Default: 1 each.",
     )
     target: Annotated[str | None, SHOWN] = Field(
         None, description="Released column that holds the class label, for loss: classification."

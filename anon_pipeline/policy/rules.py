@@ -9,8 +9,10 @@ from typing import Any
 
 from anon_pipeline.base.spelling import escaped, look_alikes, plain
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.entries import Fit
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.catalog.recoders import Fit, names_where, recoder_of
+from anon_pipeline.catalog.losses import LABELED, WEIGHED
+from anon_pipeline.catalog.recoders import names_where, recoder_of
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import named_columns, needs_noise
@@ -176,10 +178,10 @@ def _loss(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[s
     wanted = sections.get("anonymize")
     if wanted is None:
         return
-    if wanted.weights and wanted.loss not in ("precision", "granularity", "entropy"):
+    if wanted.weights and wanted.loss not in WEIGHED:
         yield f"anonymize.weights: must be left out with loss: {wanted.loss}, which weighs no columns"
-    if (wanted.target is None) == (wanted.loss == "classification"):
-        yield "anonymize.target: must be given with loss: classification, and only with it"
+    if (wanted.target is None) == (wanted.loss in LABELED):
+        yield f"anonymize.target: must be given with loss: {' or '.join(LABELED)}, and only with it"
     if wanted.target is None:
         return
     column = columns.get(wanted.target)

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import datetime
 import zoneinfo
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
+from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT
 from anon_pipeline.policy.attacks import Attacks
-from anon_pipeline.policy.fields import (
-    FileFormat,
-    GeneratorName,
-    LocalPath,
-    Mechanism,
-    PartitionName,
-    Real,
-    ReleaseFormat,
-    Share,
-    Strict,
-    Whole,
-)
+from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
+from anon_pipeline.policy.kind_names import FileFormat, GeneratorName, Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Names
+from anon_pipeline.policy.plugin_limits import with_limits
 from anon_pipeline.policy.recoding import LDiversity
 
 __all__ = [
@@ -165,6 +158,13 @@ class Gate(Strict):
         description="What limits on linking are judged on. expected: the mean over all noise that could be "
         "drawn; realized: the noise that was drawn; that a release is accepted then tells more than its ε.",
     )
+
+
+LIMIT_KEYS = table_of("limits", LimitKey, (), taken={*Gate.model_fields, *Attacks.model_fields})
+"""Limits of plugins."""
+
+if not TYPE_CHECKING:
+    Gate = with_limits(Gate, LIMIT_KEYS)
 
 
 class Sign(Strict):

@@ -14,6 +14,7 @@ from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.extensions import plugins_of
 from anon_pipeline.publish.guarantee import guarantee
 
 MANIFEST = "manifest.json"
@@ -69,6 +70,7 @@ def manifest(
         JSON types only.
     """
     when, partition = made
+    plugins = plugins_of(policy)
     return {
         "manifest_version": VERSION,
         "release": policy.name,
@@ -84,6 +86,7 @@ def manifest(
         "allowed": policy.allowed,
         "facts": {stage: dict(values) for stage, values in facts.items()},
         "packages": {"python": platform.python_version(), **_versions()},
+        **({"plugins": plugins} if plugins else {}),
     }
 
 

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 
 DOCUMENT = "docs/releases-already-out.md"
 _UNPROMISED = tuple(
     name for name, one in MECHANISMS.items() if one.promises == "nothing"
 )  # facts hold anything
+_EXACT_LOSSES = tuple(name for name, one in LOSSES.items() if one.exact)
 _DRAWN = ("linking_risk", "confidence_k", "attacker_success", "assignment_risk", "linkage", "suppression")
 _LINKED = ("linking_risk", "attacker_success", "assignment_risk", "linkage")
 _EXACT = ("t_closeness", "skewness", "similarity", "expected_linking_risk", "averaging")
@@ -74,7 +76,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _exact(told: _Told) -> bool:
     scaled = any(column.get("mean_scale") is not None for column in told.columns)
-    return told.judges(*_EXACT) or scaled or told.recoded.get("loss") in ("entropy", "classification")
+    return told.judges(*_EXACT) or scaled or told.recoded.get("loss") in _EXACT_LOSSES
 
 
 def _first(told: _Told) -> bool:

@@ -156,6 +156,7 @@ TOP: Mapping[str, Shape] = {
     "allowed": Each({"column": is_text, "detector": is_text, "reason": is_text}),
     "facts": lambda value: True,  # see `facts.kinds`
     "packages": dict.fromkeys(RECORDED, is_version),
+    "plugins?": Each({"name": is_text, "version": is_text, "kinds": Each(is_text)}),
     "report": {"name": is_text, "sha256": is_digest, "size": is_whole},
     "signature?": {"algorithm": _is("ed25519"), "key_id": _key_id, "value": _signed},
 }

@@ -46,6 +46,8 @@ _BY_POLICY: tuple[Steps, ...] = (
     ("epsilon",),
     ("allowed",),
     ("allowed", "*", "*"),
+    ("plugins", "*", "kinds"),
+    ("plugins", "*", "kinds", "*"),
     ("facts", "*", "made_by"),
     ("facts", "suppressed", "classes"),
     ("facts", "k_anonymized", "levels"),
@@ -63,6 +65,7 @@ _WHY = {
     "made_at": "any time is possible",
     "partition": "any partition of the schedule is possible",
     "packages.*": "what was installed is not known here",
+    "plugins.*": "what was loaded is not known here",
     "facts.perturbed.release_id": "the ledger knows it",
     "signature.*": "needs --public-key",
     "gate.population_digest": "needs the population table",
@@ -163,6 +166,9 @@ def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
     if asked.policy is None:
         return
     yield from _BY_POLICY
+    for place, plugin in enumerate(document.get("plugins", [])):
+        if plugin["kinds"]:  # else it is not compared with what is loaded here
+            yield from (("plugins", str(place), key) for key in ("name", "version"))
     schedule = asked.policy.schedule
     if asked.policy.source.generate is None and (schedule is None or schedule.partitions is None):
         yield ("partition",)

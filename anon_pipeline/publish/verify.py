@@ -21,6 +21,7 @@ from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.structure import CONTRACT
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.extensions import absent, broken_plugins
 from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.publish.held import Read, held_file, limits_of, manifest_of, readings
 from anon_pipeline.publish.manifest import MANIFEST
@@ -124,6 +125,7 @@ def verification(path: Path, against: Against) -> Verification:
         *content,
         _recorded_gate(read, against.policy, anew, shape, rules),
         *_policy(read, against, rules),
+        *_plugins(read, against.policy, shape),
         _facts(read, against, frame, shape, rules),
         *_statements(read, against.policy, shape, rules),
         *gate,
@@ -209,6 +211,13 @@ def _policy(read: Read, against: Against, rules: Rules) -> Iterator[Verdict]:
     yield said("hierarchies", None if same else "the hierarchy tables are others than the manifest's")
 
 
+def _plugins(read: Read, policy: Policy | None, shape: list[str]) -> Iterator[Verdict]:
+    """Refuse what plugins made that are not loaded here in the same version, since it cannot be checked."""
+    wrong = misshapen(shape, "plugins") or broken_plugins(read.document, policy)
+    if wrong or "plugins" in read.document:
+        yield listed("plugins", wrong)
+
+
 def _facts(
     read: Read, against: Against, frame: pd.DataFrame | None, shape: list[str], rules: Rules
 ) -> Verdict:
@@ -227,7 +236,7 @@ def _facts(
     return listed("facts", problems)
 
 
-_PARTS = ("files", "report", "gate", "facts")  # of a manifest, with verdicts of their own
+_PARTS = ("files", "report", "gate", "facts", "plugins")  # of a manifest, with verdicts of their own
 
 
 def _statements(read: Read, policy: Policy | None, shape: list[str], rules: Rules) -> Iterator[Verdict]:
@@ -260,7 +269,14 @@ def _gate(
     with suppress(AnonPipelineError):  # whoever verifies may not have it: unmeasured then
         population = read_population(policy, folder=against.sources)
     report = evaluate(frame, policy, hierarchies=against.hierarchies, population=population)
-    then = replace(report, verdicts=tuple(_then(verdict, frame, rules) for verdict in report.verdicts))
+    unknown = {kind for plugin in absent(read.document).values() for kind in plugin.kinds}
+    verdicts = (
+        unsaid(verdict.limit, "made with another version of its plugin")
+        if f"limits.{verdict.limit.partition('.')[0]}" in unknown
+        else _then(verdict, frame, rules)
+        for verdict in report.verdicts
+    )
+    then = replace(report, verdicts=tuple(verdicts))
     return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in then.verdicts], then, frame
 
 

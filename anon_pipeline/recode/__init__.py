@@ -7,13 +7,14 @@ Decisions: docs/adr/0016-the-lattice-search.md, 0017-mondrian-keeps-t-and-l.md, 
 
 from __future__ import annotations
 
-from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.catalog.named import code
+from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.base.errors import InfeasibleError, PluginError
+from anon_pipeline.catalog.losses import LOSSES
+from anon_pipeline.catalog.named import code, is_plugin
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, recoder_of
 from anon_pipeline.recode.task import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
 __all__ = [
-    "LOSSES",
     "Constraints",
     "Diversity",
     "Progress",
@@ -22,15 +23,6 @@ __all__ = [
     "Task",
     "recode",
 ]
-
-LOSSES = (
-    "precision",
-    "granularity",
-    "discernibility",
-    "average_class_size",
-    "entropy",
-    "classification",
-)
 
 
 def _require_fitting(task: Task) -> None:
@@ -44,8 +36,8 @@ def _require_fitting(task: Task) -> None:
             f"recode must get a known recoder and loss and k ≥ 1, got {task.recoder}, {task.loss}, "
             f"{task.constraints.k}."
         )
-    if task.loss == "classification" and task.target is None:
-        raise ValueError("target must be given for the loss classification, got none.")
+    if LOSSES[task.loss].labels and task.target is None:
+        raise ValueError(f"target must be given for the loss {task.loss}, got none.")
     recoder = recoder_of(task.recoder)
     if task.prefer not in PREFERENCES or (task.prefer != "loss" and not recoder.prefers):
         raise ValueError(f"prefer must fit the recoder, got {task.prefer} with {task.recoder}.")
@@ -108,5 +100,29 @@ def recode(task: Task) -> Recoding:
 
     _require_feasible(task)
     table = distinct_tuples(task.codes, task.hierarchies)
-    found: Recoding = code(recoder_of(task.recoder).family.runs)(task, table)
+    recoder = recoder_of(task.recoder)
+    found: Recoding = code(recoder.family.runs)(task, table)
+    if is_plugin(recoder.algorithm) or is_plugin(recoder.family.runs):
+        _require_kept(task, found)
     return found
+
+
+def _require_kept(task: Task, found: Recoding) -> None:
+    """Refuse the result of a plugin's recoder that breaks what recoders of this package keep by construction.
+
+    Raises:
+        PluginError: another shape, a class that breaks a constraint, or too many suppressed records.
+    """
+    from anon_pipeline.recode.constraints import broken  # noqa: PLC0415
+
+    wrong = found.codes.shape != task.codes.shape
+    if not wrong:
+        labels = equivalence_classes(found.codes).labels
+        suppressed = int((labels < 0).sum())
+        wrong = suppressed != found.suppressed or suppressed > task.constraints.max_suppressed
+        wrong = wrong or bool(broken(task.constraints, labels).any())
+    if wrong:
+        raise PluginError(
+            f"the recoder {task.recoder} must recode every record and keep k, all limits and the suppression "
+            "limit, but its result does not. Correct the plugin."
+        )

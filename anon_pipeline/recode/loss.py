@@ -1,37 +1,28 @@
 """Information loss in whole numbers, so that no sum depends on its order and every tie is a tie.
 
-Three losses add up cells; each column has its weight w:
-
-* `precision`: Σ w·loss / Σ w over the columns, a cell on level l loses l/(h − 1), a suppressed one 1.
-* `granularity`: the same; a cell that covers c of D leaves loses (c − 1)/(D − 1), a suppressed one 1.
-* `entropy`: a cell of value v, generalized to g, loses w·log₂(count(g)/count(v)), counted over the whole
-  table; a suppressed one as if generalized to the top. Divided by what suppressing every record would lose.
-
-Three look at classes, N records in all, s of them suppressed:
-
-* `discernibility`: (Σ m² + N·s)/N².
-* `average_class_size`: (N/(classes + 1 if s > 0))/N.
-* `classification`: (s + records whose label is not their class's most frequent one)/N.
-
-So each is in [0, 1], divided by its largest value. Records gone before recoding count as suppressed.
+`cell_losses` add up what every cell loses, with a weight for each column; `class_losses` look at the classes.
+Each is in [0, 1], divided by its largest value. Records gone before recoding count as suppressed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.catalog.losses import LOSSES, WEIGHED
+from anon_pipeline.catalog.named import code
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.task import LossName, Task
+from anon_pipeline.recode.task import Task
 
-CELL_LOSSES = ("precision", "granularity", "entropy")
-CLASS_LOSSES = ("discernibility", "average_class_size")
+if TYPE_CHECKING:
+    from anon_pipeline.recode.ranges import Axis
+
 _BITS = 30  # log₂ in units of 2^-30: the sum over 2^28 records of 2^28 values fits
 
 
@@ -52,6 +43,74 @@ class Kept(NamedTuple):
     sums: tuple[int, ...] = ()
 
 
+class ColumnCosts(NamedTuple):
+    """What one column of a finished partition costs, for the losses that add up cells.
+
+    classes: (m,) of a cell of each class, ≥ 0.
+    suppressed: of a suppressed cell, at least as much.
+    offset: cost of the whole column, ungeneralized; taken off.
+    """
+
+    classes: NDArray[np.number]
+    suppressed: float
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellLoss:
+    """A loss that adds up cells.
+
+    levels: from a hierarchy and the records of each leaf, (D,), to the cost of a cell: for each level an
+        array of whole numbers ≥ 0 over its codes. On a higher level it costs at least as much.
+    suppressed: from a hierarchy and the number of records to the cost of a suppressed cell, at least that of
+        any other; 0 where there is nothing to lose.
+    ranges: from an axis, the least and the greatest position of each class, (m,), and the records of each
+        leaf, (D,), to the costs of a column of which ranges are released.
+    offset: from the records of each leaf to the cost of the whole column, ungeneralized, which is taken off.
+        None: nothing is, and every column counts alike, whatever it costs to lose it.
+    """
+
+    levels: Callable[[Hierarchy, NDArray[np.int64]], list[NDArray[np.int64]]]
+    suppressed: Callable[[Hierarchy, int], int]
+    ranges: Callable[[Axis, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], ColumnCosts]
+    offset: Callable[[NDArray[np.int64]], int] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassLoss:
+    """A loss that looks at classes. Scores are whole numbers, the less the better.
+
+    score: from the units and what is kept to the score.
+    share: from a score and all records to the loss in [0, 1].
+    floors: from the units, the most classes that each node can have, an array, k, and 1 if anything may be
+        suppressed, else 0, to an array: what no node's score falls below.
+    above: what the nodes above one do not fall below: from the units, what that node keeps if nothing is
+        suppressed, what it keeps lastingly, k, and 1 or 0 as before.
+    below: what the nodes below one do not fall below: from the units, the records that it
+        suppresses lastingly and those gone before, k, and 1 or 0 as before; it must grow with the records.
+    """
+
+    score: Callable[[LossUnits, Kept], int]
+    share: Callable[[int, int], Fraction]
+    floors: Callable[[LossUnits, NDArray[np.int64], int, int], NDArray[np.int64]]
+    above: Callable[[LossUnits, Kept, Kept, int, int], int]
+    below: Callable[[LossUnits, int, int, int], int]
+
+
+def cell_loss(name: str) -> CellLoss | None:
+    """Return a loss that adds up cells; None where it looks at classes."""
+    if name not in WEIGHED:
+        return None
+    found: CellLoss = code(LOSSES[name].measures, CellLoss)
+    return found
+
+
+def class_loss(name: str) -> ClassLoss:
+    """Return a loss that looks at classes."""
+    found: ClassLoss = code(LOSSES[name].measures, ClassLoss)
+    return found
+
+
 def information(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return log₂ of each count, in units of 2^-30; 0 for 0. Whole numbers, so differences add up."""
     distinct, inverse = np.unique(counts, return_inverse=True)
@@ -59,34 +118,24 @@ def information(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array(logs, np.int64)[inverse].reshape(counts.shape)
 
 
-def cell_costs(hierarchy: Hierarchy, loss: LossName, counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def cell_costs(hierarchy: Hierarchy, loss: str, counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Return what a released cell costs: for each level an array over its codes.
 
     Args:
         hierarchy: of the column.
-        loss: one of the cell-wise losses; for the others nothing costs.
-        counts: (D,) records of each leaf. For ``entropy`` a cell costs log₂(count(g)), its own value's
-            information not yet taken off: that is the same for all nodes (``LossUnits.offset``).
+        loss: its name; if it looks at classes, no cell costs anything.
+        counts: (D,) records of each leaf.
     """
-    if loss == "precision":
-        return [np.full(len(values), level, np.int64) for level, values in enumerate(hierarchy.values)]
-    if loss == "granularity":
-        return [hierarchy.leaves_below(level) - 1 for level in range(hierarchy.height)]
-    if loss == "entropy":
-        return [
-            information(np.bincount(lookup, counts, len(values)).astype(np.int64))
-            for lookup, values in zip(hierarchy.lookups, hierarchy.values, strict=True)
-        ]
-    return [np.zeros(len(values), np.int64) for values in hierarchy.values]
+    own = cell_loss(loss)
+    if own is None:
+        return [np.zeros(len(values), np.int64) for values in hierarchy.values]
+    return own.levels(hierarchy, counts)
 
 
-def suppressed_cost(hierarchy: Hierarchy, loss: LossName, records: int) -> int:
+def suppressed_cost(hierarchy: Hierarchy, loss: str, records: int) -> int:
     """Return what a suppressed cell costs; 0 where there is nothing to lose (h = 1, D = 1)."""
-    if loss == "precision":
-        return hierarchy.height - 1
-    if loss == "granularity":
-        return hierarchy.leaves - 1
-    return int(information(np.array([records]))[0]) if loss == "entropy" else 0
+    own = cell_loss(loss)
+    return 0 if own is None else own.suppressed(hierarchy, records)
 
 
 def exact_weights(weights: Sequence[float], columns: int) -> tuple[int, ...]:
@@ -114,7 +163,7 @@ class LossUnits:
     denominator: score of a loss of 1.
     """
 
-    name: LossName
+    name: str
     records: int
     gone: int
     weights: tuple[int, ...] = ()
@@ -124,25 +173,16 @@ class LossUnits:
 
     def score(self, kept: Kept) -> int:
         """Return the exact score of a recoding."""
-        gone = kept.suppressed + self.gone
-        if self.name == "discernibility":
-            return kept.squares + (self.records + self.gone) * gone
-        if self.name == "average_class_size":
-            return self.records + self.gone + 1 - kept.classes - (gone > 0)
-        if self.name == "classification":
-            return kept.mistakes + gone
+        if self.name not in WEIGHED:
+            return class_loss(self.name).score(self, kept)
         cells = sum(weight * cost for weight, cost in zip(self.weights, kept.sums, strict=True))
         return cells + kept.suppressed * self.suppressed - self.offset
 
     def loss(self, score: int) -> Fraction:
         """Return the loss in [0, 1] that a score stands for, records gone included."""
         every = self.records + self.gone
-        if self.name == "discernibility":
-            return Fraction(score, every**2)
-        if self.name == "average_class_size":
-            return Fraction(1, every + 1 - score)
-        if self.name == "classification":
-            return Fraction(score, every)
+        if self.name not in WEIGHED:
+            return class_loss(self.name).share(score, every)
         return (Fraction(score, self.denominator) * self.records + self.gone) / max(1, every)
 
 
@@ -160,11 +200,12 @@ def loss_units(
         Tassa; [UT 2.5.3] after Iyengar.
     """
     records, weights = len(task.codes), exact_weights(task.weights, len(hierarchies))
-    if task.loss not in CELL_LOSSES:
+    kind = cell_loss(task.loss)
+    if kind is None:
         return LossUnits(task.loss, records, task.gone, (0,) * len(hierarchies))
-    full = [suppressed_cost(hierarchy, task.loss, records) for hierarchy in hierarchies]
-    if task.loss == "entropy":
-        own = [int(leaves @ information(leaves)) for leaves in counts]
+    full = [kind.suppressed(hierarchy, records) for hierarchy in hierarchies]
+    if kind.offset is not None:
+        own = [kind.offset(leaves) for leaves in counts]
         each = sum(weight * cost for weight, cost in zip(weights, full, strict=True))
         offset = sum(weight * cost for weight, cost in zip(weights, own, strict=True))
         return LossUnits(
@@ -179,37 +220,22 @@ def loss_units(
     return LossUnits(task.loss, records, task.gone, scores, each, 0, most)
 
 
-class ColumnCosts(NamedTuple):
-    """What one column of a finished partition costs, for the cell-wise losses.
-
-    classes: (m,) of a cell of each class, ≥ 0.
-    suppressed: of a suppressed cell, at least as much.
-    offset: cost of the whole column, ungeneralized; taken off (``entropy`` only).
-    """
-
-    classes: NDArray[np.number]
-    suppressed: float
-    offset: float = 0.0
-
-
 def measured_loss(task: Task, labels: NDArray[np.int64], columns: Sequence[ColumnCosts] = ()) -> float:
     """Measure the task's loss on any finished partition, whatever recoder made it.
 
     Args:
         task: its loss, weights, target, and records gone.
         labels: (n,) class of each record, 0 … m−1 without gaps; −1 for a suppressed record.
-        columns: q of them for a cell-wise loss; unused for the others. For ``entropy`` the cost of a cell is
-            `information` of the records whose value lies in what is released, a suppressed cell's that of
-            n, and the offset Σ count(v)·information(count(v)).
+        columns: q of them for a loss that adds up cells; unused for the others.
     Returns:
         In [0, 1], as the module says; a full-domain recoding measures as the search scored it.
     """
     sizes = np.bincount(labels[labels >= 0])
     n = len(labels)
     suppressed = n - int(sizes.sum())
-    if task.loss in CELL_LOSSES:
+    if (kind := cell_loss(task.loss)) is not None:
         weights = exact_weights(task.weights, len(columns))
-        lost, most = _cells(task, sizes, suppressed, columns, weights)
+        lost, most = _cells(kind, sizes, suppressed, columns, weights)
         return (min(1.0, max(0.0, lost / most)) * n + task.gone) / max(1, n + task.gone)
     squares = sum(size * size for size in sizes.tolist())
     kept = Kept(suppressed, len(sizes), squares, _mistaken(task, labels))
@@ -218,18 +244,18 @@ def measured_loss(task: Task, labels: NDArray[np.int64], columns: Sequence[Colum
 
 
 def _cells(
-    task: Task,
+    kind: CellLoss,
     sizes: NDArray[np.int64],
     suppressed: int,
     columns: Sequence[ColumnCosts],
     weights: Sequence[int],
 ) -> tuple[float, float]:
     """Return what the cells of a partition lose, and what they would lose at most."""
-    n, lost, most = len(task.codes), [], []
+    n, lost, most = int(sizes.sum()) + suppressed, [], []
     for weight, column in zip(weights, columns, strict=True):
         cost = math.fsum((column.classes * sizes).tolist()) + suppressed * column.suppressed - column.offset
         full = n * column.suppressed - column.offset
-        if task.loss == "entropy":
+        if kind.offset is not None:
             lost.append(weight * cost)
             most.append(weight * full)
         else:
@@ -240,7 +266,7 @@ def _cells(
 
 def _mistaken(task: Task, labels: NDArray[np.int64]) -> int:
     """Count the released records whose label is not their class's most frequent one."""
-    if task.loss != "classification" or task.target is None:
+    if not LOSSES[task.loss].labels or task.target is None:
         return 0
     kept = labels >= 0
     pairs = np.stack([labels[kept], task.target[kept]])

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.loss import ColumnCosts, information
-from anon_pipeline.recode.task import LossName, Task
+from anon_pipeline.recode.loss import ColumnCosts, cell_loss, information
+from anon_pipeline.recode.task import Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,43 +135,50 @@ def release_ranges(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) 
     return Released(codes, values)
 
 
-def range_costs(
-    axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], loss: LossName
-) -> tuple[NDArray[np.float64], float]:
-    """Say what a record loses by the range of its class.
+def lengths(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> ColumnCosts:
+    """Say what a record loses by the range of its class: max − min, or a category's level.
 
     Args:
         axis: the quasi-identifier.
         low: (m,) least position of each class.
         high: (m,) greatest position.
-        loss: ``precision``: max − min of numbers or ranks, the level of a category; ``granularity``: leaves
-            covered, without the first.
     Returns:
-        Cost of each range (m,), and the cost of losing everything, which mixing numbers and missing does; 0
-        where there is nothing to lose.
+        Costs; mixing numbers and missing values loses everything.
     Source:
-        [methods 9.1], numerical precision and granularity.
+        [methods 9.1], numerical precision.
     """
-    hierarchy, leaves = axis.hierarchy, len(axis.leaves)
-    if axis.is_line and loss == "precision":
-        full = axis.span or float(leaves > 1)
-        lengths = axis.coordinates[high] - axis.coordinates[low]
-        return np.where(low == high, 0.0, np.where(np.isnan(lengths), full, lengths)), full
+    if not axis.is_line:
+        levels = _lowest_ancestor_levels(axis.hierarchy, low, high)
+        return ColumnCosts(levels.astype(np.float64), float(axis.hierarchy.height - 1))
+    full = axis.span or float(len(axis.leaves) > 1)
+    wide = axis.coordinates[high] - axis.coordinates[low]
+    return ColumnCosts(np.where(low == high, 0.0, np.where(np.isnan(wide), full, wide)), full)
+
+
+def covered_leaves(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> ColumnCosts:
+    """Say what a record loses by the range of its class: the leaves that it covers, without the first.
+
+    Args:
+        axis: the quasi-identifier.
+        low: (m,) least position of each class.
+        high: (m,) greatest position.
+    Source:
+        [methods 9.1], granularity.
+    """
+    full = len(axis.leaves) - 1
     if axis.is_line:
-        return np.where(_mixed(axis, low, high), leaves - 1, high - low).astype(np.float64), float(leaves - 1)
-    levels = _lowest_ancestor_levels(hierarchy, low, high)
-    if loss == "precision":
-        return levels.astype(np.float64), float(hierarchy.height - 1)
-    covered = np.stack(
-        [hierarchy.leaves_below(level)[lookup] for level, lookup in enumerate(hierarchy.lookups)]
-    )
-    return (covered[levels, low] - 1).astype(np.float64), float(leaves - 1)
+        covered = np.where(_mixed(axis, low, high), full, high - low)
+    else:
+        levels = _lowest_ancestor_levels(axis.hierarchy, low, high)
+        below = [axis.hierarchy.leaves_below(i)[lookup] for i, lookup in enumerate(axis.hierarchy.lookups)]
+        covered = np.stack(below)[levels, low] - 1
+    return ColumnCosts(covered.astype(np.float64), float(full))
 
 
 def range_information(
     axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> ColumnCosts:
-    """Say what a record loses by the range of its class, for the loss ``entropy``.
+    """Say what a record loses by the range of its class, in bits.
 
     Args:
         axis: the quasi-identifier.
@@ -193,7 +200,7 @@ def range_information(
 def column_costs(
     task: Task, column: int, axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> ColumnCosts:
-    """Say what the cells of one column lose by the ranges of their classes, for a cell-wise loss.
+    """Say what the cells of one column lose by the ranges of their classes, for a loss that adds up cells.
 
     Args:
         task: its loss and records.
@@ -201,7 +208,8 @@ def column_costs(
         axis: of the column.
         low: (m,) least position of each class; high: (m,) greatest position.
     """
-    if task.loss == "entropy":
-        counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)
-        return range_information(axis, low, high, counts)
-    return ColumnCosts(*range_costs(axis, low, high, task.loss))
+    counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)
+    own = cell_loss(task.loss)
+    if own is None:
+        raise ValueError(f"loss must add up cells, got {task.loss}.")
+    return own.ranges(axis, low, high, counts)

@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.observer import Progress as Progress  # noqa: PLC0414 - for the recoders
 from anon_pipeline.base.observer import ignore
+from anon_pipeline.catalog.losses import DEFAULT_LOSS
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
     from anon_pipeline.risk.closeness import Distance
 
-
-LossName = Literal[
-    "precision", "granularity", "discernibility", "average_class_size", "entropy", "classification"
-]
 
 MOST_NODES = 10_000_000
 """Nodes of the largest lattice that is searched, if the policy sets no other limit."""
@@ -78,10 +75,10 @@ class Task:
     hierarchies: q hierarchies, one for each column of ``codes``.
     constraints: what every class must keep.
     recoder: who is asked.
-    loss: what to minimize; recoders that minimize something of their own measure it.
+    loss: what to minimize, by its name; recoders that minimize something of their own measure it.
     weights: (q,) of the columns in the loss, > 0; none: all alike.
     prefer: criterion among k-minimal nodes, for the recoders that know several.
-    target: (n,) class label of each record, for ``loss: classification``; None without.
+    target: (n,) class label of each record, for a loss that needs labels; None without.
     gone: records that were suppressed before recoding; they count in the loss, not in ``codes``.
     most_nodes: a larger lattice is refused.
     cells: whether single cells may be suppressed before whole records are (full-domain recoders).
@@ -93,7 +90,7 @@ class Task:
     hierarchies: tuple[Hierarchy, ...]
     constraints: Constraints
     recoder: str
-    loss: LossName = "precision"
+    loss: str = DEFAULT_LOSS
     weights: tuple[float, ...] = ()
     prefer: str = "loss"
     target: NDArray[np.int64] | None = field(default=None, repr=False)

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.catalog.losses import LOSSES, WEIGHED
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode import LOSSES, Constraints, Task
+from anon_pipeline.recode import Constraints, Task
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
 from anon_pipeline.recode.loss import (
-    CELL_LOSSES,
     ColumnCosts,
     cell_costs,
     exact_weights,
@@ -125,7 +125,7 @@ def test_a_finished_partition_measures_as_the_search_scores_it(
             columns.append(ColumnCosts(np.array(own), suppressed_cost(hierarchy, loss, n), offset))
         compact = np.full(n, -1)
         compact[kept] = np.unique(labels[kept], return_inverse=True)[1]
-        got = measured_loss(task, compact, columns if loss in CELL_LOSSES else ())
+        got = measured_loss(task, compact, columns if loss in WEIGHED else ())
         assert got == pytest.approx(float(node.loss), abs=1e-9)
 
 

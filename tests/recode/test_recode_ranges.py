@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.ranges import make_axis, range_costs, release_ranges
+from anon_pipeline.recode.ranges import covered_leaves, lengths, make_axis, release_ranges
 
 
 def numbers(values: list[Any], coordinates: list[float]) -> Hierarchy:
@@ -60,9 +60,9 @@ def test_ordered_categories_release_their_ends_and_cost_by_rank() -> None:
     ends = [(0, 2), (0, 1), (1, 1), (3, 3), (2, 3)]
     assert released(hierarchy, ends) == ["[low, high]", "[low, middle]", "middle", None, "*"]
     axis, (low, high) = make_axis(hierarchy, np.arange(4)), np.array(ends).T
-    costs, full = range_costs(axis, low, high, "precision")
+    costs, full, _ = lengths(axis, low, high)
     assert (costs.tolist(), full) == ([2, 1, 0, 0, 2], 2)
-    costs, full = range_costs(axis, low, high, "granularity")
+    costs, full, _ = covered_leaves(axis, low, high)
     assert (costs.tolist(), full) == ([2, 1, 0, 0, 3], 3)
 
 
@@ -108,9 +108,9 @@ def test_the_lowest_common_ancestor_is_released(data: st.DataObject, drawn: Simp
     assert released(hierarchy, [(low, high)]) == [hierarchy.values[level][code]]
     axis = make_axis(hierarchy, np.arange(hierarchy.leaves))
     ends = np.array([low]), np.array([high])
-    assert range_costs(axis, *ends, "precision")[0].tolist() == [level]
+    assert lengths(axis, *ends)[0].tolist() == [level]
     covered = int((hierarchy.lookups[level] == code).sum())
-    assert range_costs(axis, *ends, "granularity")[0].tolist() == [covered - 1]
+    assert covered_leaves(axis, *ends)[0].tolist() == [covered - 1]
 
 
 def test_golden_numerical_precision(golden: dict[str, Any]) -> None:
@@ -118,23 +118,23 @@ def test_golden_numerical_precision(golden: dict[str, Any]) -> None:
         marks = sorted({*example["class"], *example["table"]})
         axis = make_axis(numbers(marks, marks), np.arange(len(marks)))
         low, high = (np.array([marks.index(end)]) for end in example["class"])
-        costs, full = range_costs(axis, low, high, "precision")
+        costs, full, _ = lengths(axis, low, high)
         assert costs[0] / full == example["loss"]
 
 
 def test_costs_of_numbers() -> None:
     axis = make_axis(numbers([10, 11, 20, 40, None], [10, 11, 20, 40, np.nan]), np.array([0, 2, 4]))
     low, high = np.array([0, 1, 0, 4, 2]), np.array([1, 1, 2, 4, 4])
-    costs, full = range_costs(axis, low, high, "precision")
+    costs, full, _ = lengths(axis, low, high)
     assert (costs.tolist(), full) == ([1, 0, 10, 0, 10], 10)
-    costs, full = range_costs(axis, low, high, "granularity")
+    costs, full, _ = covered_leaves(axis, low, high)
     assert (costs.tolist(), full) == ([1, 0, 2, 0, 4], 4)
 
 
 def test_one_number_mixed_with_missing_loses_everything() -> None:
     axis = make_axis(numbers([5, None], [5, np.nan]), np.array([0, 1]))
-    for loss in ("precision", "granularity"):
-        costs, full = range_costs(axis, np.array([0, 0]), np.array([1, 0]), loss)
+    for measured in (lengths, covered_leaves):
+        costs, full, _ = measured(axis, np.array([0, 0]), np.array([1, 0]))
         assert (costs / full).tolist() == [1, 0]
 
 
@@ -143,5 +143,5 @@ def test_a_column_with_one_value_has_nothing_to_lose() -> None:
     number = Hierarchy("x", one.lookups, (np.array([3], object),), np.array([3.0]))
     for hierarchy in (one, number):
         axis = make_axis(hierarchy, np.zeros(4, np.int64))
-        for loss in ("precision", "granularity"):
-            assert range_costs(axis, np.array([0]), np.array([0]), loss)[1] == 0
+        for measured in (lengths, covered_leaves):
+            assert measured(axis, np.array([0]), np.array([0])).suppressed == 0

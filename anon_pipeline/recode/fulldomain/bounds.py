@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.catalog.losses import WEIGHED
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.lattice import Lattice, along
 from anon_pipeline.recode.fulldomain.nodes import NodeCount
-from anon_pipeline.recode.loss import CELL_LOSSES, LossUnits
+from anon_pipeline.recode.loss import LossUnits, class_loss
 from anon_pipeline.recode.task import Task
 
 _BITS = 62
@@ -46,7 +47,7 @@ class Bounds:
     @property
     def cells(self) -> bool:
         """Whether the loss adds up cells."""
-        return self.units.name in CELL_LOSSES
+        return self.units.name in WEIGHED
 
     def of(self, score: int) -> int:
         """Shift a score."""
@@ -90,7 +91,7 @@ def lower_bounds(
         counts: q times (D,) records of each leaf.
     """
     limited = task.constraints.max_suppressed > 0 or task.gone > 0
-    k, cells = task.constraints.k, units.name in CELL_LOSSES
+    k, cells = task.constraints.k, units.name in WEIGHED
     shift = 0
     if cells:
         most = sum(max(own, default=0) for own in levels) + units.suppressed * units.records
@@ -106,40 +107,20 @@ def lower_bounds(
         widths = [len(np.unique(lookup[present])) for lookup in hierarchy.lookups]
         classes *= along(nodes, attribute, np.array(widths, np.int64))
         np.minimum(classes, max(1, units.records), out=classes)
-    every = units.records + units.gone
-    if units.name == "discernibility":
-        alone = np.int64(units.records) ** 2 // classes + every * units.gone
-    elif units.name == "average_class_size":
-        alone = every + 1 - np.minimum(classes, units.records // k) - limited
-    else:
-        alone = np.full(nodes.shape, units.gone, np.int64)
+    alone = class_loss(units.name).floors(units, classes, k, int(limited))
     return Bounds(units, shift, alone.astype(np.int64), levels, k, limited)
 
 
 def _above(bounds: Bounds, count: NodeCount) -> int:
-    """Bound the nodes above one that was counted.
-
-    Classes only merge: Σ m² over all of them and the labels in the minority grow. A class that is released
-    above holds one that is kept here, or at least k of the records that are not.
-    """
-    units = bounds.units
-    if units.name == "discernibility":
-        return count.whole.squares + (units.records + units.gone) * units.gone
-    if units.name == "classification":
-        return count.whole.mistakes + units.gone
-    classes = count.lasting.classes + count.lasting.suppressed // bounds.k
-    return units.records + units.gone + 1 - classes - bounds.limited
+    """Bound the nodes above one that was counted."""
+    own = class_loss(bounds.units.name)
+    return own.above(bounds.units, count.whole, count.lasting, bounds.k, int(bounds.limited))
 
 
 def _below(bounds: Bounds, lasting: int) -> int:
     """Bound the nodes below one that suppresses so many records lastingly: they suppress them as well."""
-    units, gone = bounds.units, lasting + bounds.units.gone
-    every = units.records + units.gone
-    if units.name == "discernibility":
-        return every * gone + bounds.k * (every - gone)
-    if units.name == "classification":
-        return gone
-    return every + 1 - (every - gone) // bounds.k - bounds.limited
+    units = bounds.units
+    return class_loss(units.name).below(units, lasting + units.gone, bounds.k, int(bounds.limited))
 
 
 def most_lasting(bounds: Bounds, ceiling: int, *, limit: int) -> int:

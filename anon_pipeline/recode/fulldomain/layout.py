@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.constraints import rules_of
@@ -139,7 +140,7 @@ def _level_costs(
 def _histograms(task: Task, table: DistinctTuples) -> Histograms | None:
     """Count the values of each limited column, and of the target, in every distinct tuple."""
     columns = [limit.codes for limit in task.constraints.sensitive]
-    if task.loss == "classification" and task.target is not None:
+    if LOSSES[task.loss].labels and task.target is not None:
         columns.append(task.target)
     if not columns:
         return None
@@ -181,7 +182,7 @@ def node_tables(
     codes_above, codes_begin = _codes_above(task.hierarchies)
     costs_of_cells, costs_of_levels = _level_costs(costs)
     rules = rules_of(task.constraints)
-    labeled = task.loss == "classification" and task.target is not None
+    labeled = LOSSES[task.loss].labels and task.target is not None
     return NodeTables(
         whole=whole,
         key_fields=key_fields,

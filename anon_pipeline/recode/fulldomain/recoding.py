@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,17 +11,11 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import equivalence_classes, group_rows
 from anon_pipeline.catalog.named import code
 from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain.cells import Blanked, blank_cells
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, prepare_search
-from anon_pipeline.recode.loss import (
-    CELL_LOSSES,
-    ColumnCosts,
-    cell_costs,
-    information,
-    measured_loss,
-    suppressed_cost,
-)
+from anon_pipeline.recode.loss import CellLoss, ColumnCosts, cell_loss, measured_loss
 from anon_pipeline.recode.task import Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
 
@@ -55,7 +50,9 @@ def _with_cells(task: Task, table: DistinctTuples, found: Recoding) -> Recoding:
     blanked = blank_cells(task, table, levels)
     codes = blanked.codes[table.labels]
     labels = equivalence_classes(codes).labels
-    columns = _priced(task, table, blanked, labels, levels) if task.loss in CELL_LOSSES else ()
+    kind = cell_loss(task.loss)
+    at = list(zip(task.hierarchies, levels, strict=True))
+    columns = () if kind is None else _priced(kind, table, blanked, labels, at)
     return replace(
         found,
         codes=codes,
@@ -67,7 +64,11 @@ def _with_cells(task: Task, table: DistinctTuples, found: Recoding) -> Recoding:
 
 
 def _priced(
-    task: Task, table: DistinctTuples, blanked: Blanked, labels: NDArray[np.int64], levels: tuple[int, ...]
+    kind: CellLoss,
+    table: DistinctTuples,
+    blanked: Blanked,
+    labels: NDArray[np.int64],
+    at: Sequence[tuple[Hierarchy, int]],
 ) -> list[ColumnCosts]:
     """Return what the cells of each class cost, column by column: blanked ones as much as suppressed ones.
 
@@ -75,13 +76,13 @@ def _priced(
     """
     n, kept, columns = table.records, labels >= 0, []
     sizes = np.bincount(labels[kept])
-    for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):
+    for column, (hierarchy, level) in enumerate(at):
         leaves = table.tuples[:, column]
         counts = np.bincount(leaves, table.counts, hierarchy.leaves).astype(np.int64)
-        full = suppressed_cost(hierarchy, task.loss, n)
-        own = cell_costs(hierarchy, task.loss, counts)[level][hierarchy.lookups[level][leaves]]
+        full = kind.suppressed(hierarchy, n)
+        own = kind.levels(hierarchy, counts)[level][hierarchy.lookups[level][leaves]]
         cells = np.where(blanked.blank[:, column], full, own)[table.labels]
-        offset = float(counts @ information(counts)) if task.loss == "entropy" else 0.0
+        offset = 0.0 if kind.offset is None else float(kind.offset(counts))
         means = np.bincount(labels[kept], cells[kept], len(sizes)) / sizes
         columns.append(ColumnCosts(means, float(full), offset))
     return columns

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes
+from anon_pipeline.catalog.losses import WEIGHED
 from anon_pipeline.catalog.named import code
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.recode.constraints import broken, infeasible
-from anon_pipeline.recode.loss import CELL_LOSSES, measured_loss
+from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.microaggregation.centroids import Centroids, release_centroids
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.ranges import column_costs, make_axis
@@ -67,7 +68,7 @@ def _loss(task: Task, labels: NDArray[np.int64], kept: NDArray[np.bool_]) -> flo
     """
     classes = np.full(len(labels), -1, np.int64)
     classes[kept] = np.unique(labels[kept], return_inverse=True)[1]
-    if task.loss not in CELL_LOSSES:
+    if task.loss not in WEIGHED:
         return measured_loss(task, classes)
     rows = np.flatnonzero(kept)
     rows = rows[np.argsort(classes[rows], kind="stable")]

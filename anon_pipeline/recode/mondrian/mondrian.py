@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes, group_rows
+from anon_pipeline.catalog.losses import WEIGHED
 from anon_pipeline.catalog.named import code
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.recode.constraints import broken, infeasible, rules_of
-from anon_pipeline.recode.loss import CELL_LOSSES, measured_loss
+from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.mondrian.kernels import advance
 from anon_pipeline.recode.mondrian.state import Axes, State, begun
 from anon_pipeline.recode.ranges import (
@@ -159,7 +160,7 @@ def _measured(task: Task, axes: Sequence[Axis], found: Partition, labels: NDArra
         found: what each class releases.
         labels: (n,) class of each record by released value, for the measures of whole classes.
     """
-    if task.loss not in CELL_LOSSES:
+    if task.loss not in WEIGHED:
         return measured_loss(task, labels)
     costs = [
         column_costs(task, column, axis, found.low[column], found.high[column])

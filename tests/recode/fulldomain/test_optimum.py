@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.recode import LOSSES
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.recode.constraints import broken
 from anon_pipeline.recode.fulldomain import layout, rolling
 from anon_pipeline.recode.fulldomain.bounds import rule_out

@@ -17,7 +17,7 @@ from anon_pipeline.recode.fulldomain.fast.sweep_kernels import CLOSED
 from anon_pipeline.recode.fulldomain.lattice import Axes, axes_of
 from anon_pipeline.recode.fulldomain.scan import Scan
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, tell
-from anon_pipeline.recode.loss import CLASS_LOSSES, Kept
+from anon_pipeline.recode.loss import Kept
 
 _REFILL: Final = 32  # counts until all promises are looked at again; each time twice as many
 _TRIES: Final = 64  # promises looked at again in one call, which therefore returns before long
@@ -93,7 +93,7 @@ def queued(scan: Scan, known: Cover) -> Iterator[int]:
 def _walk(search: Search) -> Sweep | None:
     """Lay out the lattice for walking over it, where what classes are worth is all that is asked."""
     own = search.tables.shortcuts
-    if own is None or own.cubes is None or search.units.name not in CLASS_LOSSES or not search.nodes.shape:
+    if own is None or own.cubes is None or search.bounds.cells or not search.nodes.shape:
         return None
     return sweep(search.nodes, own.kept, own.cubes)
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode import LOSSES, Constraints, Task
+from anon_pipeline.recode import Constraints, Task
 from anon_pipeline.recode.fulldomain.fast import tables as keeping
 from anon_pipeline.recode.fulldomain.fast.cubes import Cube, stepping_stone
 from anon_pipeline.recode.fulldomain.fast.tables import node_table

@@ -1,0 +1,206 @@
+"""The entries of the tables: a frozen record for each kind, with all that others need to know of it.
+
+No table is made here, so the packages of plugins import their entries from here without loading any. An
+entry names its implementation by its place, ``module:name``, which is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+Promise = Literal["epsilon", "epsilon and delta", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A kind of noise for columns of numbers.
+
+    name: in the policy.
+    words: for people.
+    law: place of the module with its law, see `perturb.mechanisms.Law`.
+    promises: what is promised of one row. What promises δ as well takes a share of ``perturb.delta``.
+    most_epsilon: largest ε of a column, if there is one.
+    """
+
+    name: str
+    words: str
+    law: str
+    promises: Promise = "epsilon"
+    most_epsilon: float | None = None
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether a column needs a δ."""
+        return self.promises == "epsilon and delta"
+
+    @property
+    def counted(self) -> bool:
+        """Whether a budget, which counts ε alone, says all that is spent."""
+        return self.promises == "epsilon"
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryMechanism:
+    """A kind of noise for columns of categories.
+
+    name: in the policy.
+    released: what is released, for people.
+    by_distance: whether near values are likelier than far ones; it then needs a hierarchy.
+    most_epsilon: largest ε of a column.
+    """
+
+    name: str
+    released: str
+    by_distance: bool = False
+    most_epsilon: float = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a recoder may need to know of a policy's columns.
+
+    generalized: columns with the role generalize.
+    numeric: those of them with intervals, numbers, dates or order.
+    ordered_limits: sensitive columns with distance: ordered and a limit in t_closeness.
+    """
+
+    generalized: int
+    numeric: int
+    ordered_limits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Recoders that release values of one form.
+
+    runs: place of the function that recodes a table by one of them.
+    releases: ``levels`` of a hierarchy, one for a whole column; ``ranges`` of values, by class; ``means`` of
+        the values of a class, which do not say which values they stand for.
+    cells: whether single cells can be suppressed instead of whole records.
+    """
+
+    name: str
+    runs: str
+    releases: Literal["levels", "ranges", "means"]
+    cells: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recoder:
+    """One algorithm.
+
+    algorithm: place of the function that the family calls for it.
+    prefers: whether it chooses between several nodes, by ``anonymize.prefer``.
+    needs_levels: whether every generalize column must have a hierarchy.
+    by_order: whether it may part records with equal quasi-identifiers, by the order of the table.
+    keeps_limits: whether it makes classes larger until they keep t and l, instead of suppressing them.
+    options: keys of ``anonymize`` that are for this recoder alone.
+    misfit: what is wrong with a policy's columns; None: nothing.
+    """
+
+    name: str
+    family: Family
+    algorithm: str
+    prefers: bool = False
+    needs_levels: bool = False
+    by_order: bool = False
+    keeps_limits: bool = False
+    options: frozenset[str] = frozenset()
+    misfit: Callable[[Fit], str | None] = lambda fit: None
+
+
+_FULL, _MICRO = "anon_pipeline.recode.fulldomain", "anon_pipeline.recode.microaggregation"
+FULL_DOMAIN = Family("full_domain", f"{_FULL}.recoding:full_domain", "levels", cells=True)
+MONDRIAN = Family("mondrian", "anon_pipeline.recode.mondrian.mondrian:mondrian", "ranges")
+MICROAGGREGATION = Family("microaggregation", f"{_MICRO}.microaggregation:microaggregation", "means")
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """An information loss, which recoders minimize or measure.
+
+    name: in the policy.
+    words: for people, in the policy's JSON Schema.
+    by: ``cells``: it adds up what every cell loses, with a weight for each column; ``classes``: it looks at
+        the sizes of the classes, or at the labels in them.
+    measures: place of a `recode.loss.CellLoss` or a `recode.loss.ClassLoss`, as ``by`` says.
+    labels: whether it needs the class labels of ``anonymize.target``.
+    exact: whether its digits can tell what a suppressed record held.
+    """
+
+    name: str
+    words: str
+    by: Literal["cells", "classes"]
+    measures: str
+    labels: bool = False
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files with personal data, or with a population.
+
+    name: in the policy.
+    reads: place of the function that reads such a file: from the file, or what is held of it, the policy's
+        options and limits, and the columns that hold numbers, to a table.
+    """
+
+    name: str
+    reads: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A generator of synthetic people.
+
+    name: in the policy.
+    makes: place of the function from a number of records and a seed to a table.
+    """
+
+    name: str
+    makes: str
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyKind:
+    """A kind of hierarchy: all that others need to know of it. A new one is its model and its entry here.
+
+    name: its key in the policy, which is the first field of its model.
+    model: how a policy describes it.
+    builds: place of the function that codes a column by it, see `hierarchy.build`.
+    recognizes: place of the function that tells the level of a released text, see `hierarchy.levels_seen`.
+    numbers: whether the column must hold numbers.
+    ordered: whether its leaves lie on a line, so that ranges and means of them exist.
+    listed: whether all leaves are in the policy itself, so that they can be a public domain.
+    file: its field that names a file; None: it needs none.
+    """
+
+    name: str
+    model: type[BaseModel]
+    builds: str
+    recognizes: str
+    numbers: bool = False
+    ordered: bool = False
+    listed: bool = False
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LimitKey:
+    """A limit of a plugin, as the policy sees it: a key of ``gate``, which is None where it is not set.
+
+    name: of the key and of the limit.
+    field: type of its values, with None and with its marks: ``Annotated[Share | None, SHOWN, AFTER]``.
+        Without marks it is private and binds the private tables, see `policy.marks`.
+    description: of the key, in the JSON Schema.
+    limit: place of the `limits.limit.Limit` that judges it.
+    """
+
+    name: str
+    field: Any
+    description: str
+    limit: str

@@ -1,0 +1,49 @@
+"""The entries of the example: one of each kind that a plugin can add. Their code is imported later."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from anon_pipeline.catalog.entries import (
+    FULL_DOMAIN,
+    Format,
+    HierarchyKind,
+    LimitKey,
+    Loss,
+    Mechanism,
+    Recoder,
+)
+from anon_pipeline.policy.fields import Share, Strict, Whole
+from anon_pipeline.policy.marks import AFTER, SHOWN
+
+
+class Prefix(Strict):
+    """The first characters of a text, fewer on each level; then ``*``."""
+
+    prefix: Annotated[tuple[Annotated[Whole, Field(ge=1)], ...], SHOWN] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _shorter(self) -> Prefix:
+        if any(after >= before for before, after in pairwise(self.prefix)):
+            raise ValueError(f"the numbers of characters must decrease, got {list(self.prefix)}")
+        return self
+
+
+LARGEST_CLASS = LimitKey(
+    "largest_class",
+    Annotated[Share | None, SHOWN, AFTER],
+    "Largest share of the records that one class may hold.",
+    "anon_example.limit:LARGEST_CLASS",
+)
+TRIANGLE = Mechanism("triangle", "triangular", "anon_example.triangle:LAW", promises="nothing")
+LOWEST = Recoder("lowest", FULL_DOMAIN, "anon_example.lowest:lowest_node", needs_levels=True)
+JSON_LINES = Format("json_lines", "anon_example.reader:json_lines_frame")
+PREFIX = HierarchyKind(
+    "prefix", Prefix, "anon_example.prefixes:prefix_column", "anon_example.prefixes:prefix_texts"
+)
+SQUARED_LEVELS = Loss(
+    "squared_levels", "squares of levels", "cells", "anon_example.squares:SQUARED_LEVELS", exact=False
+)
