@@ -100,7 +100,7 @@ def test_every_decision_is_as_without_checkpoints(
         (1, {"per": "record", "partition": "w1"}),
         (0.25, {"dataset": "others"}),
     ):
-        with pytest.raises(GateRefused, match="0 is left"):
+        with pytest.raises(GateRefused, match="remaining 0"):
             book.open(asked("0.01", limit, **options))
     assert not book.failed(first, begun=True)
     assert book.failed(second)
