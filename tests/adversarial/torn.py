@@ -1,10 +1,10 @@
 """Fresh processes that read a torn CSV file: how each ends.
 
-Run as ``python -m benchmarks.torn [--small 300] [--whole 40]``: prints a row for each way of reading, and
-exits with 1 unless every process ended by itself, with its exit code and its message. Arrow's threads once
-called Python when the process ended, which aborted it in about one of a hundred runs (SIGABRT), after the
-right message. Belongs here: the files, starting and counting the processes. Does not belong here: reading
-(`sources.files`).
+Run as ``python -m tests.adversarial.torn [--small 300] [--whole 40]``: prints a row for each way of reading,
+and exits with 1 unless every process ended by itself, with its exit code and its message. Arrow's threads
+once called Python when the process ended, which aborted it in about one of a hundred runs (SIGABRT),
+after the right message. Belongs here: the files, starting and counting the processes. Does not belong here:
+reading (`sources.files`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.bad_inputs import BadInput, write_project
-from benchmarks.canaries import FOLDER
+from tests.adversarial.bad_inputs import BadInput, write_project
+from tests.adversarial.canaries import FOLDER
 
 __all__ = ["CASES", "Case", "ended", "main", "write"]
 

@@ -1,7 +1,7 @@
 """How many changes of a manifest does `verify` miss: every leaf and every key changed, one at a time.
 
-Nothing else is made to fit: no digest is redone. `python -m benchmarks.mutations RELEASE --policy POLICY`
-prints how many leaves can be changed unnoticed, and which.
+Nothing else is made to fit: no digest is redone. `python -m tests.adversarial.mutations RELEASE --policy
+POLICY` prints how many leaves can be changed unnoticed, and which.
 Belongs here: changing manifests, counting what is missed. Does not belong here: verifying (`publish.verify`).
 """
 
@@ -211,7 +211,7 @@ def caught(folder: Path, against: Against, document: object) -> bool | None:
         return bool(verify_release(folder, against).having(Status.REFUSED))
     except AnonPipelineError:
         return True
-    except Exception:  # noqa: BLE001 - a manifest that breaks the program is a finding as well
+    except Exception:
         return None
 
 
@@ -255,7 +255,7 @@ def missed(release: Path, against: Against, kinds: Collection[str] = KINDS) -> M
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Count what `verify` does not notice in the manifest of a release."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.adversarial.mutations", description=main.__doc__)
     parser.add_argument("release", type=Path, help="folder of a release")
     parser.add_argument("--policy", type=Path, help="the policy that made it")
     parser.add_argument("--hierarchies", type=Path, default=Path(), help="folder of the hierarchy tables")

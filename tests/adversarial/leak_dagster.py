@@ -21,9 +21,9 @@ from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.vault import read_staged, write_staged
 from anon_pipeline.policy import load_policy
 from anon_pipeline.stages.private import STAGES, Staged
-from benchmarks.bad_inputs import CASES, BadInput
-from benchmarks.canaries import LONG, PRIVATE, people
-from benchmarks.leak_scenarios import BLOWS, Outcomes, blown, said
+from tests.adversarial.bad_inputs import CASES, BadInput
+from tests.adversarial.blows import BLOWS, Outcomes, blown, said
+from tests.adversarial.canaries import LONG, PRIVATE, people
 
 __all__ = ["control", "inputs", "scenarios"]
 
@@ -169,7 +169,7 @@ def _inputs(outcomes: Outcomes, instance: dg.DagsterInstance) -> None:
         project = _Project(outcomes.project(case), instance)
         try:
             load_policy(project.folder / "policy.yaml")
-        except Exception:  # noqa: BLE001 - the component refuses it before there is a run
+        except Exception:
             continue
         if "schedule" in case.sections:
             continue

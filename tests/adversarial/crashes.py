@@ -3,7 +3,7 @@
 A child process makes a release as the command line does, and dies by SIGKILL before or after one operation
 of the disk or one transaction of the ledger. Then the parent reads as a reader would, asks the ledger what is
 spent, and makes the next release.
-Belongs here: that, and what must hold afterwards. Does not belong here: points and readers (`faults`),
+Belongs here: that, and what must hold afterwards. Does not belong here: points and readers (`faulty_disk`),
 Dagster (`crash_dagster`), real file systems without room (`small_disks`).
 """
 
@@ -40,7 +40,7 @@ from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.local import LocalStore
-from benchmarks.faults import (
+from tests.adversarial.faulty_disk import (
     FaultResult,
     debris,
     full_disk,
@@ -248,7 +248,7 @@ def _wrong_after(world: World, way: Way, point: Point) -> str | None:
         world.agreed()
     except (AssertionError, OSError) as error:
         return str(error)
-    except Exception as error:  # noqa: BLE001 - a next run that crashes is a fault that was not survived
+    except Exception as error:
         return f"the next run ended with {type(error).__name__}: {error}"
     return None
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +11,8 @@ import pytest
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.budget import State
 from anon_pipeline.orchestration.memory import VaultArchive
-
-sys.path.insert(
-    0, str(Path(__file__).resolve().parents[2])
-)  # for the driver, which prints docs/reliability.md
-from benchmarks import crash_dagster, crashes, faults, small_disks
+from tests.adversarial import crash_dagster, crashes, small_disks
+from tests.adversarial.faulty_disk import points_of
 
 
 def test_killed_at_any_point_of_a_whole_release_everything_agrees_again() -> None:
@@ -34,7 +29,7 @@ def test_a_full_disk_at_some_points_of_a_whole_release_is_named_and_loses_nothin
 
 
 def test_killed_at_some_points_through_dagster_everything_agrees_again() -> None:
-    """`python -m benchmarks.faults` tries each."""
+    """`python -m tests.adversarial.faults` tries each."""
     result = crash_dagster.survive_dagster(every=17)
     assert result.lost == ()
     assert result.survived == result.points >= 5
@@ -53,7 +48,7 @@ def test_whole_releases_pass_every_kind_of_point() -> None:
     passed: set[str] = set()
     with crashes.project() as world:
         crashes.released(world, 2)
-        passed |= set(faults.points_of(world.release))
+        passed |= set(points_of(world.release))
     for what in ("write ledger", "commit ledger", "rename data", "rename manifest", "link lock"):
         assert {f"before {what}", f"after {what}"} <= passed
     for what in ("create", "write", "flush", "fsync", "rename", "unlink"):

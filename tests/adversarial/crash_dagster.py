@@ -11,8 +11,8 @@ import dagster as dg
 
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.stages.private import STAGES
-from benchmarks.crashes import Way, World, at_each_point, kill, project
-from benchmarks.faults import FaultResult
+from tests.adversarial.crashes import Way, World, at_each_point, kill, project
+from tests.adversarial.faulty_disk import FaultResult
 
 __all__ = ["survive_dagster"]
 

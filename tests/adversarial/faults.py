@@ -4,22 +4,15 @@ A child process runs the library's own writing on a disk that kills it (SIGKILL)
 operation; then the parent looks as a reader would, and publishes once more. The point moves on until every
 one was tried.
 
-Run: python -m benchmarks.faults
+Run: python -m tests.adversarial.faults
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import hashlib
-import json
-import logging
-import os
-import resource
 import shutil
-import signal
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,33 +25,23 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.disk import Disk, using
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.orchestration.vault import read_staged, write_staged
-from anon_pipeline.publish import lock
 from anon_pipeline.publish.file_formats import from_bytes, to_bytes
-from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
-from anon_pipeline.publish.writer import data_file, read_manifest, write_release
+from anon_pipeline.publish.manifest import ReleaseFile
+from anon_pipeline.publish.writer import data_file, write_release
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.vault.names import IGNORED
-
-_CHUNK = 1500
-"""Bytes of one write, so that small files, too, are cut in their middle."""
-
-
-@dataclass(frozen=True, slots=True)
-class FaultResult:
-    """What came of a fault at every point.
-
-    points: faults tried, each at another point or in another situation.
-    survived: after which readers saw a whole release and the next run left nothing behind.
-    lost: the others, each as situation, point and what was wrong.
-    """
-
-    points: int
-    survived: int
-    lost: tuple[str, ...]
-
-    def __add__(self, other: FaultResult) -> FaultResult:
-        """Count two results together."""
-        return FaultResult(self.points + other.points, self.survived + other.survived, self.lost + other.lost)
+from tests.adversarial import crash_dagster, crashes, small_disks
+from tests.adversarial.faulty_disk import (
+    CHUNK,
+    FaultResult,
+    Full,
+    debris,
+    killed_at,
+    points_of,
+    quiet,
+    seen_by_reader,
+    summed,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,96 +72,12 @@ def made(seed: int) -> Made:
 
 def publish_made(folder: Path, release: Made) -> None:
     """Write a release as `publish` does."""
-    write_release(folder, release.file, release.data, release.document, page=_page)
+    write_release(folder, release.file, release.data, release.document, page=report_page)
 
 
-def _page(document: Mapping[str, Any]) -> bytes:
+def report_page(document: Mapping[str, Any]) -> bytes:
     """Return a report of some thousand bytes."""
     return f"<!DOCTYPE html><title>{document['data_digest']}</title>".encode() * 20
-
-
-def points_of(work: Callable[[], None]) -> list[str]:
-    """Run and return every point that was passed, in order."""
-    passed: list[str] = []
-    with using(Disk(passed.append, _CHUNK)):
-        work()
-    return passed
-
-
-def killed_at(work: Callable[[], None], point: int, name: str | None = None) -> bool:
-    """Run in a child process that dies by SIGKILL at a point, of those of a name; tell whether it did."""
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException), using(Disk(_Dying(point, name), _CHUNK)):
-            work()
-        os._exit(0)
-    status = os.waitpid(child, 0)[1]
-    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-
-
-class _Dying:
-    """Kills its process at a point, by number, of those of a name if one is given."""
-
-    def __init__(self, point: int, name: str | None) -> None:
-        self._left, self._name = point, name
-
-    def __call__(self, name: str) -> None:
-        if self._name not in {None, name}:
-            return
-        if not self._left:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self._left -= 1
-
-
-class _Full:
-    """Raises at a point, by number, and at all later ones of its kind, as a full disk does."""
-
-    def __init__(self, point: int, number: int) -> None:
-        self._left, self._number = point, number
-
-    def __call__(self, name: str) -> None:
-        self._left -= 1
-        frees = name.removeprefix("before ").startswith("unlink")
-        if self._left < 0 and name.startswith("before") and not frees:
-            raise OSError(self._number, os.strerror(self._number))
-
-
-def seen_by_reader(folder: Path) -> str | None:
-    """Follow the manifest as a reader does; return the data's digest, None where there is no release.
-
-    Raises:
-        AssertionError: half a release.
-    """
-    document = read_manifest(folder)
-    if document is None:
-        return None
-    (item,) = document["files"]
-    data = (folder / item["name"]).read_bytes()
-    assert hashlib.sha256(data).hexdigest() == item["sha256"], "another file than the manifest names"
-    page, html = document["report"], (folder / document["report"]["name"]).read_bytes()
-    assert hashlib.sha256(html).hexdigest() == page["sha256"], "another report than the manifest names"
-    assert document["data_digest"].encode() in html, "a report of another release"
-    frame = from_bytes(data, "parquet")
-    assert len(frame) == item["records"], "not all records"
-    digest = digest_frame(frame)
-    assert digest == document["data_digest"], "another content than the manifest names"
-    return digest
-
-
-def debris(folder: Path) -> list[str]:
-    """Name what no release of this folder owns: parts, locks, files that nobody names."""
-    document = json.loads((folder / MANIFEST).read_text())
-    kept = {MANIFEST, *(item["name"] for item in document["files"]), document["report"]["name"]}
-    others = sorted(path.name for path in folder.iterdir() if path.name not in kept)
-    hidden = [name for name in others if name.startswith(".")]
-    pages = [name for name in others if name.endswith(".html")]
-    files = [name for name in others if name not in pages]
-    return hidden or [*files[1:], *pages[1:]]  # the files of the release before stay for slow readers
-
-
-def full_disk(point: int) -> Disk:
-    """Return a disk that is full from a point on."""
-    return Disk(_Full(point, errno.ENOSPC), _CHUNK)
 
 
 _Fault = Callable[[Callable[[], None], int], bool | None]
@@ -199,13 +98,13 @@ class Situation:
     release: Made
 
 
-def _kill(work: Callable[[], None], point: int) -> None:
+def kill(work: Callable[[], None], point: int) -> None:
     assert killed_at(work, point), "the process did not die there"
 
 
 def _raise(number: int) -> _Fault:
     def fault(work: Callable[[], None], point: int) -> bool:
-        with using(Disk(_Full(point, number), _CHUNK)):
+        with using(Disk(Full(point, number), CHUNK)):
             try:
                 work()
             except PublishError as error:
@@ -215,7 +114,7 @@ def _raise(number: int) -> _Fault:
     return fault
 
 
-def _at_each_point(situation: Situation, fault: _Fault, label: str) -> FaultResult:
+def at_each_point(situation: Situation, fault: _Fault, label: str) -> FaultResult:
     """Put a fault at each point of publishing, each in a fresh copy of the situation's folder."""
     lost = []
     with quiet(), tempfile.TemporaryDirectory() as scratch:
@@ -250,18 +149,6 @@ def _wrong_after(folder: Path, situation: Situation, fault: _Fault, point: int) 
     return f"the next run left {', '.join(left)}" if left else None
 
 
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Leave out the notes that a dead run was taken over: here they are hundreds."""
-    log = logging.getLogger(lock.__name__)
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
-
-
 def _empty(folder: Path) -> None:
     folder.parent.mkdir(parents=True)
 
@@ -286,7 +173,7 @@ def _digest(seed: int) -> str:
     return str(made(seed).document["data_digest"])
 
 
-def _situations() -> tuple[Situation, ...]:
+def situations() -> tuple[Situation, ...]:
     return (
         Situation("first release", _empty, None, made(0)),
         Situation("re-release", _released, _digest(1), made(3)),
@@ -296,20 +183,16 @@ def _situations() -> tuple[Situation, ...]:
 
 def survive_kills() -> FaultResult:
     """Kill publishing at every point: first release, re-release, re-release over what a crash left."""
-    return summed(_at_each_point(each, _kill, "kill") for each in _situations())
+    return summed(at_each_point(each, kill, "kill") for each in situations())
 
 
 def survive_full_disks() -> FaultResult:
     """Let the disk be full, or become read-only, from every point on."""
     return summed(
-        _at_each_point(each, _raise(number), errno.errorcode[number])
+        at_each_point(each, _raise(number), errno.errorcode[number])
         for number in (errno.ENOSPC, errno.EROFS)
-        for each in _situations()
+        for each in situations()
     )
-
-
-def summed(results: Iterable[FaultResult]) -> FaultResult:
-    return sum(results, FaultResult(0, 0, ()))
 
 
 def survive_vault() -> FaultResult:
@@ -329,7 +212,7 @@ def _vault(*, before: bool) -> FaultResult:
             path = Path(scratch) / str(i) / "raw.parquet"
             if before:
                 write_staged(path, old)
-            _kill(partial(write_staged, path, new), i)
+            kill(partial(write_staged, path, new), i)
             wrong = _wrong_in_vault(path, old if before else None, new)
             if wrong:
                 lost.append(f"kill, vault, {name}: {wrong}")
@@ -353,8 +236,6 @@ def survive_all() -> FaultResult:
 
 def _all() -> dict[str, Callable[[], FaultResult]]:
     """Return everything that is tried, by what it is."""
-    from benchmarks import crash_dagster, crashes
-
     return {
         "kill -9 while writing a release": survive_kills,
         "disk full or read-only while writing a release": survive_full_disks,
@@ -368,15 +249,7 @@ def _all() -> dict[str, Callable[[], FaultResult]]:
 
 def _small_disks() -> FaultResult:
     """Use real small file systems; what a machine does not allow is not counted."""
-    from benchmarks import small_disks
-
     return small_disks.survive_small_disks() or FaultResult(0, 0, ())
-
-
-def limited_file_size(limit: int) -> None:
-    """Let this process write no file beyond ``limit`` bytes; for a child."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 def main() -> None:

@@ -26,9 +26,9 @@ from anon_pipeline.publish.lock import LOCK, this_process
 from anon_pipeline.publish.signing import read_public_key, write_keys
 from anon_pipeline.publish.verify import Against, verification, verify_release
 from anon_pipeline.release import make_release
-from benchmarks.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
+from tests.adversarial.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
 
-OLD = Path(__file__).parent / "version_1"
+OLD = Path(__file__).parents[1] / "publish" / "version_1"
 NAMES = ("noisy", "signed", "means", "plain", "sticky")
 """Policies: noise in Parquet; signed CSV with attacks; microaggregated, two mechanisms; CSV without noise, by
 Mondrian, with a hash; sticky noise and categories of one partition, with blanked cells."""

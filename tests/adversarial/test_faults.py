@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -25,10 +26,9 @@ from anon_pipeline.publish import publish
 from anon_pipeline.publish.writer import data_file, write_release
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Means
+from tests.adversarial import faults, faulty_disk
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # for the driver, which docs/reliability.md is printed by, too
-from benchmarks import faults  # noqa: E402
 
 
 def test_killed_at_any_point_readers_see_a_whole_release_and_the_next_run_cleans_up() -> None:
@@ -56,17 +56,17 @@ def test_the_driver_notices_what_is_broken(tmp_path: Path, monkeypatch: pytest.M
 
     def manifest_first(folder: Path, release: faults.Made) -> None:
         folder.mkdir(exist_ok=True)
-        page = faults._page(release.document)
+        page = faults.report_page(release.document)
         report = {"name": "page.html", "sha256": hashlib.sha256(page).hexdigest()}
         (folder / report["name"]).write_bytes(page)
         with disk().point("manifest"):
             document = {**release.document, "report": report}
-            (folder / "manifest.json").write_text(faults.json.dumps(document))
+            (folder / "manifest.json").write_text(json.dumps(document))
         with disk().point("data"):
             (folder / release.file.name).write_bytes(release.data)
 
     monkeypatch.setattr(faults, "publish_made", manifest_first)
-    lost = faults._at_each_point(faults._situations()[1], faults._kill, "kill").lost
+    lost = faults.at_each_point(faults.situations()[1], faults.kill, "kill").lost
     assert any("FileNotFoundError" in line for line in lost)
 
 
@@ -78,9 +78,9 @@ def test_publishing_passes_the_points_that_are_tried(
     send = partial(
         publish, made.suppressed, made.k_anonymized.frame, policy, locations=Locations.of(tmp_path, {})
     )
-    tried = faults.points_of(partial(faults.publish_made, tmp_path / "driver", faults.made(0)))
+    tried = faulty_disk.points_of(partial(faults.publish_made, tmp_path / "driver", faults.made(0)))
     ledger = {f"{when} {step} ledger" for when in ("before", "after") for step in ("commit", "write")}
-    assert set(faults.points_of(send)) == {*tried, *ledger}
+    assert set(faulty_disk.points_of(send)) == {*tried, *ledger}
     operations = {name.partition(" ")[2] for name in tried}
     for what in ("data", "report", "manifest"):
         steps = ("create part of", "write", "permit", "sync", "rename", "sync folder of")
@@ -99,7 +99,7 @@ def test_no_environment_variable_puts_another_disk_in_place() -> None:
 def whole(folder: Path) -> str:
     """Publish a first release; return what readers see."""
     faults.publish_made(folder, faults.made(0))
-    return str(faults.seen_by_reader(folder))
+    return str(faulty_disk.seen_by_reader(folder))
 
 
 def big() -> faults.Made:
@@ -137,10 +137,10 @@ def test_a_full_file_system_keeps_the_release_before(mounted: Callable[..., Path
     before = whole(folder)
     with pytest.raises(PublishError, match="No space left on device"):
         faults.publish_made(folder, big())
-    assert faults.seen_by_reader(folder) == before
-    assert faults.debris(folder) == []
+    assert faulty_disk.seen_by_reader(folder) == before
+    assert faulty_disk.debris(folder) == []
     faults.publish_made(folder, faults.made(2))  # there is room again
-    assert faults.debris(folder) == []
+    assert faulty_disk.debris(folder) == []
 
 
 def test_a_read_only_file_system_is_refused_to_root_too(mounted: Callable[..., Path]) -> None:
@@ -150,16 +150,16 @@ def test_a_read_only_file_system_is_refused_to_root_too(mounted: Callable[..., P
     for folder in (place / "out", place / "new"):
         with pytest.raises(PublishError, match="Read-only file system"):
             faults.publish_made(folder, faults.made(2))
-    assert faults.seen_by_reader(place / "out") == before
+    assert faulty_disk.seen_by_reader(place / "out") == before
 
 
 def test_a_limit_on_the_size_of_files_keeps_the_release_before(tmp_path: Path) -> None:
     """Works without any rights, in a child process of its own."""
     before = whole(tmp_path / "out")
     code = (
-        "import sys; from pathlib import Path; from benchmarks import faults\n"
+        "import sys; from pathlib import Path; from tests.adversarial import faults, faulty_disk\n"
         "from anon_pipeline.base.errors import PublishError\n"
-        "release = faults.made(1); faults.limited_file_size(1000)\n"
+        "release = faults.made(1); faulty_disk.limited_file_size(1000)\n"
         "try:\n    faults.publish_made(Path(sys.argv[1]), release)\n"
         "except PublishError as error:\n    print(error); sys.exit(3)\n"
     )
@@ -172,12 +172,12 @@ def test_a_limit_on_the_size_of_files_keeps_the_release_before(tmp_path: Path) -
     )
     assert (done.returncode, done.stderr) == (3, "")
     assert "File too large" in done.stdout
-    assert faults.seen_by_reader(tmp_path / "out") == before
-    assert faults.debris(tmp_path / "out") == []
+    assert faulty_disk.seen_by_reader(tmp_path / "out") == before
+    assert faulty_disk.debris(tmp_path / "out") == []
 
 
 def test_a_destination_that_vanishes_midway_is_a_publish_error_at_every_point(tmp_path: Path) -> None:
-    names = faults.points_of(partial(faults.publish_made, tmp_path / "whole", faults.made(0)))
+    names = faulty_disk.points_of(partial(faults.publish_made, tmp_path / "whole", faults.made(0)))
     first, last = names.index("after make folder"), names.index("before rename manifest")
     for i in range(first, last + 1):
         folder = tmp_path / str(i)
@@ -190,9 +190,9 @@ def test_a_destination_that_vanishes_midway_is_a_publish_error_at_every_point(tm
 
         with using(Disk(vanish, 1500)), pytest.raises(PublishError):
             faults.publish_made(folder, faults.made(0))
-        assert faults.seen_by_reader(folder) is None
+        assert faulty_disk.seen_by_reader(folder) is None
         faults.publish_made(folder, faults.made(0))
-        assert faults.seen_by_reader(folder)
+        assert faulty_disk.seen_by_reader(folder)
 
 
 def test_a_disk_that_does_not_confirm_the_manifest_says_that_the_release_is_in_place(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_a_disk_that_does_not_confirm_the_manifest_says_that_the_release_is_in_p
     with using(Disk(fail)), pytest.raises(PublishError, match="holds the new release") as raised:
         faults.publish_made(tmp_path / "out", faults.made(0))
     assert raised.value.in_place
-    assert faults.seen_by_reader(tmp_path / "out") == faults.made(0).document["data_digest"]
+    assert faulty_disk.seen_by_reader(tmp_path / "out") == faults.made(0).document["data_digest"]
 
 
 def test_old_files_that_cannot_be_removed_do_not_undo_a_release(tmp_path: Path) -> None:
@@ -215,9 +215,9 @@ def test_old_files_that_cannot_be_removed_do_not_undo_a_release(tmp_path: Path) 
         faults.publish_made(tmp_path / "out", faults.made(seed))
     with using(Disk(fail)):
         faults.publish_made(tmp_path / "out", faults.made(2))
-    assert faults.debris(tmp_path / "out") != []
+    assert faulty_disk.debris(tmp_path / "out") != []
     faults.publish_made(tmp_path / "out", faults.made(3))
-    assert faults.debris(tmp_path / "out") == []
+    assert faulty_disk.debris(tmp_path / "out") == []
 
 
 def test_a_clock_that_jumps_back_does_not_take_made_at_along(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_clock_that_jumps_back_does_not_take_made_at_along(tmp_path: Path) -> 
         write_release(tmp_path, each.file, each.data, each.document)["made_at"] for each in (late, early)
     ]
     assert written == [late.document["made_at"]] * 2
-    assert faults.json.loads((tmp_path / "manifest.json").read_text())["made_at"] == written[1]
+    assert json.loads((tmp_path / "manifest.json").read_text())["made_at"] == written[1]
 
 
 def test_times_are_compared_as_times_not_as_texts(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_last_time_that_is_none_does_not_stop_a_release(tmp_path: Path, odd: o
     release = faults.made(0)
     write_release(tmp_path, release.file, release.data, release.document)
     path = tmp_path / "manifest.json"
-    path.write_text(faults.json.dumps({**release.document, "made_at": odd}))
+    path.write_text(json.dumps({**release.document, "made_at": odd}))
     with contextlib.suppress(KeyError):
         written = write_release(tmp_path, release.file, release.data, release.document)
     assert written["made_at"] == release.document["made_at"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import AnonPipelineError, StageCrashed
-from benchmarks import fuzz
+from tests.adversarial import fuzz
 
 YAML = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -1,7 +1,7 @@
 """Whole releases on real file systems that have too little room, in a namespace of our own.
 
-Run as ``python -m benchmarks.small_disks`` inside such a namespace, by `survive_small_disks`. Belongs here:
-mounting, filling. Does not belong here: what must hold afterwards (`crashes`).
+Run as ``python -m tests.adversarial.small_disks`` inside such a namespace, by `survive_small_disks`.
+Belongs here: mounting, filling. Does not belong here: what must hold afterwards (`crashes`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from anon_pipeline.base.errors import AnonPipelineError, InputError, PublishError
-from benchmarks.crashes import World, make_next, project, released
-from benchmarks.faults import FaultResult, summed
+from tests.adversarial.crashes import World, make_next, project, released
+from tests.adversarial.faulty_disk import FaultResult, summed
 
 __all__ = ["survive_small_disks"]
 
@@ -35,8 +35,8 @@ def survive_small_disks() -> FaultResult | None:
     )
     if allowed.returncode:
         return None
-    program = [sys.executable, "-m", "benchmarks.small_disks"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    program = [sys.executable, "-m", "tests.adversarial.small_disks"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     done = subprocess.run([*inside, *program], capture_output=True, text=True, check=True, env=environment)
     points, survived, lost = json.loads(done.stdout)
     return FaultResult(points, survived, tuple(lost))

@@ -1,4 +1,4 @@
-"""Fresh processes that read torn CSV files end with the right message; hundreds: `benchmarks.torn`."""
+"""Fresh processes that read torn CSV files end with the right message; hundreds: `tests.adversarial.torn`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.torn import CASES, Case, ended, write
+from tests.adversarial.torn import CASES, Case, ended, write
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name for case in CASES])

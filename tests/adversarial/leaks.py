@@ -1,7 +1,8 @@
 """Nothing leaks: canaries in every private place, everything that could go wrong, and a search for them.
 
-Run as ``python -m benchmarks.leaks``. Belongs here: running the scenarios in processes with a home of their
-own and searching all that they leave outside the vault. Does not belong here: the scenarios, the needles.
+Run as ``python -m tests.adversarial.leaks``. Belongs here: running the scenarios in processes with a home
+of their own and searching all that they leave outside the vault. Does not belong here: the scenarios, the
+needles.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.canaries import PLACES, Needles, needles, places
+from tests.adversarial.canaries import PLACES, Needles, needles, places
 
 __all__ = ["LeakResult", "main", "search_all", "search_control"]
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _start(side: str, folder: Path) -> tuple[Path, subprocess.Popen[bytes]]:
     environment |= {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default", "DAGSTER_DISABLE_TELEMETRY": "yes"}
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.leak_scenarios", side, str(folder)],
+            [sys.executable, "-m", "tests.adversarial.leak_scenarios", side, str(folder)],
             stdout=out,
             stderr=err,
             stdin=subprocess.DEVNULL,

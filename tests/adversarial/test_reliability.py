@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import reliability
-from benchmarks.bad_inputs import BadInputResult
-from benchmarks.leaks import LeakResult
-from benchmarks.reliability import bad_input_row, fault_row, fuzz_row, leak_row, main, table
+from tests.adversarial import reliability
+from tests.adversarial.bad_inputs import BadInputResult
+from tests.adversarial.leaks import LeakResult
+from tests.adversarial.reliability import bad_input_row, fault_row, fuzz_row, leak_row, main, table
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(reliability, "run_all", lambda: GOOD)
     monkeypatch.setattr(reliability, "search_all", lambda: LeakResult(5, 1000, ()))
     for name, function, result in (("faults", "survive_all", Faults()), ("fuzz", "run", Fuzzed())):
-        module = ModuleType(f"benchmarks.{name}")
+        module = ModuleType(f"tests.adversarial.{name}")
         setattr(module, function, lambda *_, result=result: result)
-        monkeypatch.setitem(sys.modules, f"benchmarks.{name}", module)
+        monkeypatch.setitem(sys.modules, f"tests.adversarial.{name}", module)
     return monkeypatch
 
 

@@ -1,8 +1,8 @@
 """The table of `docs/reliability.md`: what was tried, and how much was lost or leaked.
 
-Run as ``python -m benchmarks.reliability [--quick]``; exits with 1 unless every row has zero lost and zero
-leaked. Belongs here: collecting and printing. Does not belong here: trying (`faults`, `bad_inputs`, `fuzz`,
-`leaks`).
+Run as ``python -m tests.adversarial.reliability [--quick]``; exits with 1 unless every row has zero
+lost and zero leaked. Belongs here: collecting and printing. Does not belong here: trying
+(`faults`, `bad_inputs`, `fuzz`, `leaks`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.bad_inputs import BadInputResult, run_all
-from benchmarks.leaks import LeakResult, search_all
+from tests.adversarial.bad_inputs import BadInputResult, run_all
+from tests.adversarial.leaks import LeakResult, search_all
 
 __all__ = ["Row", "bad_input_row", "fault_row", "fuzz_row", "leak_row", "main", "rows", "table"]
 
@@ -46,7 +46,7 @@ class Row:
 
 
 def fault_row(result: Any) -> Row:
-    """Describe `benchmarks.faults.survive_all()`: SIGKILL before and after each operation of publishing."""
+    """Describe `faults.survive_all()`: SIGKILL before and after each operation of publishing."""
     return Row(
         "kill −9 and full disks at each point of publishing and of whole releases",
         f"{result.points} fault points",
@@ -56,7 +56,7 @@ def fault_row(result: Any) -> Row:
 
 
 def fuzz_row(result: Any) -> Row:
-    """Describe `benchmarks.fuzz.run(seconds)`: mutated policies, hierarchies, CSV and Parquet files."""
+    """Describe `fuzz.run(seconds)`: mutated policies, hierarchies, CSV and Parquet files."""
     return Row(
         "fuzzing of policy, hierarchy, CSV, Parquet, `check`",
         f"{result.executions:,} executions",
@@ -108,7 +108,7 @@ def rows(*, quick: bool) -> list[Row]:
 
 def _if_built(module: str, what: str, tried: Callable[[Any], Row]) -> Row:
     """Import what tries something; only its own absence is no failure."""
-    name = f"benchmarks.{module}"
+    name = f"tests.adversarial.{module}"
     try:
         found = importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -133,7 +133,7 @@ def table(found: Sequence[Row]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, and by name what was lost or leaked; 1 if anything was."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reliability", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.adversarial.reliability", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fuzz for seconds instead of minutes")
     found = rows(quick=parser.parse_args(arguments).quick)
     print(table(found))

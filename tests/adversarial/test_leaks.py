@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.bad_inputs import BadInput, call, run_all, write_project
-from benchmarks.canaries import DAY, FOLDER, HEIGHT, PRIVATE, TEXT, needles, people, places
-from benchmarks.leaks import search_all, search_control
+from tests.adversarial.bad_inputs import BadInput, call, run_all, write_project
+from tests.adversarial.canaries import DAY, FOLDER, HEIGHT, PRIVATE, TEXT, needles, people, places
+from tests.adversarial.leaks import search_all, search_control
 
 
 def test_nothing_leaks() -> None:

@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of everything that reads: `python -m benchmarks.fuzz --seconds 30`.
+"""Coverage-guided fuzzing of everything that reads: `python -m tests.adversarial.fuzz --seconds 30`.
 
 Each target runs in a process of its own under libFuzzer (atheris), which watches the Python code of the
 package and of the YAML parser. What counts as a crash: any exception but a named one, a signal, more than 20
@@ -22,7 +22,7 @@ from typing import Any
 
 __all__ = ["TARGETS", "FuzzResult", "run", "seeds"]
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 _WATCHED = [
     f"anon_pipeline.{room}"
     for room in ("policy", "hierarchy", "sources", "publish", "encode", "values", "limits", "gate", "digest")
@@ -257,7 +257,7 @@ def _fuzz(target: str, seconds: int, folder: Path, keep: Path | None) -> tuple[i
         "-verbosity=1",
     ]
     ended = subprocess.run(
-        [sys.executable, "-m", "benchmarks.fuzz", "--work", target, *arguments],
+        [sys.executable, "-m", "tests.adversarial.fuzz", "--work", target, *arguments],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "FUZZ_FOLDER": str(folder)},
         capture_output=True,

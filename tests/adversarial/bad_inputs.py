@@ -23,7 +23,7 @@ import pandas as pd
 import yaml
 
 from anon_pipeline.policy import TYPE
-from benchmarks.canaries import DAY, FOLDER, HEIGHT, LONG, PRIVATE, TEXT, people, policy
+from tests.adversarial.canaries import DAY, FOLDER, HEIGHT, LONG, PRIVATE, TEXT, people, policy
 
 __all__ = ["CASES", "BadInput", "BadInputResult", "call", "run_all", "write_project"]
 
@@ -316,7 +316,7 @@ def run_all() -> BadInputResult:
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
                 try:
                     code = call(folder, case.arguments)
-                except Exception:  # noqa: BLE001 - what escapes is what is counted
+                except Exception:
                     code = -1
             codes[code] += 1
             tracebacks += [case.name] if code == -1 or "Traceback" in said.getvalue() else []

@@ -17,7 +17,7 @@ import dagster as dg
 
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.policy import load_policy
-from benchmarks.leak_scenarios import BLOWS, Blow, Outcomes, blown, said
+from tests.adversarial.blows import BLOWS, Blow, Outcomes, blown, said
 
 __all__ = ["location", "scenarios"]
 
@@ -79,7 +79,7 @@ def scenarios(outcomes: Outcomes) -> None:
 def _run(project: Path, wanted: dict[str, str]) -> bool:
     """Execute the job as whoever types it does; tell whether it succeeded."""
     program = [sys.executable, "-m", "dagster", "job", "execute"]
-    asked = ["--module-name", "benchmarks.leak_program", "--attribute", "location", "--job", "steps"]
+    asked = ["--module-name", "tests.adversarial.leak_program", "--attribute", "location", "--job", "steps"]
     environment = {**os.environ, _PROJECT: str(project), **wanted}
     done = subprocess.run([*program, *asked], env=environment, stdin=subprocess.DEVNULL, check=False)
     return done.returncode == 0
