@@ -50,18 +50,21 @@ from tests.adversarial.faulty_disk import (
     seen_by_reader,
     summed,
 )
+from tests.adversarial.snapshots import digest_of, snapshots_of
 
 __all__ = [
     "Point",
     "Way",
     "World",
     "at_each_point",
+    "at_each_snapshot",
     "kill",
     "make_next",
     "project",
     "released",
     "survive_commands",
     "survive_full",
+    "survive_snapshots",
 ]
 
 _KEY = "ANON_PIPELINE_BENCHMARK_KEY"
@@ -235,20 +238,20 @@ def make_next(world: World) -> None:
     assert len(world.ever) == before + 1, "the next run did not publish"
 
 
-def _wrong_after(world: World, way: Way, point: Point) -> str | None:
-    """Put a fault at a point; say what it broke, None if nothing."""
+def _wrong_after(world: World, after: Callable[[World], None], fault: Callable[[World], None]) -> str | None:
+    """Let a fault happen; say what it broke, None if nothing."""
     before = dict(world.ever)
     try:
-        way.fault(partial(way.made, world), point)
+        fault(world)
         world.look()
         if len(world.ever) > len(before) + 1:
             return "readers see a release that is neither the old nor the new one"
         world.counted()
-        way.after(world)
+        after(world)
         world.agreed()
     except (AssertionError, OSError) as error:
         return str(error)
-    except Exception as error:
+    except Exception as error:  # a next run that crashes is a fault that was not survived
         return f"the next run ended with {type(error).__name__}: {error}"
     return None
 
@@ -257,22 +260,49 @@ def at_each_point(way: Way, found: World, every: int) -> FaultResult:
     """Put a fault at each point, each in the same folder, restored to what was found there."""
     kept = found.folder.with_name("kept")
     shutil.copytree(found.folder, kept)
-
-    def restored() -> World:
-        shutil.rmtree(found.folder)
-        shutil.copytree(kept, found.folder)
-        return World(found.folder, found.policy, dict(found.ever))
-
-    names = points_of(partial(way.made, restored()))
+    names = points_of(partial(way.made, _restored(found, kept)))
     lost = []
     chosen = range(0, len(names), every)
     for place in chosen:
         name = names[place]
         point = Point(place, name, names[:place].count(name), last=name not in names[place + 1 :])
-        wrong = _wrong_after(restored(), way, point)
+
+        def fault(world: World, point: Point = point) -> None:
+            way.fault(partial(way.made, world), point)
+
+        wrong = _wrong_after(_restored(found, kept), way.after, fault)
         if wrong:
-            lost.append(f"{way.name}, {place} {names[place]}: {wrong}")
+            lost.append(f"{way.name}, {place} {name}: {wrong}")
     return FaultResult(len(chosen), len(chosen) - len(lost), tuple(lost))
+
+
+def at_each_snapshot(way: Way, found: World) -> FaultResult:
+    """Look at what the disk holds at each point, and make the next release from there.
+
+    A killed process leaves the files of that moment, and nothing else. So the work is done once, by a process
+    that is gone afterwards, and the files are copied at each point. Points with the same files share one look
+    and one next release: both depend on the files alone.
+    """
+    kept = found.folder.with_name("snapshots")
+    kept.mkdir()
+    ended: dict[str, str | None] = {}
+    lost = []
+    taken = snapshots_of(partial(way.made, found), found.folder, kept)
+    for name, snapshot in taken:
+        state = digest_of(snapshot)
+        if state not in ended:
+            world = _restored(found, snapshot)
+            ended[state] = _wrong_after(world, way.after, lambda world: None)
+        if ended[state]:
+            lost.append(f"{way.name}, {name}: {ended[state]}")
+    return FaultResult(len(taken), len(taken) - len(lost), tuple(lost))
+
+
+def _restored(found: World, kept: Path) -> World:
+    """Put what was kept where the project was found."""
+    shutil.rmtree(found.folder)
+    shutil.copytree(kept, found.folder, symlinks=True)
+    return World(found.folder, found.policy, dict(found.ever))
 
 
 @contextmanager
@@ -299,29 +329,41 @@ def survive_commands(*, every: int = 1) -> FaultResult:
     Args:
         every: 1 tries each point, n each n-th.
     """
-    return _commands("kill", kill, every)
+    return _first_and_further("kill", partial(_faulted, kill, every))
+
+
+def survive_snapshots() -> FaultResult:
+    """Go on from what the disk holds at every point of a whole release, see `survive_commands`."""
+    return _first_and_further("snapshot", _looked_at)
 
 
 def survive_full(*, every: int = 1) -> FaultResult:
     """Let every disk be full from each point of a whole release on, see `survive_commands`."""
-    return _commands("full", _fill, every)
+    return _first_and_further("full", partial(_faulted, _fill, every))
 
 
-def _commands(label: str, fault: _Fault, every: int) -> FaultResult:
+_Tried = Callable[[str, World], FaultResult]
+
+
+def _first_and_further(label: str, tried: _Tried) -> FaultResult:
     """Try the first release and a further one, side by side."""
+    names = [f"{label}, whole {which} release" for which in ("first", "further")]
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as side_by_side:
-        return summed(
-            side_by_side.map(
-                _command, (label, label), (fault, fault), (every, every), (0, 2), ("first", "further")
-            )
-        )
+        return summed(side_by_side.map(_command, names, (tried, tried), (0, 2)))
 
 
-def _command(label: str, fault: _Fault, every: int, releases: int, name: str) -> FaultResult:
+def _command(name: str, tried: _Tried, releases: int) -> FaultResult:
     with project() as world:
         released(world, releases)
-        way = Way(f"{label}, whole {name} release", World.release, make_next, fault)
-        return at_each_point(way, world, every)
+        return tried(name, world)
+
+
+def _faulted(fault: _Fault, every: int, name: str, world: World) -> FaultResult:
+    return at_each_point(Way(name, World.release, make_next, fault), world, every)
+
+
+def _looked_at(name: str, world: World) -> FaultResult:
+    return at_each_snapshot(Way(name, World.release, make_next, kill), world)
 
 
 def released(world: World, releases: int) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,14 +15,42 @@ from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.budget import State
 from anon_pipeline.orchestration.memory import VaultArchive
 from tests.adversarial import crash_dagster, crashes, small_disks
-from tests.adversarial.faulty_disk import points_of
+from tests.adversarial.faulty_disk import killed_at, points_of
+from tests.adversarial.snapshots import snapshots_of
 
 
-def test_killed_at_any_point_of_a_whole_release_everything_agrees_again() -> None:
+def test_what_any_point_of_a_whole_release_leaves_is_made_good() -> None:
     """Each operation on destination, vault and memory, each transaction of the ledger, before and after."""
-    result = crashes.survive_commands()
+    result = crashes.survive_snapshots()
     assert result.lost == ()
     assert result.survived == result.points > 200
+
+
+def test_killed_at_some_points_of_a_whole_release_everything_agrees_again() -> None:
+    """`python -m tests.adversarial.faults` kills a process at each."""
+    result = crashes.survive_commands(every=13)
+    assert result.lost == ()
+    assert result.survived == result.points > 15
+
+
+def _masked(folder: Path) -> Counter[str]:
+    """Count the files of a folder by name, without the digests and random parts in their names."""
+    names = (str(path.relative_to(folder)) for path in folder.rglob("*"))
+    return Counter(re.sub(r"[0-9a-f]{8,}|\w{8}(?=\.part)", "#", name) for name in names)
+
+
+def test_a_snapshot_is_what_a_killed_process_leaves(tmp_path: Path) -> None:
+    with crashes.project() as world:
+        crashes.released(world, 0)
+        found = Path(shutil.copytree(world.folder, world.folder.with_name("found")))
+        taken = snapshots_of(world.release, world.folder, tmp_path)
+        for place in range(3, len(taken), 17):
+            shutil.rmtree(world.folder)
+            shutil.copytree(found, world.folder)
+            name, snapshot = taken[place]
+            nth = [name for name, _ in taken[:place]].count(name)
+            assert killed_at(world.release, nth, name)
+            assert _masked(world.folder) == _masked(snapshot), name
 
 
 def test_a_full_disk_at_some_points_of_a_whole_release_is_named_and_loses_nothing() -> None:
