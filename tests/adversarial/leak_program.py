@@ -44,13 +44,20 @@ _CRASHES = (
 )
 """What is run again in the project that has passed, what crashes in it, and how; the last ones spoil it."""
 
+_FORKING = dg.multiprocess_executor.configured(
+    {"start_method": {"forkserver": {"preload_modules": ["tests.adversarial.leak_program"]}}}
+)
+"""For the run of all steps: each is a process of its own that imports nothing anew. Others are spawned."""
+
 
 def location() -> dg.Definitions:
     """Return the release of a project, with a job whose steps are processes; something in it may go wrong."""
     if _TARGET in os.environ:
         blown(os.environ[_TARGET], _KINDS[os.environ[_KIND]]).start()
     project = Path(os.environ[_PROJECT])
-    job = dg.define_asset_job("steps", _selected(os.environ[_SELECT]), executor_def=dg.multiprocess_executor)
+    selected = os.environ[_SELECT]
+    executor = _FORKING if selected == "all" else dg.multiprocess_executor
+    job = dg.define_asset_job("steps", _selected(selected), executor_def=executor)
     definitions = build_release(load_policy(project / "policy.yaml"), project)
     return dg.Definitions.merge(definitions, dg.Definitions(jobs=[job]))
 

@@ -27,8 +27,8 @@ from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.base.reading import Held
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.policy import Policy, load_policy
-from anon_pipeline.publish import verify
-from anon_pipeline.publish.file_formats import read_release
+from anon_pipeline.publish import verify, verify_files
+from anon_pipeline.publish.file_formats import from_bytes, read_release
 from anon_pipeline.publish.held import Read, readings
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.verify import Against, verification, verify_release
@@ -177,7 +177,7 @@ def once_judged() -> Iterator[None]:
 
     def once(work: Callable[..., Any], key: Callable[..., Any]) -> Callable[..., Any]:
         def remembered(*given: Any, **more: Any) -> Any:
-            at = (work, key(*given))
+            at = (work, key(*given, **more))
             if at not in kept:
                 kept[at] = (given, work(*given, **more))  # what was given stays, so that its id does
             return kept[at][1]
@@ -187,14 +187,26 @@ def once_judged() -> Iterator[None]:
     def read(read: Read, held: Held, policy: Policy | None) -> list[pd.DataFrame]:
         return list(readings(read, held, policy))
 
+    def types_of(read: Read) -> str:
+        return json.dumps(read.item.get("types"))
+
+    def of_table(read: Read, held: Held, policy: Policy | None) -> Any:
+        return held.data, json.dumps(read.item.get("types")), id(policy)
+
+    def of_bytes(data: bytes, form: str, *, like: Any, formulas: str = "keep") -> Any:
+        return data, form, str(like), formulas
+
     with ExitStack() as stack:
-        for name, work, key in (
-            ("evaluate", evaluate, lambda frame, policy, *_: (id(frame), id(policy))),
-            ("digest_frame", digest_frame, id),
-            ("read_release", read_release, lambda held, policy: (held.data, id(policy))),
-            ("readings", read, lambda read, held, _: (held.data, json.dumps(read.item.get("types")))),
+        for module, name, work, key in (
+            (verify, "evaluate", evaluate, lambda frame, policy, **_: (id(frame), id(policy))),
+            (verify, "read_release", read_release, lambda held, policy: (held.data, id(policy))),
+            (verify, "digest_frame", digest_frame, id),
+            (verify, "readings", read, of_table),
+            (verify_files, "digest_frame", digest_frame, id),
+            (verify_files, "readings", read, of_table),
+            (verify_files, "from_bytes", from_bytes, of_bytes),
         ):
-            stack.enter_context(patch.object(verify, name, once(work, key)))
+            stack.enter_context(patch.object(module, name, once(work, key)))
         yield
 
 
