@@ -17,7 +17,7 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.ledger.budget import states
 from anon_pipeline.policy import policy_from
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 POLICIES = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
 FOLLOWING = README.split("\n## Releases that follow each other\n")[1].split("\n## ")[0]
 

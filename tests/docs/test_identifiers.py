@@ -12,7 +12,7 @@ from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.detectors.patterns import EXCUSED, LEVEL, MOST_JUDGED
 from anon_pipeline.policy.columns import Insensitive
 
-PAGE = (Path(__file__).resolve().parents[1] / "docs" / "identifiers.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "identifiers.md").read_text(encoding="utf-8")
 
 
 def test_each_detector_has_one_row() -> None:

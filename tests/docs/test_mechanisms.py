@@ -27,7 +27,7 @@ from anon_pipeline.policy.columns import Perturb
 from anon_pipeline.policy.fields import CategoryMechanism, Mechanism
 from anon_pipeline.policy.sections import PerturbSection
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 POLICY = (DOCS / "policy.md").read_text(encoding="utf-8")
 SECTION = POLICY.split("\n## perturb\n")[1].split("\n## ")[0]
 COLUMN = POLICY.split("\n**`perturb`**")[1].split("\n\n**`")[0]

@@ -15,7 +15,7 @@ from anon_pipeline.recode import LOSSES
 
 FULL_DOMAIN = tuple(n for n, r in RECODERS.items() if r.family.name == "full_domain")
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 POLICY = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
 ANONYMIZE = POLICY.split("\n## anonymize\n")[1].split("\n## ")[0]
 COLUMNS = POLICY.split("\n## columns\n")[1].split("\n## ")[0]

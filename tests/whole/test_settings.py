@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.settings import GX, PROCESSES, SETTINGS, Setting, asked, markdown, prepare, together
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 Found = dict[str, dict[str, list[object]]]
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits
 
-POLICY = (Path(__file__).resolve().parents[1] / "docs" / "policy.md").read_text(encoding="utf-8")
+POLICY = (Path(__file__).resolve().parents[2] / "docs" / "policy.md").read_text(encoding="utf-8")
 GATE = POLICY.split("\n## gate\n")[1].split("\n## ")[0]
 ATTACKS = GATE.split("| key of `gate.attacks` |")[1].split("\n\n")[0]
 
@@ -25,7 +25,7 @@ def test_the_keys_below_are_named() -> None:
     assert f"`similarity` (default {Linkage().similarity:g})" in rows["linkage"]
 
 
-PAGE = (Path(__file__).resolve().parents[1] / "docs" / "attacks.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "attacks.md").read_text(encoding="utf-8")
 
 
 def test_the_page_on_attacks_explains_every_limit_once() -> None:

@@ -365,7 +365,7 @@ def test_classes_of_a_recoding_are_counted_without_the_suppressed() -> None:
 
 def _documented(section: str) -> dict[int, list[str]]:
     """Return the cells of a table of docs/paper.md by k."""
-    text = (Path(__file__).resolve().parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
     rows = text.split(f"\n## {section}")[1].split("\n## ")[0].splitlines()
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row.startswith("| ")]
     return {int(row[0]): row[1:] for row in cells if row[0].isdigit()}

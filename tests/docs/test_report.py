@@ -9,7 +9,7 @@ import click
 
 from anon_pipeline.cli import cli
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "anon_pipeline" / "report" / "report.html.j2").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ from anon_pipeline.tuning.grid import default_grid
 from anon_pipeline.tuning.judging import JUDGED
 from anon_pipeline.tuning.printed import COLUMNS
 
-TEXT = (Path(__file__).resolve().parents[1] / "docs" / "tuning.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "tuning.md").read_text(encoding="utf-8")
 
 
 def _named(section: str) -> list[str]:

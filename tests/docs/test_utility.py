@@ -9,7 +9,7 @@ from pathlib import Path
 from anon_pipeline.utility.moments import Discrepancy
 from anon_pipeline.utility.results import NoiseError, Utility
 
-TEXT = (Path(__file__).resolve().parents[1] / "docs" / "utility.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "utility.md").read_text(encoding="utf-8")
 COUNTS = {"records", "released", "classes", "target"}
 
 

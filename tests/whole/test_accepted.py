@@ -18,7 +18,7 @@ from anon_pipeline.perturb.mechanisms import Noise, draw
 from anon_pipeline.policy import Policy, policy_from
 from benchmarks.accepted import CASES, Case, accepted, table
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "attacks.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "attacks.md"
 
 
 def test_the_page_shows_the_table() -> None:
