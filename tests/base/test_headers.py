@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.headers import headerless, places, refuse_names, withheld_names
-from benchmarks.bad_inputs import BadInput, write_project
-from benchmarks.canaries import PRIVATE
+from tests.adversarial.bad_inputs import BadInput, write_project
+from tests.adversarial.canaries import PRIVATE
 
 DECLARED = ["age", "income", "name"]
 _CELL = st.text(st.characters(codec="utf-8"), min_size=1).map(lambda text: f"{PRIVATE}{text}")

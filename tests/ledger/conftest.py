@@ -1,4 +1,4 @@
-"""A ledger in SQLite, and the same in a real PostgreSQL server where one is named."""
+"""A ledger in SQLite, and the same in a real PostgreSQL server."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import pytest
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import load_policy
 from anon_pipeline.publish.verify import Against, verification
-from benchmarks.mutations import KINDS, leaves, missed
+from tests.adversarial.mutations import KINDS, leaves, missed
 
 OUT = Path(__file__).parent / "version_2" / "noisy"
 DOCUMENT = json.loads((OUT / "out" / "manifest.json").read_text(encoding="utf-8"))

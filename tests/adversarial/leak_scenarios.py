@@ -1,0 +1,32 @@
+"""What could leak a canary, run in a process whose every output is searched afterwards (`leaks`).
+
+Run as ``python -m tests.adversarial.leak_scenarios cli|dagster|inputs|program|control FOLDER``. Belongs here:
+which scenarios there are. Does not belong here: the scenarios, the search.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.adversarial import leak_command, leak_dagster, leak_program
+from tests.adversarial.blows import Outcomes
+
+__all__ = ["main"]
+
+_SIDES = {
+    "cli": leak_command.scenarios,
+    "dagster": leak_dagster.scenarios,
+    "inputs": leak_dagster.inputs,
+    "program": leak_program.scenarios,
+    "control": leak_dagster.control,
+}
+
+
+def main(side: str, folder: str) -> None:
+    """Run the scenarios of one side below a folder."""
+    _SIDES[side](Outcomes(Path(folder)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

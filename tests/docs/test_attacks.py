@@ -1,0 +1,44 @@
+"""The policy's document has every limit on attacks once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits
+
+POLICY = (Path(__file__).resolve().parents[2] / "docs" / "policy.md").read_text(encoding="utf-8")
+GATE = POLICY.split("\n## gate\n")[1].split("\n## ")[0]
+ATTACKS = GATE.split("| key of `gate.attacks` |")[1].split("\n\n")[0]
+
+
+def test_each_key_has_one_row() -> None:
+    assert sorted(re.findall(r"^\| `(\w+)", ATTACKS, re.M)) == sorted(Attacks.model_fields)
+
+
+def test_the_keys_below_are_named() -> None:
+    rows = {row.split("`")[1].split(":")[0]: row for row in ATTACKS.splitlines() if row.startswith("| `")}
+    for key, model in (("averaging", Averaging), ("linkage", Linkage), ("population", PopulationLimits)):
+        assert [name for name in model.model_fields if name not in rows[key]] == []
+    assert f"`similarity` (default {Linkage().similarity:g})" in rows["linkage"]
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "attacks.md").read_text(encoding="utf-8")
+
+
+def test_the_page_on_attacks_explains_every_limit_once() -> None:
+    named = re.findall(r"^\| (?:[^|`]+: )?`([\w.]+)`[^|]* \|", PAGE, re.M)
+    below = {"linkage": ("exact", "threshold", "rules", "probabilistic")}
+    below["population"] = ("journalist_risk", "marketer_risk")
+    limits = [f"{key}.{each}" for key, each_of in below.items() for each in each_of]
+    limits += [key for key in Attacks.model_fields if key not in below]
+    assert sorted(named) == sorted([*limits, "gate.linking_risk"])
+
+
+def test_the_example_on_the_page_is_a_policy() -> None:
+    found = yaml.safe_load(PAGE.split("```yaml\n")[1].split("```")[0])
+    limits = Attacks.model_validate(found["gate"]["attacks"]).population
+    assert limits is not None
+    assert limits.journalist_risk == 0.05
