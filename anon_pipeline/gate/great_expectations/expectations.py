@@ -49,7 +49,7 @@ class ExpectReleaseToBeKAnonymous(_InClasses):
     """Expect every equivalence class of the release to have at least k records.
 
     Source:
-        Samarati and Sweeney (1998); METHODS 3.
+        Samarati and Sweeney (1998); [methods 3].
     """
 
     k: Count = needed("Records in the smallest class.")
@@ -64,7 +64,7 @@ class ExpectReleaseToBeTClose(_OfColumn):
     ``released``, to measure what the gate measures.
 
     Source:
-        Li, Li, Venkatasubramanian (2007); METHODS 8.
+        Li, Li, Venkatasubramanian (2007); [methods 8.2].
     """
 
     t: Share = needed("Largest distance of a class to the whole batch.")
@@ -81,7 +81,7 @@ class ExpectReleaseToBeLDiverse(_OfColumn):
     ``observed_value`` is None where a class has fewer than l distinct values and so no recursive ratio.
 
     Source:
-        Machanavajjhala et al. (2007); METHODS 8.
+        Machanavajjhala et al. (2007); [methods 8.3].
     """
 
     kind: Literal["distinct", "entropy", "recursive"] = needed(
@@ -106,7 +106,7 @@ class ExpectReleaseLinkingRiskToBeAtMost(_BesideOriginals):
     """Expect an attacker who knows the originals to link few released records by their perturbed values.
 
     Source:
-        Holohan et al., V-B; METHODS 8.
+        [KE V-B]; [methods 8.1].
     """
 
     limit: Share = needed("Largest share of linked records.")
@@ -118,7 +118,7 @@ class ExpectReleaseToBeConfidentlyKAnonymous(_BesideOriginals):
     """Expect a released record to have no, or at least k, originals of its class in its confidence interval.
 
     Source:
-        Holohan et al., V-C; METHODS 7.
+        [KE V-C]; [methods 7].
     """
 
     k: Count = needed("Originals within the interval, where any are.")

@@ -121,9 +121,9 @@ def test_a_cube_is_made_only_where_combinations_are_few(monkeypatch: pytest.Monk
 
 def test_sensitive_values_are_never_asked_of_a_cube(drawn: SimpleNamespace) -> None:
     task = wide(2, 40, 50, "classification")
-    labelled = replace(task, target=np.arange(50) % 3)
+    labeled = replace(task, target=np.arange(50) % 3)
     assert laid_out(task).shortcuts.cubes is not None
-    assert laid_out(labelled).shortcuts.cubes is None
+    assert laid_out(labeled).shortcuts.cubes is None
 
 
 def test_a_stepping_stone_lies_between_and_within_its_cells() -> None:
