@@ -22,10 +22,10 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.beforehand import refuse_what_cannot_be_published
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.report import internal_report
 from anon_pipeline.sources import read_source
@@ -119,7 +119,7 @@ def anonymize(
         key = hashing_key(policy, folder=folder)
     known = memory
     if policy.record_key is not None:
-        known = (memory or Memory.empty()).under(memory_key(policy, key))
+        known = (memory or Memory.empty()).rehashed(memory_key(policy, key))
         memory = None if memory is None else known
     with private_stage("population"):
         population = read_population(policy, folder=folder)

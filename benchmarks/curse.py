@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline import Policy
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
-from anon_pipeline.encode.codes import Coded, accept, code_quasi_identifiers, incomplete
+from anon_pipeline.encode.codes import Coded, accept, code_quasi_identifiers, mark_incomplete
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.recode import Recoding, recode
 from anon_pipeline.stages.recoder_task import recoding_task
@@ -112,7 +112,7 @@ def losses(table: pd.DataFrame, policy: Policy) -> Losses:
     """
     frame = accept(table, policy)
     coded = code_quasi_identifiers(frame, policy)
-    recoding = recode(recoding_task(policy, frame, coded, gone=incomplete(frame, policy)))
+    recoding = recode(recoding_task(policy, frame, coded, gone=mark_incomplete(frame, policy)))
     return Losses(
         columns=dict(zip(policy.generalized, column_losses(coded, recoding), strict=True)),
         suppressed=recoding.suppressed / len(frame),

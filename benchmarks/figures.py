@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.encode.codes import CLASS
-from anon_pipeline.encode.grids import quantized
+from anon_pipeline.encode.grids import quantize_columns
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.error import expected_relative_error, realized_error
@@ -31,7 +31,7 @@ from anon_pipeline.perturb.noise import add_noise, class_diameters
 from anon_pipeline.policy import Policy
 from anon_pipeline.risk.confidence import confidence_radius, confident_counts
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
-from anon_pipeline.risk.suppression import confident
+from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.stages.pipeline import deidentified, k_anonymized, raw
 
 __all__ = ["CONFIDENCE", "EPSILONS", "KS", "RECODERS", "Point", "Recoded", "Run", "figures", "recoded"]
@@ -105,7 +105,7 @@ def recoded(table: pd.DataFrame, policy: Policy, *, entropy: Entropy) -> Recoded
     kept = after.frame[after.frame[CLASS] >= 0]
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
-    heights = quantized(kept, policy)
+    heights = quantize_columns(kept, policy)
     return Recoded(
         recoder=policy.anonymize.recoder,
         k=policy.anonymize.k,
@@ -134,7 +134,7 @@ def run(table: Recoded, epsilon: Fraction, *, entropy: Entropy) -> Run:
     linking = linking_risk(released, np.arange(len(labels)), originals, labels=labels)
     radius = confidence_radius(noisy.diameters.astype(np.float64), float(epsilon), CONFIDENCE)
     counts = confident_counts(released, labels, originals, labels=labels, radius=radius, cap=table.k)
-    extra = confident(counts, labels, k=table.k).suppressed / table.records
+    extra = suppress_unconfident(counts, labels, k=table.k).suppressed / table.records
     return Run(np.nan if error.relative is None else error.relative, linking.risk, extra)
 
 

@@ -22,7 +22,7 @@ from uuid import uuid4
 import sqlalchemy as sa
 
 from anon_pipeline.ledger import Asked, Ledger, ledger_at
-from anon_pipeline.ledger.chain import Event, Head, Kind, sealed
+from anon_pipeline.ledger.chain import Event, Head, Kind, seal_event
 from anon_pipeline.ledger.store import EVENTS, HEAD
 from anon_pipeline.policy.sections import Budget
 
@@ -44,7 +44,7 @@ def history(n: int) -> list[Event]:
             0, f"{i // 3:032x}", at, _KINDS[i % 3], "people", "people", f"w{i // 300}", "p" * 64, "m" * 64,
             digest, 5, "0.1", "host.example/12345/3f0c9a52",
         )  # fmt: skip
-        events.append(sealed(event, head))
+        events.append(seal_event(event, head))
         head = Head(events[-1].seq, events[-1].hash)
     return events
 

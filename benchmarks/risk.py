@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from anon_pipeline.risk.assignment import assignment_risk
-from anon_pipeline.risk.attributes import class_gains, class_shares, class_spreads
+from anon_pipeline.risk.attributes import class_homogeneity, class_similarity, class_skewness
 from anon_pipeline.risk.averaging import expected_averaging_risk
 from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.closeness import closeness
@@ -90,9 +90,9 @@ def _million_rows() -> list[Row]:
         ),
     }
     attributes: dict[str, Callable[[], object]] = {
-        "homogeneity": lambda: class_shares(values, there, m=m),
-        "skewness": lambda: class_gains(values, there, whole=whole, m=m),
-        "similarity": lambda: class_spreads(values, there, distance="ordered", m=m),
+        "homogeneity": lambda: class_homogeneity(values, there, m=m),
+        "skewness": lambda: class_skewness(values, there, whole=whole, m=m),
+        "similarity": lambda: class_similarity(values, there, distance="ordered", m=m),
     }
     at = f"{MILLION:,} records, {_CLASSES:,} classes: "
     return [

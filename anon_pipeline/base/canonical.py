@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.values import arrow
+from anon_pipeline.base.values import to_arrow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class Canonical:
     digest: str
 
 
-def canonical(frame: pd.DataFrame) -> Canonical:
+def canonical_form(frame: pd.DataFrame) -> Canonical:
     """Return the places of a table's records and its digest: both are equal for any order of the records.
 
     Args:
@@ -57,7 +57,7 @@ def canonical(frame: pd.DataFrame) -> Canonical:
 
 def _coded(column: pd.Series) -> tuple[NDArray[np.int64], pd.Series]:
     """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these."""
-    values = arrow(column)
+    values = to_arrow(column)
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_null(values.type):

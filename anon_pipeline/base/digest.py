@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_pipeline.base.reading import file_size
-from anon_pipeline.base.values import arrow
+from anon_pipeline.base.values import to_arrow
 
 
 def digest_frame(frame: pd.DataFrame) -> str:
@@ -27,7 +27,7 @@ def digest_frame(frame: pd.DataFrame) -> str:
     """
     sha = hashlib.sha256(str(len(frame)).encode())
     for name, column in frame.items():
-        _update(sha, str(name), *_canonical(arrow(column)))
+        _update(sha, str(name), *_canonical(to_arrow(column)))
     return sha.hexdigest()
 
 

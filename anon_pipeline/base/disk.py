@@ -63,7 +63,7 @@ def disk() -> Disk:
 
 
 @contextlib.contextmanager
-def using(other: Disk) -> Iterator[None]:
+def use_disk(other: Disk) -> Iterator[None]:
     """Put another disk in place, for tests of crashes and full disks."""
     token = _IN_USE.set(other)
     try:

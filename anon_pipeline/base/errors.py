@@ -86,7 +86,7 @@ class PublishError(_Listed):
 
 
 class NotAFileError(OSError):
-    """A path names a pipe or a device, whose end may never come; for `in_words`."""
+    """A path names a pipe or a device, whose end may never come; for `error_words`."""
 
 
 class InfeasibleError(AnonPipelineError):
@@ -202,13 +202,13 @@ _IN_WORDS: dict[type[Exception], str] = {
 }
 
 
-def in_words(error: Exception) -> str:
+def error_words(error: Exception) -> str:
     """Say what kind of error this is, in plain words or by its type; never by its text."""
     return _IN_WORDS.get(type(error), type(error).__name__)
 
 
 @contextmanager
-def withheld(message: str, *kinds: type[Exception]) -> Iterator[None]:
+def withhold_text(message: str, *kinds: type[Exception]) -> Iterator[None]:
     """Turn exceptions of some kinds into an `InputError` that names the kind and drops the text.
 
     Args:
@@ -220,7 +220,7 @@ def withheld(message: str, *kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        refused = InputError(f"{message}: {in_words(error)}")
+        refused = InputError(f"{message}: {error_words(error)}")
     else:
         return
     _raise_alone(refused)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.spelling import escaped, look_alikes
+from anon_pipeline.base.spelling import escape, look_alikes
 
 HEADERLESS = "The first line may be a record: the file may have no header."
 _WITHHELD = (
@@ -34,7 +34,7 @@ def refuse_names(got: Sequence[str], declared: Sequence[str]) -> None:
         return
     strange = [name for name in got if name not in set(declared)]
     if strange:
-        problems += [HEADERLESS] if headerless(strange) else []
+        problems += [HEADERLESS] if looks_headerless(strange) else []
         problems.append(_WITHHELD)
     raise InputError(problems, names=withheld_names(got, declared))
 
@@ -43,13 +43,13 @@ def withheld_names(got: Sequence[str], declared: Sequence[str]) -> list[str]:
     """Return the names that no message quotes, each with its place, for a terminal that asks for them."""
     known = set(declared)
     return [
-        f"column {place}: {escaped(name[:_LONGEST])}{'…' if len(name) > _LONGEST else ''}"
+        f"column {place}: {escape(name[:_LONGEST])}{'…' if len(name) > _LONGEST else ''}"
         for place, name in enumerate(got, 1)
         if name not in known
     ]
 
 
-def headerless(strange: Sequence[str]) -> bool:
+def looks_headerless(strange: Sequence[str]) -> bool:
     """Tell whether one of some undeclared names looks like a value: nothing, no letter, or an address."""
     return any("@" in name or not any(char.isalpha() for char in name) for name in strange)
 
@@ -78,7 +78,7 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
     for one, other in alike:
         yield (
             f"columns must be named as in the policy, got a name in place {got.index(other) + 1} that only "
-            f"looks like {escaped(one)}"
+            f"looks like {escape(one)}"
         )
     for pair in look_alikes(dict.fromkeys(got)):
         one, other = (_told(name, got, declared) for name in sorted(pair, key=lambda n: n not in declared))
@@ -97,11 +97,11 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
 def _repeated(got: Sequence[str], declared: set[str]) -> Iterator[str]:
     twice = {name for name in got if got.count(name) > 1}
     if known := sorted(twice & declared):
-        yield f"columns must be named once, got twice: {', '.join(map(escaped, known))}"
+        yield f"columns must be named once, got twice: {', '.join(map(escape, known))}"
     if twice - declared:
         where = [place for place, name in enumerate(got, 1) if name in twice - declared]
         yield f"columns must be named once, got equal names in the places {places(where)}"
 
 
 def _told(name: str, got: Sequence[str], declared: Sequence[str]) -> str:
-    return escaped(name) if name in declared else f"a name in place {got.index(name) + 1}"
+    return escape(name) if name in declared else f"a name in place {got.index(name) + 1}"

@@ -40,7 +40,7 @@ def is_local(place: str | PurePath) -> bool:
     return not is_url(text) and _SCHEME.search(text) is None
 
 
-def tells_credentials(url: str) -> bool:
+def has_credentials(url: str) -> bool:
     """Return whether a URL of a folder holds, or may hold, what only a deployment should know.
 
     That is a login (a user's name alone may stay where one logs in by name: ssh, sftp, ftp, smb, hdfs), a
@@ -53,7 +53,7 @@ def tells_credentials(url: str) -> bool:
     return any(_tells(part) for text in _readings(url) for part in text.split("::"))
 
 
-def names_a_secret(query: str) -> bool:
+def has_secret_option(query: str) -> bool:
     """Return whether the options of a URL have one that looks like a secret, also percent-encoded."""
     return any(_SECRET.search(text.replace("sslkey=", "")) is not None for text in _readings(query))
 

@@ -26,7 +26,7 @@ KEY_BYTES = 2**16
 FOOTER_BYTES = 2**26  # of a Parquet file's metadata
 
 
-def exceeded(what: str, limit: str, most: int, *, got: int | None = None) -> InputError:
+def limit_error(what: str, limit: str, most: int, *, got: int | None = None) -> InputError:
     """Return the error of a limit that was passed.
 
     Args:
@@ -47,7 +47,7 @@ class Held:
     data: bytes = field(repr=False)
 
 
-def opened(file: Path | Held) -> BinaryIO:
+def open_readable(file: Path | Held) -> BinaryIO:
     """Open a file, or the bytes that are held of it, for reading.
 
     Raises:

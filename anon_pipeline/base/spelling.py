@@ -84,12 +84,12 @@ _UNSEEN = {"\u034f", "\u115f", "\u1160", "\u17b4", "\u17b5", "\u2800", "\u3164",
 _BIDI = {*"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}
 
 
-def plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Tell whether a text has no control character, no line separator, and none that turns the direction."""
     return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _BIDI for char in text)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Write a name in ASCII, so that names that look alike can be told apart.
 
     >>> escaped("аge")
@@ -104,11 +104,11 @@ def skeleton(name: str) -> str:
     Compatible forms are made equal (NFKC), what is not seen is removed, letters of other scripts become the
     Latin ones that they look like, and case does not count.
     """
-    folded = latin(name).casefold().translate(_CONFUSABLE).casefold()
+    folded = to_latin(name).casefold().translate(_CONFUSABLE).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
-def latin(name: str) -> str:
+def to_latin(name: str) -> str:
     """Write letters as the Latin ones that they look like; without what is not seen."""
     shown = unicodedata.normalize("NFKC", name.translate(_CONFUSABLE))
     return "".join(char for char in shown if _seen(char)).translate(_CONFUSABLE)
@@ -120,7 +120,7 @@ def _looks(name: str) -> tuple[tuple[str, str], ...]:
     Without case; without case and with the Latin letters that those of other scripts look like; and as it is
     written, where I, l, 1 and | are one, O, o and 0, rn and m: ``Id`` looks like ``ld``, and ``id`` does not.
     """
-    shape = latin(name).translate(_ONE_SHAPE).replace("rn", "m")
+    shape = to_latin(name).translate(_ONE_SHAPE).replace("rn", "m")
     folded = unicodedata.normalize("NFKC", name).casefold()
     return ("folded", folded), ("skeleton", skeleton(name)), ("shape", " ".join(shape.split()))
 

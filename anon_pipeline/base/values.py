@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from anon_pipeline.base.errors import InputError, withheld
+from anon_pipeline.base.errors import InputError, withhold_text
 
 _DIGIT = r"\s*\d"
 _EXACT = 2**53  # whole floats from here on may stand for another whole number
@@ -26,7 +26,7 @@ _RELEASABLE = (
 )
 
 
-def arrow(column: pd.Series) -> pa.Array | pa.ChunkedArray:
+def to_arrow(column: pd.Series) -> pa.Array | pa.ChunkedArray:
     """Bring a column to Arrow as it is, if a table file can hold it.
 
     Args:
@@ -35,7 +35,7 @@ def arrow(column: pd.Series) -> pa.Array | pa.ChunkedArray:
         InputError: values of several kinds, or lists, bytes and the like.
     """
     rule = f"{column.name}: must hold numbers, booleans, texts or dates, all of one kind"
-    with withheld(rule, pa.ArrowException, ArithmeticError, TypeError, ValueError):
+    with withhold_text(rule, pa.ArrowException, ArithmeticError, TypeError, ValueError):
         array = pa.array(column, from_pandas=True)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if not any(fits(kind) for fits in _RELEASABLE):
@@ -47,7 +47,7 @@ def _unfit(column: pd.Series, cast: pd.Series) -> int:
     return int((cast.isna() & column.notna()).sum())
 
 
-def finite_numbers(column: pd.Series) -> pd.Series:
+def to_finite_numbers(column: pd.Series) -> pd.Series:
     """Cast a column to finite floats; missing values stay missing.
 
     Args:
@@ -58,7 +58,7 @@ def finite_numbers(column: pd.Series) -> pd.Series:
     """
     if pd.api.types.is_complex_dtype(column.dtype):
         raise InputError(f"{column.name}: must be a number, got complex ones")
-    with withheld(f"{column.name}: must be a number", ArithmeticError, TypeError):
+    with withhold_text(f"{column.name}: must be a number", ArithmeticError, TypeError):
         cast = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
     problems = []
     unfit = _unfit(column, cast)
@@ -75,7 +75,7 @@ def finite_numbers(column: pd.Series) -> pd.Series:
     return cast
 
 
-def dates(column: pd.Series) -> pd.Series:
+def to_dates(column: pd.Series) -> pd.Series:
     """Cast a column to dates (time of day and its offset cut off); missing values stay missing.
 
     Args:
@@ -86,7 +86,7 @@ def dates(column: pd.Series) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         cast = pd.to_datetime(column)
     else:
-        written = pd.Series(texts(column), dtype="str").str.replace(_OFFSET, r"\1", regex=True)
+        written = pd.Series(to_texts(column), dtype="str").str.replace(_OFFSET, r"\1", regex=True)
         dated = written.where(written.str.match(_DIGIT))  # pandas would read "now" and "today"
         cast = pd.to_datetime(dated, errors="coerce", format="ISO8601")
     unfit = _unfit(column, cast)
@@ -97,7 +97,7 @@ def dates(column: pd.Series) -> pd.Series:
     return (cast if cast.dt.tz is None else cast.dt.tz_localize(None)).dt.normalize()
 
 
-def whole_numbers(numbers: pd.Series) -> pd.Series:
+def to_whole_numbers(numbers: pd.Series) -> pd.Series:
     """Make integers of floats, (n,), if all are there, whole and exact; else return them as they are."""
     whole = numbers.notna() & (numbers == np.floor(numbers)) & (numbers.abs() < _EXACT)
     if bool(whole.all()):
@@ -105,7 +105,7 @@ def whole_numbers(numbers: pd.Series) -> pd.Series:
     return numbers
 
 
-def texts(column: pd.Series) -> pd.Series:
+def to_texts(column: pd.Series) -> pd.Series:
     """Cast a column to texts as a table file would write them: whole numbers without ``.0``.
 
     Args:

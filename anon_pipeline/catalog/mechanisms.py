@@ -42,6 +42,6 @@ MECHANISMS = table_of("mechanisms", Mechanism, _NUMBERS, taken=CATEGORY_MECHANIS
 DEFAULT_MECHANISM = _NUMBERS[0].name
 
 
-def fitting(*, promises: tuple[Promise, ...] = ("epsilon", "epsilon and delta")) -> str:
+def mechanisms_with(*, promises: tuple[Promise, ...] = ("epsilon", "epsilon and delta")) -> str:
     """Name the mechanisms of numbers with one of these promises, for a message."""
     return ", ".join(name for name, one in MECHANISMS.items() if one.promises in promises)

@@ -23,7 +23,7 @@ def is_plugin(place: str) -> bool:
 
 
 @cache
-def code(place: str, *kinds: type) -> Any:
+def import_entry(place: str, *kinds: type) -> Any:
     """Import what an entry names.
 
     Args:

@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
@@ -18,7 +19,6 @@ from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.shared import show_names
 from anon_pipeline.cli.tuning import tune
-from anon_pipeline.cli.undumped import keep_out_of_dumps
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
 

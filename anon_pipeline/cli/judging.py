@@ -66,8 +66,8 @@ def check(
         report = evaluate(frame, policy, hierarchies=locations.hierarchies, population=population)
     print_report(report, f"{data.name} by {policy.name}")
     show_names(ctx, withheld_names(list(map(str, frame.columns)), policy.released))
-    unmeasured = report.having(Status.UNMEASURED)
-    if unmeasured and not report.having(Status.REFUSED):
+    unmeasured = report.with_status(Status.UNMEASURED)
+    if unmeasured and not report.with_status(Status.REFUSED):
         click.echo(
             "Not measured on the file alone: "
             + ", ".join(verdict.limit for verdict in unmeasured)
@@ -77,7 +77,7 @@ def check(
                 else ". Counted as refused (--allow-unmeasured lets them pass)."
             )
         )
-    refused = report.having(Status.REFUSED) or (unmeasured and not allow_unmeasured)
+    refused = report.with_status(Status.REFUSED) or (unmeasured and not allow_unmeasured)
     sys.exit(1 if refused else 0)
 
 

@@ -24,9 +24,9 @@ def refuse_unless_ended(found: State, *, force: bool) -> bool:
         InputError: naming the process.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.ledger.owner import Life, life_of  # noqa: PLC0415
+    from anon_pipeline.ledger.owner import Life, has_ended  # noqa: PLC0415
 
-    last, life = found.last, life_of(found.last.owner)
+    last, life = found.last, has_ended(found.last.owner)
     if life is Life.GONE:
         return False
     host, process, *_ = f"{last.owner}/?".split("/")
@@ -49,7 +49,7 @@ def destination_of(found: State, policy_file: Path | None, project: Path | None)
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.booking import holds  # noqa: PLC0415
+    from anon_pipeline.publish.booking import is_manifest_of  # noqa: PLC0415
 
     last = found.last
     if found.begun is None:
@@ -62,4 +62,4 @@ def destination_of(found: State, policy_file: Path | None, project: Path | None)
     if policy.name != last.release:
         raise InputError(f"--policy must be that of {last.release}, got that of {policy.name}")
     folder = locations_of(policy_file, project).release(policy, last.partition)
-    return lambda: holds(folder, last.release_id)
+    return lambda: is_manifest_of(folder, last.release_id)

@@ -13,7 +13,7 @@ from anon_pipeline.cli.shared import allow_outside_option, locations_of, project
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
-    from anon_pipeline.publish.adopting import Opened
+    from anon_pipeline.publish.adopt import Opened
 
 
 _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
@@ -51,11 +51,11 @@ def adopt(
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.perturb.budget import exact_fraction  # noqa: PLC0415
-    from anon_pipeline.publish.adopting import adopted  # noqa: PLC0415
+    from anon_pipeline.publish.adopt import adopt_releases  # noqa: PLC0415
 
     if epsilon is not None and not math.isfinite(epsilon):
         raise InputError(f"--epsilon must be finite, got {epsilon}. Give the largest ε of these releases.")
-    policy, locations, booked = _opened(policy_file, project, allow_outside)
+    policy, locations, booked = _open_ledger(policy_file, project, allow_outside)
     memory = None
     if policy.record_key is not None:
         from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
@@ -64,7 +64,7 @@ def adopt(
         with archive.alone():
             memory = archive.kept()
     largest = None if epsilon is None else exact_fraction(epsilon)
-    entered = adopted(booked, policy, memory, dataset=dataset, epsilon=largest)
+    entered = adopt_releases(booked, policy, memory, dataset=dataset, epsilon=largest)
     for found in entered:
         click.echo(f"{found.release_id} is entered as published, ε = {found.epsilon}")
     click.echo(f"{policy.name}: releases entered: {len(entered)}. They count, even beyond the budget.")
@@ -83,25 +83,25 @@ def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger import recovery  # noqa: PLC0415
 
-    policy, _, booked = _opened(policy_file, project, allow_outside)
+    policy, _, booked = _open_ledger(policy_file, project, allow_outside)
     if policy.record_key is None:
         raise InputError("POLICY must have a record_key: without one there is no memory to give up")
     known = recovery.must_remember(booked.ledger, booked.asked)
-    recovery.forget(booked.ledger, booked.asked)
+    recovery.forget_memory(booked.ledger, booked.asked)
     click.echo(f"{policy.name}: releases that the memory no longer has to contain: {len(known)}")
 
 
-def _opened(policy_file: Path, project: Path | None, outside: bool) -> tuple[Policy, Locations, Opened]:
+def _open_ledger(policy_file: Path, project: Path | None, outside: bool) -> tuple[Policy, Locations, Opened]:
     """Open the ledger of a policy's release, over all of its partitions."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.ledger import asked_by, ledger_at  # noqa: PLC0415
+    from anon_pipeline.ledger import ledger_at, requested_by  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.locations import OFF  # noqa: PLC0415
-    from anon_pipeline.publish.adopting import Opened  # noqa: PLC0415
+    from anon_pipeline.publish.adopt import Opened  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)
     locations = locations_of(policy_file, project, outside=outside)
     if locations.ledger == OFF:
         raise InputError("ANON_PIPELINE_LEDGER must name a ledger, got off")
     ledger = ledger_at(locations.ledger)
-    return policy, locations, Opened(ledger, asked_by(policy, None), locations.release(policy))
+    return policy, locations, Opened(ledger, requested_by(policy, None), locations.release(policy))

@@ -31,15 +31,15 @@ def ledger() -> None:
 @project_option
 def list_(dataset: str | None, project: Path | None) -> None:
     """List the releases and the ε that each dataset has spent."""
-    from anon_pipeline.ledger.budget import states  # noqa: PLC0415
+    from anon_pipeline.ledger.budget import release_states  # noqa: PLC0415
 
-    book = _opened(project)
+    book = _open_ledger(project)
     events, broken = book.verified()
     if broken is not None:
         click.echo(
             f"warning: the chain is broken at event {broken.seq}. Run anon-pipeline ledger verify.", err=True
         )
-    found = states(events).values()
+    found = release_states(events).values()
     wanted = [state for state in found if dataset in {None, state.last.dataset}]
     _print_releases(wanted)
     late = [s.last.release_id for s in wanted if s.last.note in {"after failed", "after withdrawn"}]
@@ -56,7 +56,7 @@ def list_(dataset: str | None, project: Path | None) -> None:
 @project_option
 def verify(contains: str | None, project: Path | None) -> None:
     """Verify the hash chain; exit with 1 where it breaks."""
-    book = _opened(project)
+    book = _open_ledger(project)
     events, broken = book.verified(contains=contains)
     if broken is not None:
         click.echo(f"broken at event {broken.seq}: {broken.reason}", err=True)
@@ -70,7 +70,7 @@ def verify(contains: str | None, project: Path | None) -> None:
 @project_option
 def export(project: Path | None) -> None:
     """Print all events as JSON lines, with their hashes."""
-    for event in _opened(project).events():
+    for event in _open_ledger(project).events():
         click.echo(json.dumps(asdict(event), ensure_ascii=False))
 
 
@@ -107,7 +107,7 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger.fence import close as close_as_failed  # noqa: PLC0415
 
-    book = _opened(project, policy_file)
+    book = _open_ledger(project, policy_file)
     if state == "failed" and not _fitting(book, release_id):
         unbooked = _given_up(book, release_id, policy_file, project)
         if unbooked is not None:
@@ -153,7 +153,7 @@ def withdraw(release_id: str, policy_file: Path | None, project: Path | None) ->
     """
     from anon_pipeline.publish.notice import withdrawal_notice  # noqa: PLC0415
 
-    book = _opened(project, policy_file)
+    book = _open_ledger(project, policy_file)
     found = _state(book, release_id).last
     document = None if policy_file is None else _manifest_of(found, policy_file, project)
     book.withdraw(found.release_id)
@@ -165,15 +165,15 @@ def _manifest_of(last: Event, policy_file: Path, project: Path | None) -> dict[s
     """Return the manifest of a release if it is still the one at its destination."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.booking import holds  # noqa: PLC0415
-    from anon_pipeline.publish.held import manifest_of  # noqa: PLC0415
+    from anon_pipeline.publish.booking import is_manifest_of  # noqa: PLC0415
     from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
 
     policy = load_policy(policy_file, retired=True)
     if policy.name != last.release:
         raise InputError(f"--policy must be that of {last.release}, got that of {policy.name}")
     folder = locations_of(policy_file, project).release(policy, last.partition)
-    if not holds(folder, last.release_id):
+    if not is_manifest_of(folder, last.release_id):
         return None
     return manifest_of(folder / MANIFEST)
 
@@ -182,7 +182,7 @@ ledger.add_command(adopt)
 ledger.add_command(forget)
 
 
-def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
+def _open_ledger(project: Path | None, policy_file: Path | None = None) -> Ledger:
     """Open the ledger of a project: that of the policy, else the one that this folder is in."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger import ledger_at  # noqa: PLC0415
@@ -196,10 +196,12 @@ def _opened(project: Path | None, policy_file: Path | None = None) -> Ledger:
 
 def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> None:
     """Destroy the key of a draw; what this vault does not have, the next run that finds it destroys."""
-    from anon_pipeline.publish.draw_keys import forget  # noqa: PLC0415
+    from anon_pipeline.publish.draw_keys import destroy_draw_key  # noqa: PLC0415
     from anon_pipeline.vault.store import store_at  # noqa: PLC0415
 
-    forget(store_at(locations_of(policy_file or Path("policy.yaml"), project).vault_place), release_id)
+    destroy_draw_key(
+        store_at(locations_of(policy_file or Path("policy.yaml"), project).vault_place), release_id
+    )
 
 
 def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: Path | None) -> str | None:
@@ -218,9 +220,9 @@ def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: P
 
 
 def _fitting(book: Ledger, beginning: str) -> list[State]:
-    from anon_pipeline.ledger.budget import states  # noqa: PLC0415
+    from anon_pipeline.ledger.budget import release_states  # noqa: PLC0415
 
-    return [state for key, state in states(book.events()).items() if key.startswith(beginning)]
+    return [state for key, state in release_states(book.events()).items() if key.startswith(beginning)]
 
 
 def _state(book: Ledger, beginning: str) -> State:

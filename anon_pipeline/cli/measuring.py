@@ -46,13 +46,13 @@ def utility(
     from dataclasses import asdict  # noqa: PLC0415
 
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.utility.trial import rehearse  # noqa: PLC0415
+    from anon_pipeline.utility.trial import measure_trial  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     check_partition(policy, partition)
     locations = locations_of(policy_file, project, outside=allow_outside)
     with Progress() as progress:
-        found = rehearse(
+        found = measure_trial(
             policy,
             locations,
             partition=partition,

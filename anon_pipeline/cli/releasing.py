@@ -103,10 +103,10 @@ def _print_cost(
 ) -> None:
     """Print what the release has cost; a ledger that cannot be read now is no reason to fail."""
     from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
-    from anon_pipeline.publish.accounts import cost  # noqa: PLC0415
+    from anon_pipeline.publish.accounts import describe_cost  # noqa: PLC0415
 
     with suppress(AnonPipelineError):
-        said = cost(policy, locations, partition=partition, refused=refused)
+        said = describe_cost(policy, locations, partition=partition, refused=refused)
         if said is not None:
             click.echo(f"ledger    {said}", err=refused)
 

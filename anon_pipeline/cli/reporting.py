@@ -92,9 +92,9 @@ def write_page(path: Path, page: bytes, *, private: bool) -> None:
         InputError: it cannot be written.
     """
     from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, in_words  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
 
     try:
         replace_file(path, page, mode=0o600 if private else 0o644, what="page")
     except OSError as error:
-        raise InputError(f"{path}: must be a file that can be written: {in_words(error)}") from None
+        raise InputError(f"{path}: must be a file that can be written: {error_words(error)}") from None

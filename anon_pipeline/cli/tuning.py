@@ -62,7 +62,7 @@ def tune(
     is published and no ε is spent. Ends with 3 if no point of the grid passes the limits that can be judged.
     """
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.tuning.printed import describe  # noqa: PLC0415
+    from anon_pipeline.tuning.output import describe  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
@@ -85,14 +85,14 @@ def tune(
 
 def _tuned(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
     from anon_pipeline.base.observer import Step  # noqa: PLC0415
-    from anon_pipeline.tuning.tune import source_of, tuned  # noqa: PLC0415
+    from anon_pipeline.tuning.tune import source_of, tune_confined  # noqa: PLC0415
 
     grid = _grid(policy, options)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
     with Progress() as progress:
         progress(Step("source"))
         frame = source_of(policy, locations, partition=options["partition"])
-        return tuned(
+        return tune_confined(
             policy,
             frame,
             grid,
@@ -136,7 +136,7 @@ def _print(tuning: Tuning, title: str) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    from anon_pipeline.tuning.printed import rows  # noqa: PLC0415
+    from anon_pipeline.tuning.output import rows  # noqa: PLC0415
 
     found = rows(tuning)
     common = [name for name in _GRID if found and len({row[name] for row in found}) == 1]
@@ -156,9 +156,9 @@ def _print(tuning: Tuning, title: str) -> None:
 def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> None:
     """Write what was asked for, each file whole or not at all, readable by its owner alone."""
     from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, in_words  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
     from anon_pipeline.tuning.chart import ru_map  # noqa: PLC0415
-    from anon_pipeline.tuning.printed import as_csv  # noqa: PLC0415
+    from anon_pipeline.tuning.output import as_csv  # noqa: PLC0415
 
     asked = ((csv_file, lambda: as_csv(tuning)), (map_file, lambda: ru_map(tuning, policy)))
     for path, made in asked:
@@ -167,5 +167,5 @@ def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path
         try:
             replace_file(path, made().encode(), mode=0o600, what="tuning")
         except OSError as error:
-            raise InputError(f"{path.name} must be writable: {in_words(error)}") from None
+            raise InputError(f"{path.name} must be writable: {error_words(error)}") from None
         click.echo(f"wrote {path}")

@@ -109,7 +109,7 @@ def rotate(
     keys = keys_from(prefix=key_names)
     if old_keys_file is not None:
         keys = replace(keys, old=(*keys.old, *keys_in_file(old_keys_file)))
-    done = rotated(Vault(_own(project, place), keys), encrypt_plain=encrypt_plain)
+    done = rotated(Vault(_open_own_vault(project, place), keys), encrypt_plain=encrypt_plain)
     click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}\nencrypted   {done.encrypted}")
     if done.refused:
         click.echo(
@@ -148,7 +148,7 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
     from anon_pipeline.vault.retention import purge as purged  # noqa: PLC0415
 
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
-    click.echo(f"deleted     {purged(_own(project, place), STAGES, before=before)}")
+    click.echo(f"deleted     {purged(_open_own_vault(project, place), STAGES, before=before)}")
 
 
 @vault.command()
@@ -183,7 +183,7 @@ def _tracked(store: Store) -> int:
     return tracked_files(store.root) if isinstance(store, LocalStore) else 0
 
 
-def _own(project: Path, place: str | None) -> Store:
+def _open_own_vault(project: Path, place: str | None) -> Store:
     """Open the vault that is about to be changed: the project's, unless another is named (--vault)."""
     from anon_pipeline.vault.identity import refuse_foreign  # noqa: PLC0415
 

@@ -49,7 +49,7 @@ def verify(
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.publish.signing import read_public_key  # noqa: PLC0415
-    from anon_pipeline.publish.verify import Against, verification  # noqa: PLC0415
+    from anon_pipeline.publish.verify import Against, verify_in_detail  # noqa: PLC0415
 
     key = None if public_key is None else read_public_key(public_key)
     against = Against(key=key)
@@ -59,19 +59,19 @@ def verify(
         locations.confine(policy)
         against = Against(policy, locations.hierarchies, key, locations.sources)
     with private_stage("verify"):
-        found = verification(release, against)
+        found = verify_in_detail(release, against)
     report = found.report
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
     else:
         print_report(report, f"{release.name}, checked")
         _print_unverified(found.unverified)
-        unmeasured = ", ".join(verdict.limit for verdict in report.having(Status.UNMEASURED))
+        unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
             click.echo(f"Not verified: {unmeasured}.")
         for warning in found.warnings:
             click.echo(f"warning: {warning.text}. See {warning.section}", err=True)
-    refused = ", ".join(verdict.limit for verdict in report.having(Status.REFUSED))
+    refused = ", ".join(verdict.limit for verdict in report.with_status(Status.REFUSED))
     if refused:
         click.echo(f"refused by {refused}", err=True)
         sys.exit(1)
@@ -82,8 +82,8 @@ def _policy(file: Path, release: Path) -> Policy:
     from anon_pipeline.base.errors import PolicyError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.extensions import absent  # noqa: PLC0415
-    from anon_pipeline.publish.held import manifest_of  # noqa: PLC0415
     from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
 
     try:
         return load_policy(file, retired=True)
@@ -102,7 +102,7 @@ def _as_json(found: Verification) -> dict[str, Any]:
     from anon_pipeline.gate import Status  # noqa: PLC0415
 
     return {
-        "verified": not found.report.having(Status.REFUSED),
+        "verified": not found.report.with_status(Status.REFUSED),
         "verdicts": found.report.to_json()["verdicts"],
         "unverified": [asdict(leaf) for leaf in found.unverified],
         "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],

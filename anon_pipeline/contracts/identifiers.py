@@ -52,7 +52,7 @@ def no_identifiers(column: Column) -> NoIdentifiers:
     return NoIdentifiers(frozenset(getattr(column, "allow", ())))
 
 
-def said_in_detail(
+def describe_identifiers(
     lines: Iterable[str], frame: pd.DataFrame, rules: Mapping[str, NoIdentifiers]
 ) -> list[str]:
     """Say of each broken rule about identifiers which kind was found, and in how many records.

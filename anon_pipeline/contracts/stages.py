@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, no_identifiers, said_in_detail
+from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, describe_identifiers, no_identifiers
 from anon_pipeline.contracts.shape import TABLE, Contract, Rule, Shape, broken_rules
-from anon_pipeline.contracts.witness import broken_by_pandera, unproven
+from anon_pipeline.contracts.witness import broken_by_pandera, list_missed_breaks
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
@@ -46,11 +46,11 @@ def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
     Returns:
         One line per broken rule, sorted; empty if the contract holds.
     """
-    problems = set(unproven(contract))
+    problems = set(list_missed_breaks(contract))
     own, other = broken_rules(frame, contract), broken_by_pandera(frame, contract)
     if bool(own) != bool(other):
         problems.add("the contract must look the same to our own checks and to Pandera's, it does not")
-    found = said_in_detail(problems | own | other, frame, _identifier_rules(contract))
+    found = describe_identifiers(problems | own | other, frame, _identifier_rules(contract))
     return [_TABLE_RULES.get(line, line) for line in found]
 
 
@@ -125,7 +125,7 @@ IS_HASHED = _one(
 
 def _replaced(column: Identifier) -> Shape:
     place = IDENTIFIER_ACTIONS[column.action].rule
-    return _column(None, [] if place is None else [code(place)], nullable=True)
+    return _column(None, [] if place is None else [import_entry(place)], nullable=True)
 
 
 def k_anonymized_contract(

@@ -74,7 +74,7 @@ def _schema(contract: Contract) -> pa.DataFrameSchema:
     return pa.DataFrameSchema(columns, strict=True, unique_column_names=True)
 
 
-def unproven(contract: Contract) -> list[str]:
+def list_missed_breaks(contract: Contract) -> list[str]:
     """Let both judges judge tables that break the contract in each way there is, and say what they miss.
 
     A column is missing, one is too many, one is there twice, has another type, has no values, has the values

@@ -20,7 +20,7 @@ _EVEN = 1.36  # Kolmogorov's limit for one in twenty samples, times the root of 
 _UNEVEN = 0.08  # real areas are not quite even
 
 
-def amounts(texts: Sequence[str], *, numbers: bool) -> bool:
+def are_amounts(texts: Sequence[str], *, numbers: bool) -> bool:
     """Tell whether nine-digit numbers are not spread evenly from 1,000,000, as social security numbers are.
 
     Args:
@@ -39,7 +39,7 @@ def amounts(texts: Sequence[str], *, numbers: bool) -> bool:
     return apart > max(_UNEVEN, _EVEN / math.sqrt(len(values)))
 
 
-def book_numbers(texts: Sequence[str], *, numbers: bool = False) -> bool:
+def are_book_numbers(texts: Sequence[str], *, numbers: bool = False) -> bool:
     """Tell whether as many of the numbers end in a valid X as of ISBN-10 do: one in eleven, at least 3 %."""
     del numbers
     marked = sum(_is_marked(text) for text in texts)
@@ -52,20 +52,20 @@ def _is_marked(text: str) -> bool:
     return (sum((10 - place) * int(digit) for place, digit in enumerate(text[:9])) + 10) % 11 == 0
 
 
-def drug_codes(texts: Sequence[str], *, numbers: bool = False) -> bool:
+def are_drug_codes(texts: Sequence[str], *, numbers: bool = False) -> bool:
     """Tell whether nearly all of many values are NDC codes: groups of 4-4-2, 5-3-2, 5-4-1 or 5-4-2 digits."""
     del numbers
     coded = sum(_DRUG.fullmatch(text) is not None for text in texts)
     return len(texts) >= _FEWEST and coded >= 0.95 * len(texts)
 
 
-def signed_numbers(texts: Sequence[str], *, numbers: bool = False) -> bool:
+def are_signed_numbers(texts: Sequence[str], *, numbers: bool = False) -> bool:
     """Tell whether all values are numbers and some of them negative: a plus sign is then one, too."""
     del numbers
     return any(text[:1] == "-" for text in texts) and all(_SIGNED.fullmatch(text) for text in texts)
 
 
-def versions(texts: Sequence[str], *, numbers: bool = False) -> bool:
+def are_versions(texts: Sequence[str], *, numbers: bool = False) -> bool:
     """Tell whether numbers of four parts are versions: they begin below 10, few parts have three digits."""
     del numbers
     parts = [text.split(".") for text in texts if text.count(".") == 3]

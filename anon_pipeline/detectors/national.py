@@ -12,7 +12,7 @@ from functools import cache, partial
 from importlib import import_module
 
 from anon_pipeline.detectors.detector import Detector, Form, Unlike
-from anon_pipeline.detectors.lookalikes import book_numbers
+from anon_pipeline.detectors.lookalikes import are_book_numbers
 
 _NINO = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
 
@@ -28,7 +28,7 @@ def _passes(module: str, text: str) -> bool:
     return _check(module)(text)
 
 
-def luhn(digits: str) -> bool:
+def passes_luhn(digits: str) -> bool:
     """Tell whether the last digit is the Luhn check digit of the others (ISO/IEC 7812)."""
     return _check("luhn")(digits)
 
@@ -67,7 +67,7 @@ NATIONAL = (
         1 / 10,
         "ch.ssn",
     ),
-    _number("nhs", "NHS numbers (United Kingdom)", "gb.nhs", r"\d{10}", 1 / 11, book_numbers),
+    _number("nhs", "NHS numbers (United Kingdom)", "gb.nhs", r"\d{10}", 1 / 11, are_book_numbers),
     Detector(
         "nino",
         "national insurance numbers (United Kingdom)",

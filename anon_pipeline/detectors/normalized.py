@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from anon_pipeline.base.spelling import latin
+from anon_pipeline.base.spelling import to_latin
 from anon_pipeline.detectors.domains import is_host
 
 UNEVEN = r"(?i)[\t\r\n\f\v]|  |\bat [^ ]+ dot |@[^ ]+ dot |[(\[{<] ?(?:at|ät|dot|punkt|@|\.)|&#|&commat|%40"
@@ -67,4 +67,4 @@ def _character(char: str) -> str:
     if unicodedata.category(char) in ("Cf", "Mn", "Me"):
         return ""
     decimal = unicodedata.decimal(char, None)
-    return latin(_QUOTES.get(char, char)) if decimal is None else str(decimal)
+    return to_latin(_QUOTES.get(char, char)) if decimal is None else str(decimal)

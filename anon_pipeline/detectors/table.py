@@ -12,8 +12,8 @@ import re
 
 from anon_pipeline.detectors.detector import Detector, Form
 from anon_pipeline.detectors.domains import is_host
-from anon_pipeline.detectors.lookalikes import amounts, versions
-from anon_pipeline.detectors.national import NATIONAL, luhn
+from anon_pipeline.detectors.lookalikes import are_amounts, are_versions
+from anon_pipeline.detectors.national import NATIONAL, passes_luhn
 from anon_pipeline.detectors.telephone import TELEPHONE
 
 _EMAIL = re.compile(
@@ -117,7 +117,7 @@ DETECTORS = (
         "social security numbers (United States)",
         (
             Form(_SSN, alone=True, needs=r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
-            Form(re.compile(r"\d{9}"), _is_ssn, chance=_AREAS, share=0.98, unlike=amounts),
+            Form(re.compile(r"\d{9}"), _is_ssn, chance=_AREAS, share=0.98, unlike=are_amounts),
             Form(re.compile(r"\d{9}"), _is_ssn, chance=_GROUPS, share=0.98),
         ),
         ("987-65-4321",),
@@ -141,7 +141,7 @@ DETECTORS = (
         "ip_address",
         "IP addresses",
         (
-            Form(_IP4, _is_ip, alone=True, needs=r"(?:[0-9]{1,3}\.){3}[0-9]", unlike=versions),
+            Form(_IP4, _is_ip, alone=True, needs=r"(?:[0-9]{1,3}\.){3}[0-9]", unlike=are_versions),
             Form(_IP6, _is_ip, alone=True, needs=r"(?::[0-9A-Fa-f]{0,4}){2}"),
         ),
         ("203.0.113.7",),
@@ -152,7 +152,7 @@ DETECTORS = (
         (
             Form(
                 re.compile(r"4\d{12}(?:\d{3})?|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6(?:011|5\d\d)\d{12}"),
-                luhn,
+                passes_luhn,
                 chance=0.1,
             ),
         ),

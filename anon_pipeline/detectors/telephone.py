@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from anon_pipeline.detectors.detector import Detector, Form
-from anon_pipeline.detectors.lookalikes import book_numbers, drug_codes, signed_numbers
+from anon_pipeline.detectors.lookalikes import are_book_numbers, are_drug_codes, are_signed_numbers
 
 _END = r"(?=x\d|(?![\w-]))"
 _INTERNATIONAL = re.compile(
@@ -73,7 +73,7 @@ def _digits(text: str) -> str:
 
 
 def _others_by_layout(texts: Sequence[str], *, numbers: bool = False) -> bool:
-    return book_numbers(texts, numbers=numbers) or drug_codes(texts, numbers=numbers)
+    return are_book_numbers(texts, numbers=numbers) or are_drug_codes(texts, numbers=numbers)
 
 
 _NANP = 8 / 9 * 0.99 * 0.8 * 0.99  # first digits of area (no 0 in a number) and exchange 2 to 9, neither N11
@@ -84,7 +84,7 @@ TELEPHONE = Detector(
     "telephone",
     "telephone numbers",
     (
-        Form(_INTERNATIONAL, alone=True, needs=r"\+[0-9]", unlike=signed_numbers),
+        Form(_INTERNATIONAL, alone=True, needs=r"\+[0-9]", unlike=are_signed_numbers),
         Form(_BRACKETED, alone=True, needs=r"\([0-9]{3}\)"),
         Form(
             re.compile(rf"(?<![\w+-]){_AMERICAN}{_END}"),
@@ -111,7 +111,7 @@ TELEPHONE = Detector(
             alone=True,
             needs=r"(?:^|[^0-9A-Za-z+-])(?:00|011)[ .()/-]{0,2}[1-9]",
             others=_GROUPED,
-            unlike=drug_codes,
+            unlike=are_drug_codes,
         ),
         Form(
             _LABELLED,
@@ -126,7 +126,7 @@ TELEPHONE = Detector(
             chance=_TRUNK,
             share=0.98,
             loose=True,
-            unlike=book_numbers,
+            unlike=are_book_numbers,
         ),
     ),
     ("+353 1 555 0123", "044 668 18 00"),

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.encode.grids import epsilon_shares, quantized
+from anon_pipeline.encode.grids import epsilon_shares, quantize_columns
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.written import tree_levels
 from anon_pipeline.perturb.category_law import (
@@ -75,7 +75,7 @@ def category_values(codes: NDArray[np.int64], policy: Policy) -> dict[str, pd.Se
     }
 
 
-def drawn_categories(policy: Policy, originals: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
+def draw_category_columns(policy: Policy, originals: NDArray[np.int64], *, words: Words) -> NDArray[np.int64]:
     """Draw what is released in each column of categories, (n, c).
 
     Args:
@@ -96,7 +96,7 @@ def noisy_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
     Raises:
         InputError: values that do not fit their grid or their domain; by column and count.
     """
-    return np.hstack((quantized(frame, policy), category_codes(frame, policy)))
+    return np.hstack((quantize_columns(frame, policy), category_codes(frame, policy)))
 
 
 def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:

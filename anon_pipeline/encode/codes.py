@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
-from anon_pipeline.base.values import arrow, finite_numbers, texts, whole_numbers
+from anon_pipeline.base.values import to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
 from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
@@ -62,13 +62,13 @@ def _cast(series: pd.Series, column: object) -> pd.Series:
     ordered = isinstance(column, Sensitive) and column.distance == "ordered"
     order = column.order if isinstance(column, Sensitive) else None
     if isinstance(column, Perturb):
-        return finite_numbers(series)
+        return to_finite_numbers(series)
     if isinstance(column, PerturbCategories):
         return _of_domain(series, column.domain)
     if ordered and order is None:
-        return whole_numbers(finite_numbers(series))
+        return to_whole_numbers(to_finite_numbers(series))
     if not (isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released):
-        arrow(series)
+        to_arrow(series)
     return series if order is None else _in_order(series, order)
 
 
@@ -88,7 +88,7 @@ def _lacking(series: pd.Series, column: object) -> list[str]:
 
 
 def _in_order(series: pd.Series, order: Sequence[str]) -> pd.Series:
-    written = texts(series)
+    written = to_texts(series)
     outside = int((~written.isin(order) & written.notna()).sum())
     if outside:
         raise InputError(
@@ -99,7 +99,7 @@ def _in_order(series: pd.Series, order: Sequence[str]) -> pd.Series:
 
 def _of_domain(series: pd.Series, domain: Sequence[str]) -> pd.Series:
     """Write a column of categories as texts, which must all be of its public domain."""
-    written = texts(series)
+    written = to_texts(series)
     outside = int((~written.isin(domain) & written.notna()).sum())
     if outside:
         raise InputError(
@@ -108,7 +108,7 @@ def _of_domain(series: pd.Series, domain: Sequence[str]) -> pd.Series:
     return written.astype("str")
 
 
-def incomplete(frame: pd.DataFrame, policy: Policy) -> NDArray[np.bool_]:
+def mark_incomplete(frame: pd.DataFrame, policy: Policy) -> NDArray[np.bool_]:
     """Mark records with a missing value in a perturb or sensitive column, (n,); they are suppressed first."""
     names = [*policy.noisy, *policy.sensitive]
     return frame[names].isna().any(axis=1).to_numpy() if names else np.zeros(len(frame), dtype=bool)
@@ -165,8 +165,8 @@ def code_sensitive(
         codes, hierarchy = code_column(series, column.hierarchy, folder=folder)
         return np.where(series.isna().to_numpy(), -1, codes), hierarchy
     if column.order is not None:
-        return pd.Index(column.order).get_indexer(pd.Index(texts(series))).astype(np.int64), None
-    values = series if column.distance == "ordered" else texts(series)
+        return pd.Index(column.order).get_indexer(pd.Index(to_texts(series))).astype(np.int64), None
+    values = series if column.distance == "ordered" else to_texts(series)
     return pd.factorize(values, sort=True)[0].astype(np.int64), None
 
 

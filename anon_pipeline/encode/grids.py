@@ -26,7 +26,7 @@ def grid_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.float64]:
     return np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
 
 
-def quantized(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+def quantize_columns(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
     """Return the perturb columns with numbers rounded to their grids, (n, p).
 
     Raises:

@@ -10,14 +10,19 @@ from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.measures import compact, linking, needs_originals
+from anon_pipeline.evidence.measures import compact_labels, linking, require_originals
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.attacks import Averaging
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.assignment import assignment_risk
-from anon_pipeline.risk.attributes import class_gains, class_shares, class_spreads, open_to
+from anon_pipeline.risk.attributes import (
+    class_homogeneity,
+    class_similarity,
+    class_skewness,
+    count_open_classes,
+)
 from anon_pipeline.risk.averaging import expected_averaging_risk
 from anon_pipeline.risk.expected import NoiseLaw, expected_risk
 from anon_pipeline.risk.posterior import posterior_risk
@@ -28,20 +33,20 @@ _SIMULATED = 2**21  # records whose noise is simulated, all draws together, but 
 
 def _exact(evidence: Evidence) -> NDArray[np.int64]:
     """Return the originals on the grid, (n, p); records of no class may lack a value and get 0."""
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     return quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))
 
 
 def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
     """Return the law of the noise of each class and perturb column."""
-    diameters = class_diameters(_exact(evidence), compact(needs_originals(evidence).labels))
+    diameters = class_diameters(_exact(evidence), compact_labels(require_originals(evidence).labels))
     drawn = noises(policy)
     found = [sensitivities(noise, diameters[:, j]) for j, noise in enumerate(drawn)]
     wide = np.stack(found, axis=1) if found else np.empty((len(diameters), 0))
     return NoiseLaw(wide.astype(np.float64), output_bounds(policy), drawn)
 
 
-def assigned(evidence: Evidence, policy: Policy) -> float:
+def assignment_share(evidence: Evidence, policy: Policy) -> float:
     """Return the share linked by the nearest, the one-to-one or the most probable original, in [0, 1].
 
     Whichever links more.
@@ -49,7 +54,7 @@ def assigned(evidence: Evidence, policy: Policy) -> float:
     Raises:
         InputError: this is a file alone, or a class is too large to assign several columns.
     """
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
     released = grid_units(evidence.released, policy)
     one_to_one = assignment_risk(released, originals.own, rows, labels=originals.labels).risk
@@ -58,48 +63,50 @@ def assigned(evidence: Evidence, policy: Policy) -> float:
     return max(one_to_one, probable, linking(evidence, policy).risk)
 
 
-def expected(evidence: Evidence, policy: Policy) -> float:
+def expected_linking_share(evidence: Evidence, policy: Policy) -> float:
     """Return the linking risk that the noise has on average, in [0, 1].
 
     Of several columns that are too many to enumerate it is simulated, always with the same random numbers,
     and three standard errors are added.
     """
     law = noise_law(evidence, policy)
-    labels, random = needs_originals(evidence).labels, np.random.default_rng(0)
+    labels, random = require_originals(evidence).labels, np.random.default_rng(0)
     draws = min(max(_SIMULATED // len(labels), 8), 64)
     found = expected_risk(_exact(evidence), labels, law, random=random, draws=draws)
     return min(found.risk + 3 * found.standard_error, 1.0)
 
 
-def averaged(evidence: Evidence, policy: Policy, limit: Averaging) -> float:
+def averaging_share(evidence: Evidence, policy: Policy, limit: Averaging) -> float:
     """Return the linking risk that the mean of several releases has on average, in [0, 1]."""
-    law, labels = noise_law(evidence, policy), needs_originals(evidence).labels
+    law, labels = noise_law(evidence, policy), require_originals(evidence).labels
     return expected_averaging_risk(
         _exact(evidence)[:, 0], labels, scales=law.scales[:, 0], releases=limit.releases, noise=law.drawn[0]
     )
 
 
-def homogeneous(evidence: Evidence, policy: Policy, name: str) -> float:
+def homogeneity_share(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the share of the records in classes with a single value of a sensitive column, in [0, 1]."""
     codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
     sizes = evidence.classes.sizes
-    return open_to(class_shares(codes, evidence.classes.labels, m=len(sizes)) >= 1, sizes).share
+    return count_open_classes(
+        class_homogeneity(codes, evidence.classes.labels, m=len(sizes)) >= 1, sizes
+    ).share
 
 
-def skewed(evidence: Evidence, policy: Policy, name: str) -> float:
+def skewness_ratio(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return how many times as frequent as in the whole input a value is in a class, at most."""
-    originals, classes = needs_originals(evidence), evidence.classes
+    originals, classes = require_originals(evidence), evidence.classes
     codes, _ = code_sensitive(originals.frame[name], policy.sensitive[name], folder=evidence.hierarchies)
     whole = np.bincount(codes[codes >= 0])
-    gains = class_gains(codes[originals.own], classes.labels, whole=whole, m=len(classes.sizes))
+    gains = class_skewness(codes[originals.own], classes.labels, whole=whole, m=len(classes.sizes))
     return float(gains.max())
 
 
-def spread(evidence: Evidence, policy: Policy, name: str) -> float:
+def similarity_distance(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the distance of the two most different values of the class where it is least, in [0, 1]."""
-    originals, column, classes = needs_originals(evidence), policy.sensitive[name], evidence.classes
+    originals, column, classes = require_originals(evidence), policy.sensitive[name], evidence.classes
     codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
-    spreads = class_spreads(
+    spreads = class_similarity(
         codes[originals.own],
         classes.labels,
         m=len(classes.sizes),
@@ -117,11 +124,11 @@ def quasi_codes(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
     return np.stack(codes, axis=1).astype(np.int64)
 
 
-def unique(evidence: Evidence, policy: Policy) -> float:
+def sample_uniques_share(evidence: Evidence, policy: Policy) -> float:
     """Return the share of the records that no other equals in all quasi-identifiers, in [0, 1]."""
     return sample_uniques(quasi_codes(evidence, policy)).share
 
 
-def singled_out(evidence: Evidence, policy: Policy) -> float:
+def minimal_uniques_share(evidence: Evidence, policy: Policy) -> float:
     """Return the share of the records with a minimal unique of up to three quasi-identifiers, in [0, 1]."""
     return minimal_uniques(quasi_codes(evidence, policy)).share

@@ -48,7 +48,7 @@ class Evidence:
     originals: Originals | None
     hierarchies: Path
 
-    def narrowed(self, positions: NDArray[np.int64], labels: NDArray[np.int64]) -> Evidence:
+    def select(self, positions: NDArray[np.int64], labels: NDArray[np.int64]) -> Evidence:
         """Return the evidence of some of the released records.
 
         Args:

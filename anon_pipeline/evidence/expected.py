@@ -21,22 +21,27 @@ from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence, Originals
-from anon_pipeline.evidence.measures import class_limits, compact, confidence_of, needs_originals
-from anon_pipeline.evidence.ordered import copied, in_order, numbered
+from anon_pipeline.evidence.measures import (
+    class_limits,
+    compact_labels,
+    confidence_counter,
+    require_originals,
+)
 from anon_pipeline.evidence.spare import spare_records
+from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals
 from anon_pipeline.perturb.entropy import Entropy, seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, quantize
 from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities
-from anon_pipeline.perturb.noise import Drawing, class_diameters, drawing
+from anon_pipeline.perturb.noise import Drawing, class_diameters, prepare_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.confidence import ConfidenceTable
 from anon_pipeline.risk.expected import expected_risk
 from anon_pipeline.risk.linking import linking_table
-from anon_pipeline.risk.strata import MOST, draws_of, groups_of, ratio
-from anon_pipeline.risk.suppression import ClassLimit, confident
-from anon_pipeline.risk.survival import Outputs, expected_kept, fates, line
+from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
+from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
+from anon_pipeline.risk.survival import Outputs, expected_kept, fates, sort_line
 
-__all__ = ["STANDARD_ERRORS", "Expectation", "expectation", "expected_linking", "in_order"]
+__all__ = ["STANDARD_ERRORS", "Expectation", "expectation", "expected_linking", "sort_originals"]
 
 STANDARD_ERRORS = 3
 """Standard errors above its mean that a simulated value is judged at."""
@@ -93,7 +98,7 @@ class _Table:
         values, k, counts = self.noise.drawn(entropy), self.policy.anonymize.k, None
         if self.near is not None:
             counts = self.near.counts(values.astype(np.float64), self.labels, cap=k)
-        keep = confident(counts, self.labels, k=k, limits=self.limits).keep
+        keep = suppress_unconfident(counts, self.labels, k=k, limits=self.limits).keep
         return _Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
 
 
@@ -128,13 +133,13 @@ class _Drawn:
 
 
 def _table(evidence: Evidence, policy: Policy, copies: int) -> _Table:
-    behind = copied(in_order(evidence, policy), policy, copies)
+    behind = repeat_originals(sort_originals(evidence, policy), policy, copies)
     labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
-    classes = compact(labels)
+    classes = compact_labels(labels)
     return _Table(
         labels,
-        drawing(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
-        None if policy.suppress.confidence is None else confidence_of(behind, policy),
+        prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
+        None if policy.suppress.confidence is None else confidence_counter(behind, policy),
         class_limits(_every(behind, classes, evidence, policy), policy),
         behind,
         policy,
@@ -175,7 +180,7 @@ def expectation(
 
 def _several(evidence: Evidence, policy: Policy, *, together: bool) -> tuple[_Table, int]:
     """Return what is drawn, and how often."""
-    records = int(np.count_nonzero(needs_originals(evidence).labels >= 0))
+    records = int(np.count_nonzero(require_originals(evidence).labels >= 0))
     draws = _draws(records)
     copies = max(_RECORDS // (draws * records), 1) if together else 1
     return _table(evidence, policy, copies), draws
@@ -251,7 +256,7 @@ def _simulated(evidence: Evidence, policy: Policy) -> Expectation:
             of[draw] = np.bincount(own, minlength=MOST)
     if not of.any():
         return Expectation(1.0, 0.0, draws)
-    mean, error = ratio(linked, of)
+    mean, error = combined_ratio(linked, of)
     return Expectation(mean, max(error, 1 / float(of.sum())), draws)
 
 
@@ -263,13 +268,13 @@ def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | N
     """
     if len(policy.perturbed) != 1:
         return None
-    behind = numbered(evidence, policy)
+    behind = number_classes(evidence, policy)
     labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
-    classes, (noise,) = compact(labels), noises(policy)
+    classes, (noise,) = compact_labels(labels), noises(policy)
     every = _every(behind, classes, evidence, policy)
     sensitivity = sensitivities(noise, class_diameters(exact, classes)[:, 0])
     law = Outputs(partial(cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
-    column, k = line(exact[:, 0], labels), policy.anonymize.k
+    column, k = sort_line(exact[:, 0], labels), policy.anonymize.k
     found = fates(column, law, radius=radius(noise, sensitivity, confidence), k=k)
     counts = column.found.counts
     sure = np.minimum(classes.sizes - k, spare_records(policy, every))
@@ -281,11 +286,11 @@ def _at_most(evidence: Evidence, policy: Policy, confidence: float) -> float | N
 
 def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
     """Return the originals without the classes that t or l leaves out whatever the noise is."""
-    behind = numbered(evidence, policy)
+    behind = number_classes(evidence, policy)
     labels = behind.labels[behind.own]
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     every = _every(behind, classes, evidence, policy)
-    keep = confident(None, labels, k=policy.anonymize.k, limits=class_limits(every, policy)).keep
+    keep = suppress_unconfident(None, labels, k=policy.anonymize.k, limits=class_limits(every, policy)).keep
     found = np.full(len(behind.labels), -1, np.int64)
     own = behind.own[keep]
     found[own] = np.unique(labels[keep], return_inverse=True)[1]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import quasi_codes
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.comparison import MOST_PATTERNS, LinkageFiles, distance_levels, levels_of
 from anon_pipeline.risk.linkage import (
@@ -66,7 +66,7 @@ def _probabilistic(evidence: Evidence, policy: Policy) -> float:
 
 def _attackers(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
     """Choose released records evenly, in order of what is released and what is known of them."""
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     codes = quasi_codes(evidence, policy)
     order = np.lexsort((*originals.grid[originals.own].T, *codes.T[::-1]))
     chosen = min(ATTACKERS, len(order))
@@ -75,7 +75,7 @@ def _attackers(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
 
 def _by_column(evidence: Evidence, policy: Policy) -> tuple[LinkageFiles, NDArray[np.float64]]:
     """Return files with every quasi-identifier, and the range of each perturb column."""
-    originals, some = needs_originals(evidence), _attackers(evidence, policy)
+    originals, some = require_originals(evidence), _attackers(evidence, policy)
     codes = quasi_codes(evidence, policy)[:, : len(policy.generalized)]
     known, released = originals.grid[originals.own], grid_units(evidence.released, policy)
     return LinkageFiles(codes[some], codes, known[some], released, some), np.ptp(known, axis=0)
@@ -83,7 +83,7 @@ def _by_column(evidence: Evidence, policy: Policy) -> tuple[LinkageFiles, NDArra
 
 def _by_class(evidence: Evidence, policy: Policy) -> LinkageFiles:
     """Return files with the class and distances in class diameters: records of other classes never match."""
-    originals, some = needs_originals(evidence), _attackers(evidence, policy)
+    originals, some = require_originals(evidence), _attackers(evidence, policy)
     classes = evidence.classes
     known, released = originals.grid[originals.own], grid_units(evidence.released, policy)
     low = np.full((len(classes.sizes), known.shape[1]), np.inf)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.perturb.grid import quantize
-from anon_pipeline.perturb.mechanisms import Noise, clamped, radius, sensitivities
+from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, radius, sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
@@ -31,7 +31,7 @@ ClassMeasure = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.
 """From positions (r',) of released records, their classes (r',), 0 … m−1, and m to a number each, (m,)."""
 
 
-def needs_originals(evidence: Evidence) -> Originals:
+def require_originals(evidence: Evidence) -> Originals:
     """Return the originals.
 
     Raises:
@@ -59,7 +59,7 @@ def class_closeness(evidence: Evidence, policy: Policy, name: str) -> NDArray[np
 
 def _closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasure:
     """Code a sensitive column once, and return what measures classes of some of the released records."""
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     column = policy.sensitive[name]
     codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
     whole = np.bincount(codes[codes >= 0], minlength=0 if hierarchy is None else hierarchy.leaves)
@@ -69,7 +69,7 @@ def _closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasure
     )
 
 
-def close(distances: NDArray[np.float64], t: float) -> NDArray[np.bool_]:
+def is_t_close(distances: NDArray[np.float64], t: float) -> NDArray[np.bool_]:
     """Tell which classes are t-close, (m,); sums of floats are given 1e-12."""
     return distances <= t + 1e-12
 
@@ -94,7 +94,7 @@ def _diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversi
     return lambda rows, labels, m: measured(codes[rows], labels, m=m).astype(np.float64)
 
 
-def diverse(values: NDArray[np.float64], limit: LDiversity) -> NDArray[np.bool_]:
+def is_l_diverse(values: NDArray[np.float64], limit: LDiversity) -> NDArray[np.bool_]:
     """Tell which classes are l-diverse, (m,), from what `class_diversity` measured."""
     if limit.kind == "recursive":
         return values < (limit.c if limit.c is not None else math.inf)
@@ -107,7 +107,7 @@ def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
     Each sensitive column is coded once, however often its limits are asked.
     """
     return {
-        f"{kind}.{name}": code(CLASS_LIMITS[kind].breaks)(evidence, policy, name, wanted)
+        f"{kind}.{name}": import_entry(CLASS_LIMITS[kind].breaks)(evidence, policy, name, wanted)
         for kind, limits in policy.class_limits.items()
         for name, wanted in limits.items()
     }
@@ -116,18 +116,18 @@ def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
 def breaks_closeness(evidence: Evidence, policy: Policy, name: str, t: float) -> ClassLimit:
     """Return what tells which classes are farther than t from the whole input in one sensitive column."""
     measured = _closeness_of(evidence, policy, name)
-    return lambda rows, labels, m: ~close(measured(rows, labels, m), t)
+    return lambda rows, labels, m: ~is_t_close(measured(rows, labels, m), t)
 
 
 def breaks_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassLimit:
     """Return what tells which classes are not diverse enough in one sensitive column."""
     measured = _diversity_of(evidence, policy, name, limit)
-    return lambda rows, labels, m: ~diverse(measured(rows, labels, m), limit)
+    return lambda rows, labels, m: ~is_l_diverse(measured(rows, labels, m), limit)
 
 
 def linking(evidence: Evidence, policy: Policy) -> LinkingRisk:
     """Measure how many released records are linked to their own original."""
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
     released = grid_units(evidence.released, policy)
     return linking_risk(released, originals.own, rows, labels=originals.labels)
@@ -146,12 +146,14 @@ def confident_originals(
     Source:
         [KE V-C], ℓ; [methods 7].
     """
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     released = grid_units(evidence.released, policy)
-    return confidence_of(originals, policy, drawn).counts(released, originals.labels[originals.own], cap=cap)
+    return confidence_counter(originals, policy, drawn).counts(
+        released, originals.labels[originals.own], cap=cap
+    )
 
 
-def confidence_of(
+def confidence_counter(
     originals: Originals, policy: Policy, drawn: Sequence[Noise] | None = None
 ) -> ConfidenceTable:
     """Return what counts the originals within the confidence interval of any values released of them.
@@ -163,7 +165,7 @@ def confidence_of(
     if confidence is None:
         raise InputError("suppress.confidence must be given to count the originals within its interval")
     exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
-    drawn, classes = noises(policy) if drawn is None else drawn, compact(originals.labels)
+    drawn, classes = noises(policy) if drawn is None else drawn, compact_labels(originals.labels)
     inputs, radius = class_intervals(drawn, exact, classes, confidence=confidence)
     return confidence_table(inputs.astype(np.float64), labels=originals.labels, radius=radius)
 
@@ -184,19 +186,19 @@ def class_intervals(
         confidence: that the released value lies within the radius, in (0, 1).
     """
     diameters = class_diameters(exact, classes)
-    inputs = [clamped(noise, exact[:, j]) for j, noise in enumerate(drawn)]
+    inputs = [clamp_inputs(noise, exact[:, j]) for j, noise in enumerate(drawn)]
     reach = [
         radius(noise, sensitivities(noise, diameters[:, j]), confidence) for j, noise in enumerate(drawn)
     ]
     return np.stack(inputs, axis=1), np.stack(reach, axis=1)
 
 
-def compact(labels: NDArray[np.int64]) -> EquivalenceClasses:
+def compact_labels(labels: NDArray[np.int64]) -> EquivalenceClasses:
     """Return the classes of labels that are numbered without gaps; −1 is in none."""
     return EquivalenceClasses(labels, np.bincount(labels[labels >= 0]).astype(np.int64))
 
 
 def suppressed_share(evidence: Evidence) -> float:
     """Return the share of the input that is not released, in [0, 1]."""
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     return suppression(len(evidence.released), len(originals.frame))

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.measures import class_closeness, class_diversity, diverse
+from anon_pipeline.evidence.measures import class_closeness, class_diversity, is_l_diverse
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.risk.histograms import class_histograms
@@ -27,7 +27,7 @@ def spare_records(policy: Policy, evidence: Evidence) -> NDArray[np.int64]:
     spare = evidence.classes.sizes.copy()
     for kind, limits in policy.class_limits.items():
         for name, wanted in limits.items():
-            spare = np.minimum(spare, code(CLASS_LIMITS[kind].spare)(evidence, policy, name, wanted))
+            spare = np.minimum(spare, import_entry(CLASS_LIMITS[kind].spare)(evidence, policy, name, wanted))
     return np.asarray(spare, np.int64)
 
 
@@ -47,7 +47,7 @@ def until_less_diverse(evidence: Evidence, policy: Policy, name: str, limit: LDi
     It keeps l distinct values until the rarest ones are gone. Of other kinds of diversity nothing is promised
     but of the whole class (0).
     """
-    holds = diverse(class_diversity(evidence, policy, name, limit), limit)
+    holds = is_l_diverse(class_diversity(evidence, policy, name, limit), limit)
     if limit.kind != "distinct":
         return np.where(holds, 0, -1)
     codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)

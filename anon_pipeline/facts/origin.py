@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from anon_pipeline.base.digest import digest_file
-from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.facts.records import (
     DeidentifiedFacts,
     Facts,
@@ -37,7 +37,7 @@ def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
     try:
         return {name: digest_file(folder / path) for name, path in sorted(paths.items())}
     except OSError as error:
-        raise InputError(f"hierarchy tables must be readable: {in_words(error)}") from None
+        raise InputError(f"hierarchy tables must be readable: {error_words(error)}") from None
 
 
 def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path) -> list[str]:

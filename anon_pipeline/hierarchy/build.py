@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import dates, finite_numbers, texts
-from anon_pipeline.catalog.named import code
+from anon_pipeline.base.values import to_dates, to_finite_numbers, to_texts
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.computed import (
     date_levels,
     interval_levels,
@@ -73,7 +73,9 @@ def _coded_values(
     column: pd.Series, spec: HierarchySpec | None, folder: Path
 ) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code values one by one; `code_column` asks for the distinct ones where that is all they depend on."""
-    found: tuple[NDArray[np.int64], Hierarchy] = code(hierarchy_kind(spec).builds)(column, spec, folder)
+    found: tuple[NDArray[np.int64], Hierarchy] = import_entry(hierarchy_kind(spec).builds)(
+        column, spec, folder
+    )
     return found
 
 
@@ -111,7 +113,7 @@ def _written(
 
 def code_leaves(column: pd.Series, levels: _Levels) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code texts by levels that are computed from the values that there are."""
-    codes, leaves = _distinct(texts(column))
+    codes, leaves = _distinct(to_texts(column))
     present = np.asarray(leaves, dtype=object)
     hierarchy = from_columns(str(column.name), levels(present), missing=bool((codes < 0).any()))
     return _coded(codes, hierarchy, present)
@@ -140,18 +142,18 @@ def mask_column(column: pd.Series, spec: Mask, folder: Path) -> tuple[NDArray[np
 def table_column(column: pd.Series, spec: Table, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column by a hierarchy table."""
     levels = read_table(folder / spec.table, separator=spec.separator)
-    return _written(str(column.name), texts(column), levels)
+    return _written(str(column.name), to_texts(column), levels)
 
 
 def tree_column(column: pd.Series, spec: Tree, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column by a taxonomy of the policy."""
-    return _written(str(column.name), texts(column), tree_levels(str(column.name), spec.tree))
+    return _written(str(column.name), to_texts(column), tree_levels(str(column.name), spec.tree))
 
 
 def order_column(column: pd.Series, spec: Order, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column by the order that the policy lists."""
     levels = suppress_levels(np.array(spec.order, dtype=object))
-    codes, hierarchy = _written(str(column.name), texts(column), levels)
+    codes, hierarchy = _written(str(column.name), to_texts(column), levels)
     return codes, replace(hierarchy, ordered=True)
 
 
@@ -162,12 +164,12 @@ def numbers_column(column: pd.Series, spec: object, folder: Path) -> tuple[NDArr
         numbers = leaves.to_numpy(np.float64)
         return suppress_levels(np.array([number_text(number) for number in numbers], dtype=object)), numbers
 
-    return _on_line(column, finite_numbers(column), levels)
+    return _on_line(column, to_finite_numbers(column), levels)
 
 
 def intervals_column(column: pd.Series, spec: Intervals, folder: Path) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code a column of numbers by intervals of given widths."""
-    numbers = finite_numbers(column)
+    numbers = to_finite_numbers(column)
     with np.errstate(over="ignore"):
         far = int((np.abs(numbers - spec.anchor) >= spec.intervals[0] * 2.0**53).sum())
     if far:
@@ -191,4 +193,4 @@ def dates_column(column: pd.Series, spec: Dates, folder: Path) -> tuple[NDArray[
         places = days.to_numpy().astype("datetime64[D]").astype(np.int64).astype(np.float64)
         return date_levels(days, spec.dates), places
 
-    return _on_line(column, dates(column), levels)
+    return _on_line(column, to_dates(column), levels)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.computed import date_levels, interval_levels, number_text
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.hierarchy.written import read_table, tree_levels
@@ -65,7 +65,7 @@ def broken_levels(
     wrong, blank = [], 0
     for name, level in levels.items():
         spec = policy.generalized[name].hierarchy
-        height, fits, top = code(hierarchy_kind(spec).recognizes)(name, spec, hierarchies)
+        height, fits, top = import_entry(hierarchy_kind(spec).recognizes)(name, spec, hierarchies)
         texts = frame[name].dropna().astype(str)
         blanks = int((texts == top).sum()) if level < height - 1 else 0
         distinct = set(texts.unique()) - ({top} if cells or level >= height - 1 else set())

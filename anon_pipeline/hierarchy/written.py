@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.errors import InputError, withheld
+from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.reading import (
     HIERARCHY_BYTES,
     HIERARCHY_LEVELS,
     HIERARCHY_LINE,
     HIERARCHY_ROWS,
     BoundedLines,
-    exceeded,
     file_size,
+    limit_error,
 )
 from anon_pipeline.hierarchy.levels import TOP
 
@@ -34,10 +34,10 @@ def read_table(path: Path, *, separator: str = ";") -> list[NDArray[np.object_]]
     Raises:
         InputError: unreadable, empty, too large, lines of different length, or fields without a value.
     """
-    with withheld(f"{path.name}: must be a readable UTF-8 table", OSError, ValueError, csv.Error):
+    with withhold_text(f"{path.name}: must be a readable UTF-8 table", OSError, ValueError, csv.Error):
         size = file_size(path)
         if size > HIERARCHY_BYTES:
-            raise exceeded(path.name, "of a hierarchy's bytes", HIERARCHY_BYTES, got=size)
+            raise limit_error(path.name, "of a hierarchy's bytes", HIERARCHY_BYTES, got=size)
         rows = list(_rows(path, separator))
     if not rows:
         raise InputError(f"{path.name}: must have at least one line, got none")
@@ -56,15 +56,15 @@ def read_table(path: Path, *, separator: str = ";") -> list[NDArray[np.object_]]
 
 def _rows(path: Path, separator: str) -> Iterator[list[str]]:
     """Yield a table's lines as fields; stop at the limits of a hierarchy."""
-    too_long = exceeded(path.name, "of a hierarchy's line", HIERARCHY_LINE)
+    too_long = limit_error(path.name, "of a hierarchy's line", HIERARCHY_LINE)
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = BoundedLines(file, HIERARCHY_LINE, too_long)
         for count, row in enumerate(csv.reader(lines, delimiter=separator)):
             lines.next_record()
             if count >= HIERARCHY_ROWS:
-                raise exceeded(path.name, "of a hierarchy's rows", HIERARCHY_ROWS)
+                raise limit_error(path.name, "of a hierarchy's rows", HIERARCHY_ROWS)
             if len(row) > HIERARCHY_LEVELS:
-                raise exceeded(path.name, "of a hierarchy's levels", HIERARCHY_LEVELS, got=len(row))
+                raise limit_error(path.name, "of a hierarchy's levels", HIERARCHY_LEVELS, got=len(row))
             if row:
                 yield [field.strip() for field in row]
 

@@ -5,8 +5,8 @@ here: reading destinations (`publish`), any value of the data.
 Decisions: docs/adr/0007-the-ledger.md.
 """
 
-from anon_pipeline.ledger.asking import Asked, asked_by
 from anon_pipeline.ledger.book import Ledger, ledger_at
 from anon_pipeline.ledger.budget import exact_text
+from anon_pipeline.ledger.requests import Asked, requested_by
 
-__all__ = ["Asked", "Ledger", "asked_by", "exact_text", "ledger_at"]
+__all__ = ["Asked", "Ledger", "exact_text", "ledger_at", "requested_by"]

@@ -15,22 +15,22 @@ from fractions import Fraction
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.ledger.asking import (
-    Asked,
-    asked_in,
-    refuse_another,
-    refuse_beyond_budget,
-    refuse_other_rows,
-    say_if_late,
-)
 from anon_pipeline.ledger.budget import State
 from anon_pipeline.ledger.chain import Broken, Event, Kind
 from anon_pipeline.ledger.kinds import refuse_another_kind
-from anon_pipeline.ledger.known import named_by
-from anon_pipeline.ledger.owner import owner_now
-from anon_pipeline.ledger.page import EVERY, Page, all_trusted, all_verified, page_in
+from anon_pipeline.ledger.owner import current_owner
+from anon_pipeline.ledger.page import EVERY, Page, open_page, read_all, read_verified
+from anon_pipeline.ledger.requests import (
+    Asked,
+    raise_if_late,
+    refuse_another,
+    refuse_beyond_budget,
+    refuse_other_rows,
+    requested_in,
+)
+from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.ledger.store import Store, events_and_head, store_at
-from anon_pipeline.ledger.tables import paid_in, refuse_another_table, tables_of
+from anon_pipeline.ledger.tables import paid_tables, refuse_another_table, tables_of
 
 
 def _clock() -> datetime:
@@ -118,7 +118,7 @@ class Ledger:
         """
         with self.page() as page:
             late = self._enter_published(page, page.known(release_id), data_digest)
-        say_if_late(late)
+        raise_if_late(late)
 
     def failed(self, release_id: str, *, begun: bool = False, token: str | None = None) -> bool:
         """Enter that nothing was written, if the release is open and that can be known.
@@ -138,7 +138,7 @@ class Ledger:
                 return state is not None and state.last.event == "failed"
             if (state.begun is not None and not begun) or token not in (None, state.last.hash):
                 return False
-            self.add(page, release_id, "failed", asked_in(state.last))
+            self.add(page, release_id, "failed", requested_in(state.last))
             return True
 
     def withdraw(self, release_id: str) -> None:
@@ -155,7 +155,7 @@ class Ledger:
             elif last.event != "published":
                 raise InputError(f"only a published release can be withdrawn, {release_id} is {state.name}")
             rows = last.rows_digest
-            self.add(page, release_id, "withdrawn", asked_in(last), out, rows_digest=rows)
+            self.add(page, release_id, "withdrawn", requested_in(last), out, rows_digest=rows)
 
     def found(self, manifest: Mapping[str, Any] | None) -> bool:
         """Enter as published what a manifest at a destination shows: a crash may have kept it from us.
@@ -176,7 +176,7 @@ class Ledger:
             if state is None or state.last.event == "withdrawn":
                 return state is not None
             late = self._enter_published(page, state, digest)
-        say_if_late(late)
+        raise_if_late(late)
         return True
 
     def events(self) -> list[Event]:
@@ -199,8 +199,8 @@ class Ledger:
             InputError: the ledger has been tampered with.
         """
         with self.store.reading() as connection:
-            events = all_trusted(connection, self.store.shown)
-        return paid_in(events, asked)
+            events = read_all(connection, self.store.shown)
+        return paid_tables(events, asked)
 
     def verify(self, *, contains: str | None = None) -> Broken | None:
         """Find where the chain breaks first, see `verified`."""
@@ -214,7 +214,7 @@ class Ledger:
                 write to the database can make a whole new chain.
         """
         with self.store.reading() as connection:
-            events, broken = all_verified(connection)
+            events, broken = read_verified(connection)
         if broken is None and contains is not None and contains not in {event.hash for event in events}:
             broken = Broken(0, "the hash that was noted must be the hash of an event: it is of none")
         return events, broken
@@ -223,7 +223,7 @@ class Ledger:
     def page(self) -> Iterator[Page]:
         """Open the ledger's one transaction that may write now, see `store.Store.writing`."""
         with self.store.writing() as connection:
-            yield page_in(connection, self.store.shown)
+            yield open_page(connection, self.store.shown)
 
     def refuse_what_does_not_fit(self, page: Page, release_id: str, asked: Asked) -> None:
         """Refuse what is beyond the budget, and partitions of another kind than the dataset's."""
@@ -247,7 +247,9 @@ class Ledger:
         note = f"after {last.event}" if late else None
         paid = last.data_digest == data_digest or state.published_at is not None
         rows = last.rows_digest if paid else None
-        self.add(page, last.release_id, "published", asked_in(last), data_digest, rows_digest=rows, note=note)
+        self.add(
+            page, last.release_id, "published", requested_in(last), data_digest, rows_digest=rows, note=note
+        )
         return state if late else None
 
     def add(  # noqa: PLR0913 - what happened to which release, and its table
@@ -287,7 +289,7 @@ class Ledger:
             data_digest,
             asked.k,
             asked.epsilon,
-            owner_now(self.run),
+            current_owner(self.run),
             partition_kind=asked.partition_kind,
             memory=asked.memory,
             note=note,

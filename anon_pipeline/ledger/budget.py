@@ -113,7 +113,7 @@ class Spent:
     unpublished: int = 0
 
 
-def states(events: Iterable[Event], earlier: Mapping[str, Earlier] | None = None) -> dict[str, State]:
+def release_states(events: Iterable[Event], earlier: Mapping[str, Earlier] | None = None) -> dict[str, State]:
     """Fold events into the state of each release, by its id, in the order of opening.
 
     Args:
@@ -139,7 +139,7 @@ def states(events: Iterable[Event], earlier: Mapping[str, Earlier] | None = None
     return found
 
 
-def spent(
+def sum_spent(
     releases: Iterable[Entry], budget: Budget, *, dataset: str, partition: str | None, now: datetime
 ) -> Spent:
     """Add up what the releases of a dataset have spent; what is doubtful counts.
@@ -162,7 +162,7 @@ def spent(
         if entry.dataset == dataset
         and (budget.per == "dataset" or entry.partition == partition)
         and entry.counts
-        and within(entry, start)
+        and is_in_window(entry, start)
     )
     still_open = [(epsilon, n) for (epsilon, is_open, _), n in counted.items() if is_open]
     drawn = [(epsilon, n) for (epsilon, _, unpublished), n in counted.items() if unpublished]
@@ -189,7 +189,7 @@ def window_of(budget: Budget, now: datetime) -> datetime | None:
     return None if budget.window is None else now - timedelta(days=budget.window)
 
 
-def within(entry: Entry, start: datetime | None) -> bool:
+def is_in_window(entry: Entry, start: datetime | None) -> bool:
     """Tell whether a release lies in a window; what is open and not published does, whatever its age."""
     times = [at for at in (entry.published_at, entry.drawn_at) if at is not None]
     still_open = entry.event == "opened" and entry.published_at is None

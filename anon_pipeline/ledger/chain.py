@@ -109,7 +109,7 @@ class Broken:
     reason: str
 
 
-def sealed(event: Event, head: Head) -> Event:
+def seal_event(event: Event, head: Head) -> Event:
     """Return an event as the next one of a chain: numbered, linked, hashed."""
     linked = replace(event, seq=head.seq + 1, prev=head.hash)
     return replace(linked, hash=linked.digest())

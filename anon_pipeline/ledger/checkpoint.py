@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from anon_pipeline.ledger.budget import Earlier, Entry, states
+from anon_pipeline.ledger.budget import Earlier, Entry, release_states
 from anon_pipeline.ledger.chain import Event, Head, head_of
 
 
@@ -59,7 +59,7 @@ class Checkpoint:
 
 def checkpoint_of(events: Sequence[Event]) -> Checkpoint:
     """Make the checkpoint of events that were verified, at least one."""
-    found = states(events)
+    found = release_states(events)
     last = [state.last for state in found.values()]
     groups: dict[tuple[str | None, ...], int] = {}
     group = [groups.setdefault(_group(event), len(groups)) for event in last]
@@ -85,7 +85,7 @@ def _group(event: Event) -> tuple[str | None, ...]:
 _LISTS = ("seq", "hash", "group", "event", "published_at", "begun")
 
 
-def text_of(checkpoint: Checkpoint) -> str:
+def checkpoint_text(checkpoint: Checkpoint) -> str:
     """Return a checkpoint as the text that is kept; without draws it is the text of version 0.1.0."""
     drawn = {"drawn_at": checkpoint.drawn_at} if checkpoint.drawn_at else {}
     document = {
@@ -98,12 +98,12 @@ def text_of(checkpoint: Checkpoint) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def digest_of(text: str) -> str:
+def checkpoint_digest(text: str) -> str:
     """Return the digest that the following event names."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def checkpoint_in(text: str) -> Checkpoint:
+def parse_checkpoint(text: str) -> Checkpoint:
     """Read a checkpoint whose digest was compared with the chain."""
     found = json.loads(text)
     return Checkpoint(

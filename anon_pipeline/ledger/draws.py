@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.ledger.asking import Asked, is_over, refuse_another
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import states
-from anon_pipeline.ledger.page import all_trusted
+from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.page import read_all
+from anon_pipeline.ledger.requests import Asked, is_over, refuse_another
 
 
-def again(ledger: Ledger, release_id: str, asked: Asked, draw: str) -> bool:
+def reopen(ledger: Ledger, release_id: str, asked: Asked, draw: str) -> bool:
     """Open the release of a draw again, for nothing, if it is booked, and not published or closed.
 
     All events are verified, not those of the step alone: what is found is not paid for again.
@@ -28,8 +28,8 @@ def again(ledger: Ledger, release_id: str, asked: Asked, draw: str) -> bool:
         InputError: the ledger has booked another draw under this id, or has been tampered with.
     """
     with ledger.page() as page:
-        events = all_trusted(page.connection, ledger.store.shown)
-        state = states(events).get(release_id)
+        events = read_all(page.connection, ledger.store.shown)
+        state = release_states(events).get(release_id)
         booked = [e.data_digest for e in events if (e.release_id, e.event) == (release_id, "drawn")]
         if state is None or is_over(state) or booked in ([], [None]):
             return False
@@ -46,7 +46,7 @@ def again(ledger: Ledger, release_id: str, asked: Asked, draw: str) -> bool:
         return True
 
 
-def over(ledger: Ledger, release_ids: Iterable[str]) -> frozenset[str]:
+def finished_draws(ledger: Ledger, release_ids: Iterable[str]) -> frozenset[str]:
     """Return those of some draws that must not be used any more: published, withdrawn or closed.
 
     What this ledger does not know is none of them: another ledger may have booked it.

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.asking import asked_in, is_over
 from anon_pipeline.ledger.book import Ledger
+from anon_pipeline.ledger.requests import is_over, requested_in
 
 
 @contextmanager
-def fenced(ledger: Ledger, release_id: str, token: str) -> Iterator[None]:
+def hold_fence(ledger: Ledger, release_id: str, token: str) -> Iterator[None]:
     """Hold the ledger against every other writer while a release is put at its destination.
 
     So nobody can close it, begin it anew or withdraw it between the look at its token and the rename.
@@ -68,4 +68,4 @@ def close(
         if there():
             raise InputError(f"{release_id} is at its destination: close it as published")
         note = "closed by force" if forced else "closed"
-        ledger.add(page, release_id, "failed", asked_in(state.last), note=note)
+        ledger.add(page, release_id, "failed", requested_in(state.last), note=note)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.catalog.releases import PARTITION_KINDS
-from anon_pipeline.ledger.budget import Entry, window_of, within
+from anon_pipeline.ledger.budget import Entry, is_in_window, window_of
 from anon_pipeline.policy.model import Policy
 
 if TYPE_CHECKING:
-    from anon_pipeline.ledger.asking import Asked
+    from anon_pipeline.ledger.requests import Asked
 
 
 NONE = "none"
@@ -23,7 +23,7 @@ def kind_of(policy: Policy) -> str:
     return NONE if policy.schedule is None else policy.schedule.partitions or NONE
 
 
-def may_be(kind: str, partition: str | None) -> bool:
+def can_be_of_kind(kind: str, partition: str | None) -> bool:
     """Tell whether a partition's key can be one of a kind; a Monday is a day, too.
 
     >>> may_be("weekly", "2026-01-05"), may_be("weekly", "2026-01-06"), may_be("none", None)
@@ -44,7 +44,7 @@ def refuse_unless_of_kind(policy: Policy, partition: str | None) -> None:
     Raises:
         InputError: naming the kind.
     """
-    if policy.budget is None or policy.budget.per != "record" or may_be(kind_of(policy), partition):
+    if policy.budget is None or policy.budget.per != "record" or can_be_of_kind(kind_of(policy), partition):
         return
     raise InputError(
         f"budget.per: record needs a {kind_of(policy)} partition, as schedule.partitions says, got "
@@ -67,7 +67,7 @@ def refuse_another_kind(others: Iterable[Entry], asked: Asked, *, now: datetime)
         return
     start, found = window_of(budget, now), list[str]()
     for entry in others:
-        if entry.dataset == asked.dataset and entry.counts and within(entry, start):
+        if entry.dataset == asked.dataset and entry.counts and is_in_window(entry, start):
             kind = _another(entry, asked)
             found += [] if kind is None else [kind]
     if found:
@@ -89,7 +89,7 @@ def _another(entry: Entry, asked: Asked) -> str | None:
     if one is not None and wanted is not None:
         return None if one == wanted else one
     if one is None and wanted is not None:
-        return None if may_be(wanted, entry.partition) else "an unknown kind"
-    if one is not None and not may_be(one, asked.partition):
+        return None if can_be_of_kind(wanted, entry.partition) else "an unknown kind"
+    if one is not None and not can_be_of_kind(one, asked.partition):
         return one
     return None

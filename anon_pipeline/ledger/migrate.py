@@ -19,7 +19,7 @@ VERSIONS = ("0001", "0002", "0003", "0004")
 _TABLE = "anon_pipeline_ledger_version"
 
 
-def up_to_date(connection: sa.Connection, shown: str) -> bool:
+def is_up_to_date(connection: sa.Connection, shown: str) -> bool:
     """Tell whether the tables are of this version.
 
     Args:
@@ -53,7 +53,7 @@ def upgrade(connection: sa.Connection, shown: str, *, to: str = VERSIONS[-1]) ->
     Raises:
         InputError: the tables are of a newer version.
     """
-    if up_to_date(connection, shown):
+    if is_up_to_date(connection, shown):
         return
     from alembic.config import Config  # noqa: PLC0415 - a tenth of a second, once in a ledger's life
     from alembic.runtime.environment import EnvironmentContext  # noqa: PLC0415

@@ -23,7 +23,7 @@ class Life(Enum):
     UNKNOWN = "whether it has ended cannot be known from here"
 
 
-def owner_now(run: str) -> str:
+def current_owner(run: str) -> str:
     """Name this process: ``host/pid/run/boot/namespace/started``; what the kernel does not tell is empty.
 
     Args:
@@ -33,11 +33,12 @@ def owner_now(run: str) -> str:
     return "/".join(part.replace("/", "_") for part in parts)
 
 
-def life_of(owner: str) -> Life:
+def has_ended(owner: str) -> Life:
     """Tell whether the process that an event names has ended.
 
     Args:
-        owner: as `owner_now` wrote it. Of owners that versions before 0.2 wrote (``host/pid/run``) nothing is
+        owner: as `current_owner` wrote it. Of owners that versions before 0.2 wrote (``host/pid/run``)
+        nothing is
             known: another machine or container may have this one's name.
     Returns:
         `Life.GONE` only if it is certain.

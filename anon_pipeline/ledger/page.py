@@ -14,17 +14,23 @@ from typing import NoReturn
 import sqlalchemy as sa
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.ledger.budget import Entry, State, states
-from anon_pipeline.ledger.chain import Broken, Event, Head, broken_at, sealed
-from anon_pipeline.ledger.checkpoint import Checkpoint, checkpoint_in, checkpoint_of, digest_of, text_of
+from anon_pipeline.ledger.budget import Entry, State, release_states
+from anon_pipeline.ledger.chain import Broken, Event, Head, broken_at, seal_event
+from anon_pipeline.ledger.checkpoint import (
+    Checkpoint,
+    checkpoint_digest,
+    checkpoint_of,
+    checkpoint_text,
+    parse_checkpoint,
+)
 from anon_pipeline.ledger.store import (
     append,
+    count_events,
     event_at,
     events_and_head,
-    how_many,
-    keep_checkpoint,
-    kept_checkpoint,
-    kept_head,
+    read_checkpoint,
+    read_head,
+    write_checkpoint,
 )
 
 EVERY = 500
@@ -103,23 +109,23 @@ class Page:
         Raises:
             InputError: a checkpoint is due, and an event before the last one has been changed.
         """
-        head = kept_head(self.connection)
+        head = read_head(self.connection)
         before = None if head == self.head else event_at(self.connection, head.seq)  # of this step
         at = max(now.isoformat(timespec="microseconds"), self.last_at if before is None else before.at)
         named = self._made() if before is None and self.since >= every else None
-        added = sealed(replace(event, at=at, checkpoint=named), head)
+        added = seal_event(replace(event, at=at, checkpoint=named), head)
         append(self.connection, added)
         return added.hash
 
     def _made(self) -> str:
         """Verify all events, make their checkpoint, and return its digest."""
-        events = all_trusted(self.connection, self.shown)
-        text = text_of(checkpoint_of(events))
-        keep_checkpoint(self.connection, events[-1].seq, text)
-        return digest_of(text)
+        events = read_all(self.connection, self.shown)
+        text = checkpoint_text(checkpoint_of(events))
+        write_checkpoint(self.connection, events[-1].seq, text)
+        return checkpoint_digest(text)
 
 
-def page_in(connection: sa.Connection, shown: str) -> Page:
+def open_page(connection: sa.Connection, shown: str) -> Page:
     """Read what a step needs, and verify what it reads.
 
     Args:
@@ -128,7 +134,7 @@ def page_in(connection: sa.Connection, shown: str) -> Page:
     Raises:
         InputError: it was tampered with.
     """
-    kept = kept_checkpoint(connection)
+    kept = read_checkpoint(connection)
     if kept is None:
         checkpoint = None
         events, head = events_and_head(connection)
@@ -136,31 +142,31 @@ def page_in(connection: sa.Connection, shown: str) -> Page:
     else:
         events, head = events_and_head(connection, after=kept[0])
         broken = _misfit(events, *kept)
-        checkpoint = None if broken else checkpoint_in(kept[1])
+        checkpoint = None if broken else parse_checkpoint(kept[1])
         if checkpoint is not None:
             broken = broken_at(events, head, checkpoint.head)
-            if broken is None and how_many(connection) != head.seq:
-                broken = all_verified(connection)[1]
+            if broken is None and count_events(connection) != head.seq:
+                broken = read_verified(connection)[1]
     if broken is not None:
         _refuse(broken, shown)
     earlier = {} if checkpoint is None else checkpoint.folded({event.release_id for event in events})
     last_at = events[-1].at if events else ""
-    return Page(connection, shown, head, last_at, states(events, earlier), len(events), checkpoint)
+    return Page(connection, shown, head, last_at, release_states(events, earlier), len(events), checkpoint)
 
 
-def all_verified(connection: sa.Connection) -> tuple[list[Event], Broken | None]:
+def read_verified(connection: sa.Connection) -> tuple[list[Event], Broken | None]:
     """Read all events and find where their chain breaks first, or that the checkpoint is not of them."""
     events, head = events_and_head(connection)
-    broken, kept = broken_at(events, head), kept_checkpoint(connection)
+    broken, kept = broken_at(events, head), read_checkpoint(connection)
     if broken is None and kept is not None:
         seq, text = kept
         broken = _misfit(events[seq:], seq, text)
-        if broken is None and text_of(checkpoint_of(events[:seq])) != text:
+        if broken is None and checkpoint_text(checkpoint_of(events[:seq])) != text:
             broken = Broken(seq + 1, "the checkpoint it names must be of the events before it: it is not")
     return events, broken
 
 
-def all_trusted(connection: sa.Connection, shown: str) -> list[Event]:
+def read_all(connection: sa.Connection, shown: str) -> list[Event]:
     """Read all events.
 
     Args:
@@ -169,7 +175,7 @@ def all_trusted(connection: sa.Connection, shown: str) -> list[Event]:
     Raises:
         InputError: they were tampered with.
     """
-    events, broken = all_verified(connection)
+    events, broken = read_verified(connection)
     if broken is not None:
         _refuse(broken, shown)
     return events
@@ -177,7 +183,7 @@ def all_trusted(connection: sa.Connection, shown: str) -> list[Event]:
 
 def _misfit(events: list[Event], seq: int, text: str) -> Broken | None:
     """Tell whether the event after a checkpoint names another one, or is not there."""
-    if events and events[0].checkpoint == digest_of(text):
+    if events and events[0].checkpoint == checkpoint_digest(text):
         return None
     return Broken(seq + 1, "must name the checkpoint that is kept, and does not: one of them was changed")
 

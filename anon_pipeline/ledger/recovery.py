@@ -6,22 +6,22 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import replace
 
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.known import known_in
-from anon_pipeline.ledger.page import all_trusted, page_in
+from anon_pipeline.ledger.page import open_page, read_all
+from anon_pipeline.ledger.requests import Asked
+from anon_pipeline.ledger.required_memory import required_memory
 
 
-def unknown(ledger: Ledger, release_ids: Iterable[str]) -> list[str]:
+def unknown_releases(ledger: Ledger, release_ids: Iterable[str]) -> list[str]:
     """Return those of these releases that were never opened in a ledger."""
     with ledger.store.reading() as connection:
-        return page_in(connection, ledger.store.shown).unknown(release_ids)
+        return open_page(connection, ledger.store.shown).unknown(release_ids)
 
 
 def datasets_of(ledger: Ledger, release_ids: Iterable[str]) -> dict[str, str]:
     """Return the dataset of each of these releases that the ledger knows."""
     with ledger.store.reading() as connection:
-        page = page_in(connection, ledger.store.shown)
+        page = open_page(connection, ledger.store.shown)
         found = {release_id: page.state(release_id) for release_id in release_ids}
     return {release_id: state.last.dataset for release_id, state in found.items() if state is not None}
 
@@ -33,7 +33,7 @@ def must_remember(ledger: Ledger, asked: Asked) -> dict[str, set[tuple[str, str 
         InputError: the ledger has been tampered with.
     """
     with ledger.store.reading() as connection:
-        return known_in(all_trusted(connection, ledger.store.shown), asked)
+        return required_memory(read_all(connection, ledger.store.shown), asked)
 
 
 def adopt(ledger: Ledger, release_id: str, asked: Asked, data_digest: str) -> bool:
@@ -49,7 +49,7 @@ def adopt(ledger: Ledger, release_id: str, asked: Asked, data_digest: str) -> bo
         return True
 
 
-def forget(ledger: Ledger, asked: Asked) -> None:
+def forget_memory(ledger: Ledger, asked: Asked) -> None:
     """Enter that the memory of a release is lost: it need not know what was published until now.
 
     Args:

@@ -17,7 +17,7 @@ from sqlalchemy.pool import NullPool
 from anon_pipeline.base.disk import disk
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger.chain import Event, Head
-from anon_pipeline.ledger.migrate import up_to_date, upgrade
+from anon_pipeline.ledger.migrate import is_up_to_date, upgrade
 from anon_pipeline.policy.locations import plain_ledger
 
 _PATIENCE = 60  # seconds that one waits for another that writes
@@ -97,10 +97,10 @@ def events_and_head(connection: sa.Connection, *, after: int | None = None) -> t
     if after is not None:
         wanted = wanted.where(EVENTS.c.seq > after)
     events = [Event(*row) for row in connection.execute(wanted)]
-    return events, kept_head(connection)
+    return events, read_head(connection)
 
 
-def kept_head(connection: sa.Connection) -> Head:
+def read_head(connection: sa.Connection) -> Head:
     """Read the head that is kept beside the events."""
     kept = connection.execute(sa.select(HEAD.c.seq, HEAD.c.hash)).first()
     return Head() if kept is None else Head(kept.seq, kept.hash)
@@ -112,18 +112,18 @@ def event_at(connection: sa.Connection, seq: int) -> Event | None:
     return None if row is None else Event(*row)
 
 
-def how_many(connection: sa.Connection) -> int:
+def count_events(connection: sa.Connection) -> int:
     """Count the events."""
     return connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar_one()
 
 
-def kept_checkpoint(connection: sa.Connection) -> tuple[int, str] | None:
+def read_checkpoint(connection: sa.Connection) -> tuple[int, str] | None:
     """Read the checkpoint's number and text, as they are, if there is one."""
     row = connection.execute(sa.select(CHECKPOINT.c.seq, CHECKPOINT.c.body)).first()
     return None if row is None else (row.seq, row.body)
 
 
-def keep_checkpoint(connection: sa.Connection, seq: int, body: str) -> None:
+def write_checkpoint(connection: sa.Connection, seq: int, body: str) -> None:
     """Write a checkpoint over the one before, in the transaction that is open."""
     connection.execute(sa.delete(CHECKPOINT))
     connection.execute(sa.insert(CHECKPOINT).values(id=1, seq=seq, body=body))
@@ -152,7 +152,7 @@ def store_at(url: str, *, make: bool = True) -> Store:
         _file(parsed, make=make)
     store = Store(_engine(parsed), shown)
     with store.reading() as connection:
-        current = up_to_date(connection, shown)
+        current = is_up_to_date(connection, shown)
     if not current:
         with store.writing() as connection:
             upgrade(connection, shown)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.chain import Event
-from anon_pipeline.ledger.page import Page, all_trusted
+from anon_pipeline.ledger.page import Page, read_all
+from anon_pipeline.ledger.requests import Asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ def tables_of(page: Page, release_id: str) -> Tables:
     Raises:
         InputError: the ledger has been tampered with.
     """
-    events = [e for e in all_trusted(page.connection, page.shown) if e.release_id == release_id]
+    events = [e for e in read_all(page.connection, page.shown) if e.release_id == release_id]
     published = [event for event in events if event.event == "published"]
     since = [e for e in events if e.seq >= published[0].seq and e.event in ("published", "opened")]
     digests = frozenset(e.data_digest for e in since if e.data_digest is not None)
     return Tables(published[0], published[-1], digests)
 
 
-def paid_in(events: Iterable[Event], asked: Asked) -> frozenset[tuple[str, str]]:
+def paid_tables(events: Iterable[Event], asked: Asked) -> frozenset[tuple[str, str]]:
     """Return id and table's digest of what was published by releases that add up with what is asked.
 
     Args:

@@ -8,7 +8,7 @@ import numpy as np
 
 from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
 from anon_pipeline.evidence import attackers
-from anon_pipeline.evidence.measures import class_closeness, class_diversity, close, diverse
+from anon_pipeline.evidence.measures import class_closeness, class_diversity, is_l_diverse, is_t_close
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
@@ -19,7 +19,7 @@ _ROUNDING = 1e-12  # as in t-closeness
 
 def _closeness(case: Case, demand: Demand) -> Verdict:
     distances = class_closeness(case.evidence, case.policy, demand.of)
-    status = Status.PASSED if bool(close(distances, demand.wanted).all()) else Status.REFUSED
+    status = Status.PASSED if bool(is_t_close(distances, demand.wanted).all()) else Status.REFUSED
     return Verdict(demand.name, status, float(distances.max()), demand.wanted, demand.limit.sense)
 
 
@@ -30,7 +30,7 @@ def _diversity(case: Case, demand: Demand) -> Verdict:
     worst = float(values.max() if recursive else values.min())
     return Verdict(
         demand.name,
-        Status.PASSED if bool(diverse(values, limit).all()) else Status.REFUSED,
+        Status.PASSED if bool(is_l_diverse(values, limit).all()) else Status.REFUSED,
         worst if np.isfinite(worst) else None,
         demand.bound,
         "below" if recursive else "at least",
@@ -72,7 +72,7 @@ HOMOGENEITY = Limit(
     name="homogeneity",
     meaning="At most this share of the records is in classes with a single value of {}.",
     demanded=lambda policy: policy.gate.attacks.homogeneity,
-    measure=lambda case, demand: attackers.homogeneous(case.evidence, case.policy, demand.of),
+    measure=lambda case, demand: attackers.homogeneity_share(case.evidence, case.policy, demand.of),
     tolerance=_ROUNDING,
     attack=True,
 )
@@ -80,7 +80,7 @@ SKEWNESS = Limit(
     name="skewness",
     meaning="In no class is a value of {} more times as frequent as in the whole input.",
     demanded=lambda policy: policy.gate.attacks.skewness,
-    measure=lambda case, demand: attackers.skewed(case.evidence, case.policy, demand.of),
+    measure=lambda case, demand: attackers.skewness_ratio(case.evidence, case.policy, demand.of),
     tolerance=_ROUNDING,
     needs=("originals",),
     attack=True,
@@ -89,7 +89,7 @@ SIMILARITY = Limit(
     name="similarity",
     meaning="In every class two values of {} are at least this different.",
     demanded=lambda policy: policy.gate.attacks.similarity,
-    measure=lambda case, demand: attackers.spread(case.evidence, case.policy, demand.of),
+    measure=lambda case, demand: attackers.similarity_distance(case.evidence, case.policy, demand.of),
     sense="at least",
     tolerance=_ROUNDING,
     needs=("originals",),

@@ -157,13 +157,13 @@ class Demand:
 
     def value(self, case: Case) -> float:
         """Return what is compared with the bound: the mean over the noise, or what was realized."""
-        if self.limit.over_noise is None or not on_expectation(case.policy):
+        if self.limit.over_noise is None or not judges_expectation(case.policy):
             return self._measured(case)
         return self.limit.over_noise(case, self).judged
 
     def realized(self, case: Case) -> float | None:
         """Return the same of the noise that was drawn; None where that is what is compared."""
-        if self.limit.over_noise is None or not on_expectation(case.policy):
+        if self.limit.over_noise is None or not judges_expectation(case.policy):
             return None
         return self._measured(case)
 
@@ -173,7 +173,7 @@ class Demand:
         if bound is None:
             raise ValueError(f"{self.name} must have a bound to be compared with.")
         near = abs(value - bound) <= self.limit.tolerance * max(bound, 1.0)
-        return bounded(self.name, bound if near else value, bound, self.limit.sense, realized)
+        return judge_bound(self.name, bound if near else value, bound, self.limit.sense, realized)
 
     def _measured(self, case: Case) -> float:
         if self.limit.measure is None:
@@ -181,7 +181,7 @@ class Demand:
         return self.limit.measure(case, self)
 
 
-def bounded(name: str, value: float, bound: float, sense: str, realized: float | None = None) -> Verdict:
+def judge_bound(name: str, value: float, bound: float, sense: str, realized: float | None = None) -> Verdict:
     """Judge a value against the bound that it must reach (``at least``) or not exceed (``at most``)."""
     kept = value >= bound if sense == "at least" else value <= bound
     return Verdict(
@@ -189,6 +189,6 @@ def bounded(name: str, value: float, bound: float, sense: str, realized: float |
     )
 
 
-def on_expectation(policy: Policy) -> bool:
+def judges_expectation(policy: Policy) -> bool:
     """Tell whether limits on linking are judged on the mean over the noise; without noise there is none."""
     return policy.gate.linking == "expected" and bool(policy.perturbed)

@@ -18,7 +18,7 @@ from anon_pipeline.policy.model import Policy
 _OVER_NOISE = "Judged is the mean over the noise, or the drawn noise with linking: realized."
 
 
-def set_to(wanted: Any) -> Demanded:
+def demand_on_release(wanted: Any) -> Demanded:
     """Return what is demanded by a limit on the whole release; nothing where it is not set."""
     return {} if wanted is None else {"": wanted}
 
@@ -57,7 +57,7 @@ def _linkages(policy: Policy) -> Demanded:
 LINKING_RISK = Limit(
     name="linking_risk",
     meaning=f"At most this share of the records is nearest to its own original. {_OVER_NOISE}",
-    demanded=lambda policy: set_to(policy.gate.linking_risk),
+    demanded=lambda policy: demand_on_release(policy.gate.linking_risk),
     measure=lambda case, demand: linking(case.evidence, case.policy).risk,
     needs=("originals",),
     over_noise=lambda case, demand: expected_linking(case.evidence, case.policy),
@@ -69,7 +69,7 @@ LINKING_RISK = Limit(
 SUPPRESSION = Limit(
     name="suppression",
     meaning="At most this share of the input is missing from the release.",
-    demanded=lambda policy: set_to(policy.gate.suppression),
+    demanded=lambda policy: demand_on_release(policy.gate.suppression),
     measure=lambda case, demand: suppressed_share(case.evidence),
     needs=("originals",),
     missing=True,
@@ -79,7 +79,7 @@ SUPPRESSION = Limit(
 CONFIDENCE_K = Limit(
     name="confidence_k",
     meaning="No record has fewer originals than this, but at least one, in its confidence interval.",
-    demanded=lambda policy: set_to(policy.gate.confidence_k),
+    demanded=lambda policy: demand_on_release(policy.gate.confidence_k),
     measure=_fewest_originals,
     sense="at least",
     needs=("originals",),
@@ -89,7 +89,7 @@ CONFIDENCE_K = Limit(
 ATTACKER_SUCCESS = Limit(
     name="attacker_success",
     meaning=f"At most this share of the guesses at the nearest original is right. {_OVER_NOISE}",
-    demanded=lambda policy: set_to(policy.gate.attacks.attacker_success),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.attacker_success),
     measure=lambda case, demand: _success(case.evidence, case.policy),
     needs=("originals",),
     over_noise=_mean_of(_success),
@@ -99,17 +99,17 @@ ASSIGNMENT_RISK = Limit(
     name="assignment_risk",
     meaning="At most this share is linked, by the nearest or likeliest original or one to one. "
     f"{_OVER_NOISE}",
-    demanded=lambda policy: set_to(policy.gate.attacks.assignment_risk),
-    measure=lambda case, demand: attackers.assigned(case.evidence, case.policy),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.assignment_risk),
+    measure=lambda case, demand: attackers.assignment_share(case.evidence, case.policy),
     needs=("originals",),
-    over_noise=_mean_of(attackers.assigned),
+    over_noise=_mean_of(attackers.assignment_share),
     attack=True,
 )
 EXPECTED_LINKING_RISK = Limit(
     name="expected_linking_risk",
     meaning="The noise lets at most this share be linked, on average.",
-    demanded=lambda policy: set_to(policy.gate.attacks.expected_linking_risk),
-    measure=lambda case, demand: attackers.expected(case.evidence, case.policy),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.expected_linking_risk),
+    measure=lambda case, demand: attackers.expected_linking_share(case.evidence, case.policy),
     needs=("originals",),
     attack=True,
     linking=True,
@@ -118,8 +118,8 @@ EXPECTED_LINKING_RISK = Limit(
 AVERAGING = Limit(
     name="averaging",
     meaning="The mean of several releases would let at most this share be linked.",
-    demanded=lambda policy: set_to(policy.gate.attacks.averaging),
-    measure=lambda case, demand: attackers.averaged(case.evidence, case.policy, demand.wanted),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.averaging),
+    measure=lambda case, demand: attackers.averaging_share(case.evidence, case.policy, demand.wanted),
     bound=lambda limit: limit.risk,
     needs=("originals",),
     attack=True,

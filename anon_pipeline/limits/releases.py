@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Demand, Demanded, Limit, bounded
-from anon_pipeline.limits.linking import set_to
+from anon_pipeline.limits.limit import Demand, Demanded, Limit, judge_bound
+from anon_pipeline.limits.linking import demand_on_release
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.history.intersection import fewest_compatible
@@ -23,7 +23,7 @@ def _redrawn(case: Case, demand: Demand) -> Verdict:
     """Judge whether all noise stayed that had to; another run may have published since it was drawn."""
     stays = case.published_noise
     anew = count_redrawn(stays.noisy, stays.known, stays.released)
-    verdict = bounded(demand.name, anew, demand.wanted, demand.limit.sense)
+    verdict = judge_bound(demand.name, anew, demand.wanted, demand.limit.sense)
     return replace(verdict, reason="materialize perturbed again") if anew else verdict
 
 
@@ -35,7 +35,7 @@ CROSS_RELEASE_K = Limit(
     name="cross_release_k",
     meaning="Over all releases, at least this many people match every class that any one person was "
     "published in.",
-    demanded=lambda policy: set_to(policy.gate.cross_release_k),
+    demanded=lambda policy: demand_on_release(policy.gate.cross_release_k),
     measure=_fewest_persons,
     sense="at least",
     needs=("originals", "memory"),

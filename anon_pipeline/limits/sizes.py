@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from anon_pipeline.evidence import attackers
 from anon_pipeline.limits.limit import Demanded, Limit
-from anon_pipeline.limits.linking import set_to
+from anon_pipeline.limits.linking import demand_on_release
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.risk.sizes import size_risk
@@ -27,7 +27,7 @@ def _on_population(policy: Policy) -> Demanded:
 PROSECUTOR_RISK = Limit(
     name="prosecutor_risk",
     meaning="At most this chance of picking a given person's record.",
-    demanded=lambda policy: set_to(policy.gate.attacks.prosecutor_risk),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.prosecutor_risk),
     measure=lambda case, demand: size_risk(case.evidence.classes.sizes).prosecutor,
     attack=True,
     foreseen=lambda expected, policy: 1 / expected.smallest_class,
@@ -35,22 +35,22 @@ PROSECUTOR_RISK = Limit(
 MARKETER_RISK = Limit(
     name="marketer_risk",
     meaning="At most this share of the records is assigned to the right person by one guess per record.",
-    demanded=lambda policy: set_to(policy.gate.attacks.marketer_risk),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.marketer_risk),
     measure=lambda case, demand: size_risk(case.evidence.classes.sizes).marketer,
     attack=True,
 )
 SAMPLE_UNIQUES = Limit(
     name="sample_uniques",
     meaning="At most this share of the records is alone with its quasi-identifiers.",
-    demanded=lambda policy: set_to(policy.gate.attacks.sample_uniques),
-    measure=lambda case, demand: attackers.unique(case.evidence, case.policy),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.sample_uniques),
+    measure=lambda case, demand: attackers.sample_uniques_share(case.evidence, case.policy),
     attack=True,
 )
 MINIMAL_UNIQUES = Limit(
     name="minimal_uniques",
     meaning="At most this share of the records is singled out by up to three quasi-identifiers.",
-    demanded=lambda policy: set_to(policy.gate.attacks.minimal_uniques),
-    measure=lambda case, demand: attackers.singled_out(case.evidence, case.policy),
+    demanded=lambda policy: demand_on_release(policy.gate.attacks.minimal_uniques),
+    measure=lambda case, demand: attackers.minimal_uniques_share(case.evidence, case.policy),
     attack=True,
 )
 POPULATION = Limit(

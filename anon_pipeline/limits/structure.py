@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from anon_pipeline.contracts.stages import broken_contract, release_contract
 from anon_pipeline.encode.codes import PRIVATE
-from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.facts.origin import broken_origin
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Limit
@@ -30,7 +30,7 @@ def _origin(case: Case, demand: Demand) -> Verdict:
     """Judge whether every stage was made by this policy, noise and order without a seed, here, of these."""
     problems = broken_origin(case.policy, case.facts or {}, hierarchies=case.evidence.hierarchies)
     if case.descent is not None:
-        problems += case.descent.broken(needs_originals(case.evidence).frame)
+        problems += case.descent.broken(require_originals(case.evidence).frame)
     return _kept(demand, problems)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.entries import LimitKey
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
 from anon_pipeline.limits.limit import Demand, Limit
@@ -69,7 +69,7 @@ def _of_plugins() -> Iterator[Limit]:
     """
     for key in table_of("limits", LimitKey, (), taken={limit.name for limit in _OWN}).values():
         try:
-            limit: Limit = code(key.limit, Limit)
+            limit: Limit = import_entry(key.limit, Limit)
         except PluginError as error:
             raise PluginError(f"the limit {key.name}: {error}") from None
         if limit.name != key.name or limit.demanded is not None:
@@ -111,6 +111,6 @@ def limit_of(name: str) -> Limit:
     return _BY_NAME[name.partition(".")[0]]
 
 
-def meaning(name: str) -> str:
+def limit_meaning(name: str) -> str:
     """Say in one sentence what a limit demands; see `limit_of`."""
     return limit_of(name).meaning.format(name.partition(".")[2])

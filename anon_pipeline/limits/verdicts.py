@@ -81,7 +81,7 @@ class GateReport:
         """Whether every limit was measured and kept."""
         return bool(self.verdicts) and all(verdict.status is Status.PASSED for verdict in self.verdicts)
 
-    def having(self, status: Status) -> tuple[Verdict, ...]:
+    def with_status(self, status: Status) -> tuple[Verdict, ...]:
         """Return the verdicts of one status."""
         return tuple(verdict for verdict in self.verdicts if verdict.status is status)
 

@@ -20,23 +20,23 @@ from anon_pipeline.orchestration.vault import (
     archive_in,
     check_retainable,
     draws_in,
+    location_of,
     published_before,
     retain_by_policy,
-    where_at,
 )
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.beforehand import refuse_what_cannot_be_published
 from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.report import class_sizes
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.own import changed
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import of_stage, trusted
+from anon_pipeline.stages.stored import stage_table, trusted_table
 
 Reader = Callable[[StageRun], pd.DataFrame]
 
@@ -180,7 +180,7 @@ def _private(
             run = StageRun(policy, folders, partition, context.run.run_id, anon_vault, log)
             run.folders.confine(policy, partition)
             where = run.where()
-            before = {name: of_stage(policy, table, ins[name], where) for name, table in tables.items()}
+            before = {name: stage_table(policy, table, ins[name], where) for name, table in tables.items()}
             staged = work(run, **before)
             context.add_output_metadata(facts_metadata(staged.facts.get(stage, {})))
             return staged
@@ -213,7 +213,7 @@ def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
         with as_failure(), private_stage("published"):
             partition = partition_of_run(context, partitions)
             check_retainable(anon_vault, policy)
-            trusted(policy, originals)
+            trusted_table(policy, originals)
             lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
             folders = anon_folders.locations()
             written = publish(
@@ -225,7 +225,7 @@ def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
                 second_lock=lock,
                 archive=None if policy.record_key is None else archive_in(anon_vault, policy, folders),
                 draws=draws_in(anon_vault, policy, folders, partition),
-                project=where_at(anon_vault, policy, folders, partition).project,
+                project=location_of(anon_vault, policy, folders, partition).project,
             )
             retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
             sizes = sizes_table(class_sizes(policy, released.frame))

@@ -20,21 +20,21 @@ from anon_pipeline.contracts.stages import (
 )
 from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.limits.table import meaning
+from anon_pipeline.limits.table import limit_meaning
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.orchestration.stage import stage_key
-from anon_pipeline.orchestration.vault import published_before, where_at
+from anon_pipeline.orchestration.vault import location_of, published_before
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import trusted
+from anon_pipeline.stages.stored import trusted_table
 
 if TYPE_CHECKING:
     from anon_pipeline.gate.great_expectations import SuiteResult
@@ -95,7 +95,7 @@ def check_hierarchies(policy: Policy) -> Check:
                 folders = anon_folders.locations()
                 folders.confine(policy)
                 coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
-                levels = trusted(policy, table).facts["k_anonymized"]["levels"]
+                levels = trusted_table(policy, table).facts["k_anonymized"]["levels"]
                 return k_anonymized_contract(policy, coded.hierarchies, levels)
 
             return _contract("k_anonymized", table, schema)
@@ -134,7 +134,7 @@ def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetC
 
 def _gate_specs(policy: Policy) -> list[dg.AssetCheckSpec]:
     """Return the specs of the gate's checks: one per limit, and one of Great Expectations."""
-    says = {name: meaning(limit) for limit, name in check_names(policy).items()}
+    says = {name: limit_meaning(limit) for limit, name in check_names(policy).items()}
     says[GX_CHECK] = "The same limits as a suite of Great Expectations."
     return [
         dg.AssetCheckSpec(
@@ -171,11 +171,11 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
         with as_failure(), private_stage("gate"):
             locations.confine(policy)
             key = partition_of_run(context, partitions)
-            trusted(policy, released)
-            trusted(policy, originals)
+            trusted_table(policy, released)
+            trusted_table(policy, originals)
             memory = published_before(policy, locations, partition=key, manager=anon_vault)
             population = read_population(policy, folder=locations.sources)
-            where = where_at(anon_vault, policy, locations, key)
+            where = location_of(anon_vault, policy, locations, key)
             judged = _Judged(released, originals.frame, memory, population, where)
             report = _report(policy, judged, locations.hierarchies)
             if not report.passed:

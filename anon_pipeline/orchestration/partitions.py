@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.releases import PARTITION_KINDS
 from anon_pipeline.policy.model import Policy
 
@@ -18,7 +18,7 @@ def partitions_of(policy: Policy) -> dg.TimeWindowPartitionsDefinition | None:
         return None
     start = datetime.combine(schedule.start, time(), ZoneInfo(schedule.timezone))
     kind = PARTITION_KINDS[schedule.partitions]
-    defined: dg.TimeWindowPartitionsDefinition = code(kind.definition)(
+    defined: dg.TimeWindowPartitionsDefinition = import_entry(kind.definition)(
         start_date=start, timezone=schedule.timezone, **kind.options
     )
     return defined

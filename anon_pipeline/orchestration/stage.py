@@ -8,7 +8,7 @@ import dagster as dg
 
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.orchestration.partitions import partitions_of
-from anon_pipeline.orchestration.vault import where_at
+from anon_pipeline.orchestration.vault import location_of
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import Booking, booking
@@ -32,7 +32,7 @@ class StageRun:
 
     def where(self) -> Where:
         """Return where the tables of this run belong."""
-        return where_at(self.vault, self.policy, self.folders, self.partition)
+        return location_of(self.vault, self.policy, self.folders, self.partition)
 
     def booking(self) -> Booking:
         """Return what the ledger is asked of this run."""

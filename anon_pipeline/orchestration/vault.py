@@ -11,7 +11,7 @@ from pathlib import PurePath
 import dagster as dg
 from pydantic import field_validator
 
-from anon_pipeline.base.errors import InputError, in_words, private_stage
+from anon_pipeline.base.errors import InputError, error_words, private_stage
 from anon_pipeline.policy.locations import Locations, plain_vault
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
@@ -127,7 +127,7 @@ def retain_by_policy(
     try:
         return retain(store_at(manager.folder), policy.vault.retain, tables, now=now)
     except (OSError, NotImplementedError) as error:
-        reason = in_words(error)
+        reason = error_words(error)
     raise InputError(
         f"vault.retain: the release is published, but its private tables could not be deleted: {reason}. "
         f"Delete them: anon-pipeline vault purge. {NOT_AGAIN}"
@@ -175,7 +175,7 @@ def published_before(
         return archive.read(partition)
 
 
-def where_at(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Where:
+def location_of(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Where:
     """Return where the tables of a run belong.
 
     Args:

@@ -74,7 +74,7 @@ class Domain:
         _, sizes = self.balls()
         return np.diff(sizes, axis=0, prepend=0)
 
-    def meeting(self) -> Integers:
+    def meeting_levels(self) -> Integers:
         """Return the lowest level on which two leaves meet, (D, D); 0 on the diagonal."""
         found = np.full((len(self.values),) * 2, len(self.lookups) - 1, np.int64)
         for level in range(len(self.lookups) - 2, -1, -1):
@@ -180,7 +180,7 @@ def _weights(noise: CategoryNoise) -> tuple[Reals, Reals]:
 def pmf(noise: CategoryNoise) -> Reals:
     """Return the probability of every released value (column) for every original (row), (D, D)."""
     weights, whole = _weights(noise)
-    return weights[noise.domain.meeting()] / whole[:, None]
+    return weights[noise.domain.meeting_levels()] / whole[:, None]
 
 
 def kept(noise: CategoryNoise) -> Reals:

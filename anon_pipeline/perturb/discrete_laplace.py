@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
-from anon_pipeline.perturb.feeding import feed
+from anon_pipeline.perturb.feed_words import feed
 from anon_pipeline.perturb.keys import Source, by_element
 from anon_pipeline.perturb.laplace_kernel import fill
 

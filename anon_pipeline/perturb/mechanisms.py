@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.catalog.mechanisms import MECHANISMS
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.perturb import quantiles
 from anon_pipeline.perturb.keys import Source
 from anon_pipeline.perturb.law import Law
@@ -46,7 +46,7 @@ class Noise:
             raise ValueError(f"inputs must increase, got {list(self.inputs)}.")
 
 
-def clamped(noise: Noise, values: Integers) -> Integers:
+def clamp_inputs(noise: Noise, values: Integers) -> Integers:
     """Return the values that the noise is added to: moved to the nearer public bound, if there are any."""
     return values if noise.inputs is None else np.clip(values, *noise.inputs)
 
@@ -105,7 +105,7 @@ def scales(noise: Noise, sensitivity: ArrayLike) -> Reals:
 
 
 def _law(noise: Noise) -> Law:
-    law: Law = code(MECHANISMS[noise.mechanism].law)
+    law: Law = import_entry(MECHANISMS[noise.mechanism].law)
     return law
 
 
@@ -173,7 +173,7 @@ def shifts(
     x, own = np.unique(values, return_inverse=True)
     pairs, at = np.unique(own * len(scale) + place, return_inverse=True)
     x, wide = x[pairs // len(scale)], scale[pairs % len(scale)]
-    inside, centre = np.clip(x.astype(np.float64), low, high), clamped(noise, x).astype(np.float64)
+    inside, centre = np.clip(x.astype(np.float64), low, high), clamp_inputs(noise, x).astype(np.float64)
     up = excess(noise, inside - centre, wide) - excess(noise, high - centre, wide)
     down = excess(noise, centre - inside, wide) - excess(noise, centre - low, wide)
     return (np.maximum(up, 0.0) + np.maximum(down, 0.0) + np.abs(x - inside))[at]

@@ -12,7 +12,7 @@ from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
-from anon_pipeline.perturb.mechanisms import Noise, clamped, draw, parameters, sensitivities
+from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, draw, parameters, sensitivities
 
 Bounds = Sequence[tuple[int, int] | None]
 
@@ -109,11 +109,11 @@ def add_noise(
     Source:
         [KE IV]; [methods 5].
     """
-    prepared = drawing(values, classes, noises=noises, bounds=bounds, names=names)
+    prepared = prepare_noise(values, classes, noises=noises, bounds=bounds, names=names)
     return Perturbed(prepared.drawn(entropy), prepared.diameters)
 
 
-def drawing(
+def prepare_noise(
     values: NDArray[np.int64],
     classes: EquivalenceClasses,
     *,
@@ -139,7 +139,7 @@ def drawing(
             problems += [f"{called[column]}: {problem}" for problem in error.problems]
             continue
         wanted[:, column] = parameter[labels]
-        centres[:, column] = clamped(noise, inside[:, column])
+        centres[:, column] = clamp_inputs(noise, inside[:, column])
     if problems:
         raise InputError(problems)
     return Drawing(values, kept, centres, wanted, noises, limits, diameters)

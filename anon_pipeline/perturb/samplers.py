@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb import gaussian_kernel, staircase_kernel
 from anon_pipeline.perturb.discrete_laplace import refuse_inexact
-from anon_pipeline.perturb.feeding import feed
+from anon_pipeline.perturb.feed_words import feed
 from anon_pipeline.perturb.gaussian_law import STEPS
 from anon_pipeline.perturb.keys import Source, by_element, integers_each
 from anon_pipeline.perturb.staircase_law import middle_width

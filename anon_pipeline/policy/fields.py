@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from anon_pipeline.base.places import LOCAL, is_local
-from anon_pipeline.base.spelling import escaped, plain
+from anon_pipeline.base.spelling import escape, is_plain
 
 
 def _no_switch(value: Any) -> Any:
@@ -22,8 +22,8 @@ def _no_switch(value: Any) -> Any:
 
 def _plain(value: str) -> str:
     """Refuse what a reader of the policy would not see, or what a file system ends a path at."""
-    if not plain(value):
-        raise ValueError(f"must not hold control characters, got {escaped(value)}")
+    if not is_plain(value):
+        raise ValueError(f"must not hold control characters, got {escape(value)}")
     return value
 
 

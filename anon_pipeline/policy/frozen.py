@@ -47,25 +47,25 @@ class FrozenMapping(Mapping[str, _V]):
         return FrozenMapping, (dict(self._items),)
 
 
-def frozen(value: Any) -> Any:
+def freeze(value: Any) -> Any:
     """Return a value with all mappings and lists in it made unchangeable.
 
     Args:
         value: of mappings, lists and scalars, nested.
     """
     if isinstance(value, Mapping):
-        return FrozenMapping({key: frozen(below) for key, below in value.items()})
+        return FrozenMapping({key: freeze(below) for key, below in value.items()})
     if isinstance(value, (list, tuple)):
-        return tuple(frozen(below) for below in value)
+        return tuple(freeze(below) for below in value)
     return value
 
 
-def thawed(value: Any) -> Any:
-    """Return the mappings and lists that `frozen` was given."""
+def thaw(value: Any) -> Any:
+    """Return the mappings and lists that `freeze` was given."""
     if isinstance(value, Mapping):
-        return {key: thawed(below) for key, below in value.items()}
+        return {key: thaw(below) for key, below in value.items()}
     if isinstance(value, tuple):
-        return [thawed(below) for below in value]
+        return [thaw(below) for below in value]
     return value
 
 
@@ -76,5 +76,5 @@ def _as_dict(value: Mapping[str, Any], handler: SerializerFunctionWrapHandler) -
 Keyed = Annotated[Mapping[str, _V], AfterValidator(FrozenMapping), WrapSerializer(_as_dict)]
 """Field of a model: a mapping from texts to values of one type, frozen."""
 
-FrozenTree = Annotated[Mapping[str, Any], AfterValidator(frozen), PlainSerializer(thawed)]
+FrozenTree = Annotated[Mapping[str, Any], AfterValidator(freeze), PlainSerializer(thaw)]
 """Field of a model: nested mappings and lists, frozen on every level."""

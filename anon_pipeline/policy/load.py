@@ -10,13 +10,13 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from anon_pipeline.base.errors import PolicyError, in_words
+from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.reading import POLICY_BYTES, read_small
 from anon_pipeline.policy.columns import COLUMN_TAGS, Column
 from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
+from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.model import TYPE, Policy
-from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
@@ -93,7 +93,7 @@ def _text(path: Path) -> str:
         data = read_small(path, POLICY_BYTES)
         text = "" if data is None else data.decode("utf-8")
     except (OSError, ValueError) as error:
-        raise PolicyError(f"the policy must be a readable UTF-8 file: {in_words(error)}") from None
+        raise PolicyError(f"the policy must be a readable UTF-8 file: {error_words(error)}") from None
     if data is None:
         raise PolicyError(f"the policy must have at most {POLICY_BYTES:,} bytes, got more")
     return text

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.base.errors import InputError, PublishError
-from anon_pipeline.base.places import LOCAL, is_local, is_url, names_a_secret, tells_credentials
-from anon_pipeline.policy.marks import paths
+from anon_pipeline.base.places import LOCAL, has_credentials, has_secret_option, is_local, is_url
+from anon_pipeline.policy.marks import named_paths
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault", "project_root"]
@@ -102,7 +102,8 @@ class Locations:
         """Refuse a policy whose files lie outside of the folders, symbolic links followed.
 
         Args:
-            policy: all paths that it names, see `policy.marks.paths`; ``publish.to`` is refused by `release`.
+            policy: all paths that it names, see `policy.marks.named_paths`; ``publish.to`` is refused by
+            `release`.
             partition: takes the place of ``{partition}``.
         Raises:
             InputError: every path that leaves its folder.
@@ -110,7 +111,7 @@ class Locations:
         if self.outside:
             return
         problems = []
-        for named in paths(policy):
+        for named in named_paths(policy):
             folder, path = getattr(self, named.folder), named.path
             if partition is not None:
                 path = path.replace("{partition}", plain_partition(partition))
@@ -154,7 +155,7 @@ def plain_ledger(url: str) -> str:
     """
     place, _, query = url.partition("?")
     login = place.partition("://")[2].rpartition("@")[0]
-    if ":" in login or names_a_secret(query):
+    if ":" in login or has_secret_option(query):
         raise InputError(
             "the ledger's URL must not hold a password. Use PGPASSWORD, or a password file (PGPASSFILE)."
         )
@@ -168,7 +169,7 @@ def plain_vault(place: str) -> str:
         InputError: it holds credentials, or is neither; without it.
     """
     if is_url(place):
-        if tells_credentials(place):
+        if has_credentials(place):
             raise InputError(
                 "the vault's URL (ANON_PIPELINE_VAULT) must not hold credentials: a login, query or token. "
                 "Put them where the package of its kind looks for them (S3: AWS_ACCESS_KEY_ID, a profile)."

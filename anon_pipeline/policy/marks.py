@@ -124,7 +124,7 @@ def needs_noise(model: BaseModel) -> list[str]:
     return [name for name in marked if getattr(model, name) is not None]
 
 
-def public(policy: BaseModel) -> dict[str, Any]:
+def public_fields(policy: BaseModel) -> dict[str, Any]:
     """Return what may be public of a policy, without defaults.
 
     A list that is marked as counted is replaced by how many values it has, a mapping by a remark.
@@ -139,7 +139,7 @@ def public(policy: BaseModel) -> dict[str, Any]:
     return found
 
 
-def binding(policy: BaseModel) -> dict[str, Any]:
+def binding_fields(policy: BaseModel) -> dict[str, Any]:
     """Return what decides the private tables that are made by a policy."""
     found: dict[str, Any] = _walked(
         policy, policy.model_dump(mode="json"), lambda marks, value: value if marks.binds else _NOTHING
@@ -147,7 +147,7 @@ def binding(policy: BaseModel) -> dict[str, Any]:
     return found
 
 
-def paths(policy: BaseModel) -> Iterator[Named]:
+def named_paths(policy: BaseModel) -> Iterator[Named]:
     """Yield every path that a policy names, and every unmarked text, which could be one."""
     yield from _paths(policy, ())
 

@@ -26,10 +26,10 @@ from anon_pipeline.policy.columns import (
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import hierarchy_kind
-from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding
+from anon_pipeline.policy.later_rules import RETIRED, broken_since
+from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding_fields
 from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.recoding import Anonymize
-from anon_pipeline.policy.retired import RETIRED, broken_since
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Budget,
@@ -111,7 +111,7 @@ class Policy(Strict):
 
         Every stage records it, and the gate refuses tables that were made by another policy.
         """
-        document = binding(self)
+        document = binding_fields(self)
         document["anonymize"] |= {
             kind: {
                 name: wanted.model_dump(mode="json") if isinstance(wanted, BaseModel) else wanted

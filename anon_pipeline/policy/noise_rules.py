@@ -10,7 +10,7 @@ from anon_pipeline.catalog.mechanisms import (
     CATEGORY_MECHANISMS,
     DEFAULT_MECHANISM,
     MECHANISMS,
-    fitting,
+    mechanisms_with,
 )
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
 
@@ -38,7 +38,7 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
     if unpromised and not section.without_guarantee:
         yield (
             f"perturb.without_guarantee: must be true for mechanism: {_kinds(unpromised, chosen)} in "
-            f"{', '.join(unpromised)}, which guarantees nothing. These guarantee ε: {fitting()}."
+            f"{', '.join(unpromised)}, which guarantees nothing. These guarantee ε: {mechanisms_with()}."
         )
     if not unpromised and section.without_guarantee:
         names = ", ".join(name for name, one in MECHANISMS.items() if one.promises == "nothing")
@@ -62,7 +62,7 @@ def _delta(with_delta: list[str], chosen: Mapping[str, Mechanism], section: Any)
     if with_delta and section.delta is None:
         yield (
             f"perturb.delta: must be given for mechanism: {_kinds(with_delta, chosen)} in "
-            f"{', '.join(with_delta)}. Without one fit {fitting(promises=('epsilon',))}."
+            f"{', '.join(with_delta)}. Without one fit {mechanisms_with(promises=('epsilon',))}."
         )
     if not with_delta and section.delta is not None:
         names = ", ".join(name for name, one in MECHANISMS.items() if one.needs_delta)

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anon_pipeline.base.spelling import escaped, look_alikes, plain
+from anon_pipeline.base.spelling import escape, is_plain, look_alikes
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Fit
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
@@ -68,11 +68,11 @@ def _columns(columns: Mapping[str, Any]) -> Iterator[str]:
             "columns: names must not begin with an underscore (kept for private columns), "
             f"got {', '.join(private)}"
         )
-    unseen = sorted(escaped(name) for name in columns if not plain(name))
+    unseen = sorted(escape(name) for name in columns if not is_plain(name))
     if unseen:
         yield f"columns: names must not hold control characters, got {', '.join(unseen)}"
     for one, other in look_alikes(columns):
-        yield f"columns: names must not look alike, got {escaped(one)} and {escaped(other)}"
+        yield f"columns: names must not look alike, got {escape(one)} and {escape(other)}"
     if None not in columns.values() and not _of(columns, Generalize):
         yield (
             "columns: at least one must have the role generalize, got none. "

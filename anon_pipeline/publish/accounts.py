@@ -5,14 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anon_pipeline.ledger import exact_text
-from anon_pipeline.ledger.budget import spent
+from anon_pipeline.ledger.budget import sum_spent
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking
 
 
-def cost(policy: Policy, locations: Locations, *, partition: str | None, refused: bool) -> str | None:
+def describe_cost(
+    policy: Policy, locations: Locations, *, partition: str | None, refused: bool
+) -> str | None:
     """Say what is booked for a release that was made or refused, and what another one costs.
 
     Args:
@@ -36,7 +38,7 @@ def cost(policy: Policy, locations: Locations, *, partition: str | None, refused
         with booked.ledger.page() as page:
             entries = list(page.others(""))
         now = booked.ledger.now()
-        found = spent(entries, asked.budget, dataset=asked.dataset, partition=asked.partition, now=now)
+        found = sum_spent(entries, asked.budget, dataset=asked.dataset, partition=asked.partition, now=now)
         limit = exact_fraction(asked.budget.epsilon)
         left = exact_text(max(limit - found.epsilon, Fraction(0)))
         parts.append(

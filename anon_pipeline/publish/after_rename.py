@@ -52,7 +52,7 @@ class Out:
 
     def _in_place(self) -> bool:
         with suppress(PublishError):
-            return holds(self.folder, self.release_id, self.data_digest)
+            return is_manifest_of(self.folder, self.release_id, self.data_digest)
         return False
 
     def _said(self, problem: str) -> str:
@@ -80,7 +80,7 @@ class Out:
         return False
 
 
-def holds(folder: Path, release_id: str, data_digest: str | None = None) -> bool:
+def is_manifest_of(folder: Path, release_id: str, data_digest: str | None = None) -> bool:
     """Tell whether the manifest at a destination is of this release, and of this table if one is named.
 
     Raises:

@@ -18,7 +18,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.booking import booking, release_id_in
-from anon_pipeline.publish.remote_lock import held_here, held_remotely
+from anon_pipeline.publish.remote_lock import held_here, hold_remotely
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.memory import Memory, Past
@@ -88,7 +88,7 @@ class VaultArchive:
         if not isinstance(store, RemoteStore):
             yield
             return
-        with held_remotely(store, self.policy.name, here=here, wait=self.policy.publish.wait):
+        with hold_remotely(store, self.policy.name, here=here, wait=self.policy.publish.wait):
             for name in store.names():
                 if is_unfinished(name) and name.startswith(f"{self.policy.name}/.memory"):
                     store.remove(name)
@@ -125,9 +125,9 @@ class VaultArchive:
                 "the vault. If you cannot: 1. move the published release away; 2. run anon-pipeline ledger "
                 "forget POLICY."
             )
-        booking(self.policy, self.locations, partition=partition).remembered(memory)
+        booking(self.policy, self.locations, partition=partition).require_memory(memory)
         key = hashing_key(self.policy, folder=self.locations.sources)
-        return memory.under(memory_key(self.policy, key))
+        return memory.rehashed(memory_key(self.policy, key))
 
     def take_for_others(self) -> int:
         """Take people whom a version before 0.2 remembered for others than those to come.

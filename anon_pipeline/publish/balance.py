@@ -46,7 +46,7 @@ class Seen:
     smallest: int
 
 
-def seen_in(frame: pd.DataFrame, policy: Policy) -> Seen:
+def count_seen(frame: pd.DataFrame, policy: Policy) -> Seen:
     """Count what a released table, (r, columns), shows."""
     classes = value_classes(frame, list(policy.generalized))
     return Seen(len(frame), len(classes.sizes), int(np.min(classes.sizes)))

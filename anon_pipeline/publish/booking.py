@@ -17,21 +17,21 @@ from pathlib import Path
 
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError, PolicyError, PublishError
 from anon_pipeline.facts.records import Facts, PerturbedFacts
-from anon_pipeline.ledger import Asked, Ledger, asked_by, exact_text, ledger_at
-from anon_pipeline.ledger.asking import refuse_another
-from anon_pipeline.ledger.draws import again, over
-from anon_pipeline.ledger.fence import fenced
+from anon_pipeline.ledger import Asked, Ledger, exact_text, ledger_at, requested_by
+from anon_pipeline.ledger.draws import finished_draws, reopen
+from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.ledger.kinds import refuse_unless_of_kind
-from anon_pipeline.ledger.recovery import unknown
+from anon_pipeline.ledger.recovery import unknown_releases
+from anon_pipeline.ledger.requests import refuse_another
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.after_rename import Out, holds, release_id_in
-from anon_pipeline.publish.remembering import (
-    ids_in,
+from anon_pipeline.publish.after_rename import Out, is_manifest_of, release_id_in
+from anon_pipeline.publish.memory_check import (
     manifests_of,
     refuse_unless_known,
     refuse_unless_remembered,
+    release_ids_in,
 )
 from anon_pipeline.publish.writer import Fence, read_manifest
 from anon_pipeline.stages.history.memory import Memory
@@ -40,7 +40,7 @@ __all__ = [
     "Booking",
     "booking",
     "epsilon_in",
-    "holds",
+    "is_manifest_of",
     "release_id_in",
     "with_release_id",
 ]
@@ -90,16 +90,16 @@ class Booking:
 
     def again(self, release_id: str, asked: Asked, commitment: str) -> bool:
         """Tell whether a draw may be used again, and open its release; without a ledger it may."""
-        return self.ledger is None or again(self.ledger, release_id, asked, commitment)
+        return self.ledger is None or reopen(self.ledger, release_id, asked, commitment)
 
     def over(self, release_ids: Iterable[str]) -> frozenset[str]:
         """Return the draws that must not be used again; without a ledger none is known."""
         ids = tuple(release_ids)
-        return frozenset() if self.ledger is None or not ids else over(self.ledger, ids)
+        return frozenset() if self.ledger is None or not ids else finished_draws(self.ledger, ids)
 
-    def lacks(self, release_id: str) -> bool:
+    def is_unknown(self, release_id: str) -> bool:
         """Tell whether the ledger has never seen a draw; without a ledger none was."""
-        return self.ledger is None or bool(unknown(self.ledger, [release_id]))
+        return self.ledger is None or bool(unknown_releases(self.ledger, [release_id]))
 
     def id_of(self, draw: str) -> str | None:
         """Return the release id that a draw's table is marked with; None where no ledger knows it."""
@@ -114,9 +114,9 @@ class Booking:
         if self.ledger is None:
             return memory
         self.find()
-        return memory.booked_in(self.ledger.tables(self.asked))
+        return memory.only_booked(self.ledger.tables(self.asked))
 
-    def remembered(self, memory: Memory) -> None:
+    def require_memory(self, memory: Memory) -> None:
         """Refuse a memory that does not know what the ledger has as published, see `remembering`."""
         if self.ledger is not None:
             self.find()
@@ -132,9 +132,9 @@ class Booking:
         with suppress(PublishError):
             self.ledger.found(read_manifest(self.folder))
         release = self.asked.release
-        refuse_unless_known(self.ledger, release, ids_in(manifests_of(self.root, release)))
+        refuse_unless_known(self.ledger, release, release_ids_in(manifests_of(self.root, release)))
 
-    def asking(self, epsilon: Fraction) -> Asked:
+    def request_for(self, epsilon: Fraction) -> Asked:
         """Return what is entered for a release that spends this ε."""
         return replace(self.asked, epsilon=exact_text(epsilon))
 
@@ -148,7 +148,7 @@ class Booking:
             return
         with self.ledger.page() as page:
             state = page.state(release_id)
-        asked = self.asking(epsilon)
+        asked = self.request_for(epsilon)
         same = ("making", "partition", "epsilon")
         if state is None or any(getattr(state.last, name) != getattr(asked, name) for name in same):
             return  # tables of another policy or partition, or facts that say less: the gate says which
@@ -184,7 +184,7 @@ class Booking:
             epsilon: that the release was opened with.
             rows_digest: of the table's rows, whatever their order.
         Yields:
-            What the rename of the manifest must be done in: it holds the ledger, see `fence.fenced`.
+            What the rename of the manifest must be done in: it holds the ledger, see `fence.hold_fence`.
         Raises:
             GateRefused: the ledger does not let this release be written.
             PublishError: it is in place, and something failed after that, see `after_rename`.
@@ -194,7 +194,7 @@ class Booking:
             return
         self.ledger.found(read_manifest(self.folder))
         self.find()
-        asked = self.asking(epsilon)
+        asked = self.request_for(epsilon)
         if asked != self.asked and not self.ledger.knows(release_id):
             raise GateRefused(
                 f"the release spends ε = {asked.epsilon} of {self.asked.epsilon}, and this ledger has not "
@@ -204,7 +204,7 @@ class Booking:
         out = Out(self.ledger, self.folder, release_id, data_digest, asked.epsilon)
         with out.told():
             try:
-                yield partial(fenced, self.ledger, release_id, token)
+                yield partial(hold_fence, self.ledger, release_id, token)
             except BaseException:
                 self._settle(self.ledger, release_id, token)
                 raise
@@ -216,7 +216,7 @@ class Booking:
         It is failed only if nobody has begun to write it after us: he may still do it.
         """
         with suppress(AnonPipelineError):
-            if holds(self.folder, release_id):
+            if is_manifest_of(self.folder, release_id):
                 ledger.found(read_manifest(self.folder))
             else:
                 ledger.failed(release_id, begun=True, token=token)
@@ -239,7 +239,7 @@ def booking(policy: Policy, locations: Locations, *, partition: str | None = Non
     if locations.ledger == OFF and policy.budget is not None:
         raise PolicyError("budget: needs the ledger, and ANON_PIPELINE_LEDGER is off. Leave one of them out.")
     ledger = None if locations.ledger == OFF else ledger_at(locations.ledger, run=run)
-    return Booking(asked_by(policy, partition), folder, ledger)
+    return Booking(requested_by(policy, partition), folder, ledger)
 
 
 def epsilon_in(policy: Policy, facts: Facts) -> Fraction:

@@ -16,7 +16,7 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 4096
 _REPORT = len("-report-0123456789abcdef.html")
 
 
-def nearest(folder: Path, release: str) -> Path:
+def nearest_folder(folder: Path, release: str) -> Path:
     """Return a release's folder, or the nearest one above it that is there.
 
     Args:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.locations import Locations, plain_partition
@@ -191,7 +191,7 @@ class Draws:
         except (ValueError, RecursionError):
             document = None
         except OSError as error:
-            raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
+            raise InputError(f"the vault's {name} must be readable: {error_words(error)}") from None
         except InputError as error:
             raise InputError(f"{error} If this does not help, {_giving_up(name)}") from None
         draw = _draw(document, self.release, self.partition)
@@ -221,13 +221,13 @@ def draws_of(
     return Draws(policy.name, partition, locations.vault, opens or opened, locations.project)
 
 
-def drawn_in(store: Store) -> dict[str, str]:
+def draw_ids_in(store: Store) -> dict[str, str]:
     """Return the draws in a vault, of all releases: the id of each file."""
     found = {name: _id_in(name, name.partition("/")[0]) for name in store.names()}
     return {name: release_id for name, release_id in found.items() if release_id is not None}
 
 
-def forget(store: Store, release_id: str, *, release: str | None = None) -> int:
+def destroy_draw_key(store: Store, release_id: str, *, release: str | None = None) -> int:
     """Destroy the key of a draw that was given up, wherever it is in a vault.
 
     Args:
@@ -242,7 +242,7 @@ def forget(store: Store, release_id: str, *, release: str | None = None) -> int:
     with _writable():
         names = [
             name
-            for name, found in drawn_in(store).items()
+            for name, found in draw_ids_in(store).items()
             if found == release_id and release in (None, name.partition("/")[0])
         ]
         for name in names:
@@ -291,7 +291,7 @@ def _writable() -> Iterator[None]:
         yield
         return
     except OSError as error:
-        reason = in_words(error)
+        reason = error_words(error)
     raise InputError(
         f"the vault must be writable, the key of a draw could not be kept there or removed: {reason}"
     )

@@ -60,7 +60,7 @@ def take(
         GateRefused: beyond the budget; no key is left.
         InputError: vault or ledger cannot be written, or what is there is not what was written.
     """
-    asked = booked.asking(epsilon)
+    asked = booked.request_for(epsilon)
     binding = binding_of(asked, noise_input)
     booked.find()
     with draws.alone():
@@ -69,7 +69,7 @@ def take(
         found = draws.found(binding)
         draw = next((draw for draw in found if booked.again(draw.id, asked, draw.commitment)), None)
         if draw is None and draws.sealed:
-            draw = next((draw for draw in found if booked.lacks(draw.id)), None)
+            draw = next((draw for draw in found if booked.is_unknown(draw.id)), None)
             if draw is not None:
                 booked.book(draw.id, asked, draw.commitment)
         if draw is None:
@@ -84,7 +84,7 @@ def _fresh(booked: Booking, draws: Draws, draw: Draw, asked: Asked) -> Draw:
         booked.book(draw.id, asked, draw.commitment)
     except BaseException:
         with suppress(InputError):  # a ledger that does not answer may have it booked: the key is left
-            if booked.lacks(draw.id):
+            if booked.is_unknown(draw.id):
                 draws.destroy_if_possible(draw)
         raise
     return draw

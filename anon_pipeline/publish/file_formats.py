@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import Held
-from anon_pipeline.base.values import finite_numbers, whole_numbers
-from anon_pipeline.catalog.named import code
+from anon_pipeline.base.values import to_finite_numbers, to_whole_numbers
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Limits, SourceOptions
-from anon_pipeline.publish.formulas import neutralized, restored, runnable
+from anon_pipeline.publish.formulas import count_formulas, neutralize, restore
 from anon_pipeline.sources.files import read_csv, read_parquet
 
 Formulas = Literal["neutralize", "keep"]
@@ -38,8 +38,8 @@ def to_bytes(frame: pd.DataFrame, form: str, *, formulas: Formulas = "keep") -> 
     buffer = io.BytesIO()
     one = RELEASE_FORMATS[form]
     if one.runs_formulas and formulas == "neutralize":
-        table = neutralized(table)
-    code(one.writes)(table, buffer)
+        table = neutralize(table)
+    import_entry(one.writes)(table, buffer)
     return buffer.getvalue()
 
 
@@ -70,7 +70,7 @@ def from_bytes(
     """
     one = RELEASE_FORMATS[form]
     types = None if one.typed or like is None else dict(_types(like, formulas))
-    table = code(one.reads)(data, types)
+    table = import_entry(one.reads)(data, types)
     read: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return _harmless(read) if one.runs_formulas and formulas == "neutralize" else read
 
@@ -97,13 +97,13 @@ def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
     Raises:
         InputError: it holds a text that a spreadsheet would run; by the column's place and the count.
     """
-    found = runnable(frame)
+    found = count_formulas(frame)
     if found:
         raise InputError(
             "publish.formulas: neutralize: no text may begin with = + - @ tab or a new line, got "
             + ", ".join(f"{count} in column {place}" for place, count in found.items())
         )
-    return restored(frame)
+    return restore(frame)
 
 
 def column_types(frame: pd.DataFrame) -> dict[str, str]:
@@ -121,7 +121,7 @@ def file_types(data: bytes, form: str = DEFAULT_RELEASE_FORMAT) -> dict[str, str
     schema = RELEASE_FORMATS[form].schema
     if schema is None:
         raise ValueError(f"form must be a format that says its types, got {form}.")
-    return {field.name: _name(field.type) for field in code(schema)(data)}
+    return {field.name: _name(field.type) for field in import_entry(schema)(data)}
 
 
 def parquet_schema(data: bytes) -> pa.Schema:
@@ -162,7 +162,7 @@ def _type(text: str) -> pa.DataType:
 def _types(like: pd.DataFrame | pa.Schema, formulas: Formulas) -> list[tuple[str, pa.DataType]]:
     schema = like if isinstance(like, pa.Schema) else pa.Schema.from_pandas(like, preserve_index=False)
     if formulas == "neutralize":
-        schema = neutralized(schema.empty_table()).schema
+        schema = neutralize(schema.empty_table()).schema
     return [(field.name, field.type) for field in schema]
 
 
@@ -181,7 +181,7 @@ def read_release(path: Path | Held, policy: Policy) -> pd.DataFrame:
     if form is None or not ending:
         known = " or ".join(f".{name}" for name in [*RELEASE_FORMATS][::-1])
         raise InputError(f"{path.name}: a release must be a {known} file, got {ending or 'no ending'}")
-    frame: pd.DataFrame = code(form.loads)(path, limits)
+    frame: pd.DataFrame = import_entry(form.loads)(path, limits)
     if form.runs_formulas and policy.publish.formulas == "neutralize":
         frame = _harmless(frame)
     return frame if form.typed else _with_numbers(frame, policy)
@@ -201,6 +201,6 @@ def _with_numbers(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
     """Return a table of texts with numbers in the columns that the policy says have them."""
     numbers = [name for name in frame.columns if name in policy.numeric and name not in policy.generalized]
     for name in numbers:
-        cast = finite_numbers(frame[name])
-        frame[name] = cast if name in policy.perturbed else whole_numbers(cast)
+        cast = to_finite_numbers(frame[name])
+        frame[name] = cast if name in policy.perturbed else to_whole_numbers(cast)
     return frame

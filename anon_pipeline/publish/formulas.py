@@ -1,7 +1,7 @@
 """Texts that a spreadsheet would run, made harmless in CSV, and back.
 
 A text that begins with one of the marks below gets a ``'`` in front, and so does one in which only such
-quotation marks come before: each text has a form of its own, and `restored` undoes it. Classes of equal
+quotation marks come before: each text has a form of its own, and `restore` undoes it. Classes of equal
 values are therefore the same in the file as in the table.
 Source: OWASP, "CSV Injection": = + - @, tab, carriage return, line feed, and the full-width marks.
 """
@@ -21,7 +21,7 @@ _RUN = rf"^[{_MARKS}]"
 _NUMBER = r"[+-](?:\d[\d.]*(?:[eE][+-]?\d+)?|inf|nan)"  # read as a text, since its column is not known
 
 
-def neutralized(table: pa.Table) -> pa.Table:
+def neutralize(table: pa.Table) -> pa.Table:
     """Put a ``'`` in front of texts and names of columns that a spreadsheet would run.
 
     Args:
@@ -31,14 +31,14 @@ def neutralized(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=[re.sub(_NEUTRALIZE, r"'\1", name) for name in table.column_names])
 
 
-def restored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Undo `neutralized` in a table that was read from CSV, (r, columns)."""
+def restore(frame: pd.DataFrame) -> pd.DataFrame:
+    """Undo `neutralize` in a table that was read from CSV, (r, columns)."""
     frame = frame.set_axis([re.sub(_RESTORE, r"\1", name) for name in frame.columns], axis=1)
     texts = [name for name in frame.columns if isinstance(frame[name].dtype, pd.StringDtype)]
     return frame.assign(**{name: frame[name].str.replace(_RESTORE, r"\1", regex=True) for name in texts})
 
 
-def runnable(frame: pd.DataFrame) -> dict[int, int]:
+def count_formulas(frame: pd.DataFrame) -> dict[int, int]:
     """Count the texts of a CSV that a spreadsheet would run.
 
     Args:

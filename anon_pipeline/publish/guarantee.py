@@ -80,10 +80,12 @@ def _whole(policy: Policy) -> Iterator[str]:
         return
     unpromised = not all(map(_promises, policy.mechanisms.values()))
     if not unpromised:
-        yield promises.exchanged(epsilon, delta)
+        yield promises.exchange_sentence(epsilon, delta)
     if policy.suppress.confidence is not None:
         numbers, _ = _spent(noises(policy))
-        yield promises.UNPROMISED_ROW if unpromised else promises.given_released(epsilon, numbers, delta)
+        yield (
+            promises.UNPROMISED_ROW if unpromised else promises.released_row_sentence(epsilon, numbers, delta)
+        )
     yield promises.PASSED
 
 
@@ -95,7 +97,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
         alike = " This holds for two people who are in the same class in both releases."
         return f"If the same people are released twice, {both} add up.{'' if declared else alike}"
     limited = any(demand.limit.together for demand in demands(policy))
-    stays = promises.sticky(epsilon, delta)
+    stays = promises.sticky_sentence(epsilon, delta)
     followed = "" if limited else ", and nothing limits what is learned from all classes of a record together"
     return (
         "A noisy value that was published stays as long as the original value does, whatever its class: "

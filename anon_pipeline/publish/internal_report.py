@@ -10,7 +10,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import internal_report
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import of_stage, read_staged
+from anon_pipeline.stages.stored import read_staged, stage_table
 from anon_pipeline.vault.artefacts import Vault
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import keys_from
@@ -33,7 +33,7 @@ def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: L
 
     def table(stage: str) -> Staged:
         name = table_name(policy.name, stage, partition=partition)
-        return of_stage(policy, read_staged(PurePath(name), vault=vault), stage, where)
+        return stage_table(policy, read_staged(PurePath(name), vault=vault), stage, where)
 
     released, originals = table("suppressed"), table("k_anonymized")
     problems = Descent(released.frame, released.lineage, where).broken(originals.frame)

@@ -97,7 +97,7 @@ def _started(pid: int) -> int | None:
 
 
 @contextlib.contextmanager
-def held(folder: Path, *, wait: float) -> Iterator[Callable[[], None]]:
+def hold_folder(folder: Path, *, wait: float) -> Iterator[Callable[[], None]]:
     """Hold a folder against every other publisher.
 
     Args:
@@ -110,7 +110,7 @@ def held(folder: Path, *, wait: float) -> Iterator[Callable[[], None]]:
         OSError: the folder cannot be written.
     """
     until = time.monotonic() + wait
-    with alone(folder, until) as locked:
+    with hold_lock(folder, until) as locked:
         mine = _take(folder, until, locked=locked)
         try:
             yield lambda: _still(folder, mine)
@@ -121,7 +121,7 @@ def held(folder: Path, *, wait: float) -> Iterator[Callable[[], None]]:
 
 
 @contextlib.contextmanager
-def alone(folder: Path, until: float | None = None) -> Iterator[bool]:
+def hold_lock(folder: Path, until: float | None = None) -> Iterator[bool]:
     """Hold the kernel's lock on a folder, which ends with the process.
 
     Args:

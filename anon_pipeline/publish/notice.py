@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from anon_pipeline.ledger.chain import Event
-from anon_pipeline.publish.outdated import warned
+from anon_pipeline.publish.outdated import warnings_for
 
 _WIDTH = 100
 _TO_DO = (
@@ -72,7 +72,7 @@ def _facts(
 
 def _reasons(document: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Say why a release may matter: what its manifest is known to tell too much, else that it may."""
-    known = [f"Of the release: {warning.text}." for warning in warned(document or {})]
+    known = [f"Of the release: {warning.text}." for warning in warnings_for(document or {})]
     return ("It may tell more about the persons in it than it was meant to.", *known)
 
 

@@ -134,7 +134,7 @@ LOOKED_FOR = Warned(
 """Of a release whose contract only later rules break; `verify` finds it in the file, not in the manifest."""
 
 
-def warned(document: Mapping[str, Any]) -> Iterator[Warned]:
+def warnings_for(document: Mapping[str, Any]) -> Iterator[Warned]:
     """Yield the warnings that apply to a manifest of version 1; of later ones those that are not mended yet.
 
     Args:

@@ -72,7 +72,7 @@ EPSILON = "e^ε times"
 _SHOWN = 1e6
 
 
-def in_general() -> tuple[str, ...]:
+def general_sentences() -> tuple[str, ...]:
     """Return the sentences on a row, two rows and a released row for any ε, as the documents have them."""
     twice = "e^(2ε) times"
     return (
@@ -101,7 +101,7 @@ def times(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
     return f"e^{float(epsilon):g}{known} times" + (f" (plus δ = {float(delta):g})" if delta else "")
 
 
-def exchanged(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
+def exchange_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
     """Say what two exchanged rows cost.
 
     Args:
@@ -111,7 +111,7 @@ def exchanged(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
     return _EXCHANGED.format(times(2 * epsilon, 2 * delta))
 
 
-def sticky(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
+def sticky_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
     """Say what all releases with noise that stays tell of a value.
 
     Args:
@@ -121,7 +121,7 @@ def sticky(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
     return _STICKY.format(times(epsilon, delta))
 
 
-def given_released(epsilon: Fraction, numbers: Fraction, delta: Fraction = Fraction(0)) -> str:
+def released_row_sentence(epsilon: Fraction, numbers: Fraction, delta: Fraction = Fraction(0)) -> str:
     """Say what holds of a row once it is known that it was released.
 
     Args:

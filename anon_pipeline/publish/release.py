@@ -12,12 +12,12 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.base.canonical import canonical
+from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.codes import RECORD
-from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.policy.locations import Locations
@@ -266,7 +266,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         known = None if memory is None else remember(memory, policy, table, originals, past=past)
         with _remembering(archive, known):
             page = _page(policy, document, judged.frame)
-            rows = None if booked.ledger is None else canonical(judged.frame).digest
+            rows = None if booked.ledger is None else canonical_form(judged.frame).digest
             with booked.writing(release_id, digest, epsilon, rows_digest=rows) as fence:
                 written = write_release(
                     booked.folder,

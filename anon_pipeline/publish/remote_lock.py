@@ -37,7 +37,7 @@ def held_here(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def held_remotely(store: RemoteStore, release: str, *, here: Path, wait: float) -> Iterator[None]:
+def hold_remotely(store: RemoteStore, release: str, *, here: Path, wait: float) -> Iterator[None]:
     """Hold a release's memory in a remote vault against every other run that uses this vault.
 
     Args:

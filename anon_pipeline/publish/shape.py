@@ -18,11 +18,11 @@ from datetime import datetime
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.spelling import plain
+from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
+from anon_pipeline.facts.check import FIELDS
 from anon_pipeline.facts.fact_rules import is_count, is_digest
 from anon_pipeline.facts.kinds import broken_kinds
-from anon_pipeline.facts.recorded import FIELDS
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.publish.file_formats import is_type
@@ -54,7 +54,7 @@ _SENSES = ("at least", "at most", "below", "holds")
 
 def is_text(value: Any) -> bool:
     """Tell whether this is a text without control characters, not empty and not too long."""
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST and plain(value)
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST and is_plain(value)
 
 
 def is_whole(value: Any) -> bool:
@@ -71,7 +71,7 @@ def is_real(value: Any) -> bool:
 
 def or_none(shape: Shape) -> Kind:
     """Return the kind of a value that may be null; else it has a shape."""
-    return lambda value: value is None or not any(True for _ in fitting(value, shape))
+    return lambda value: value is None or not any(True for _ in misfits(value, shape))
 
 
 def _time(value: Any) -> bool:
@@ -172,20 +172,20 @@ def broken_shape(document: Mapping[str, Any]) -> list[str]:
         found.
     """
     facts = broken_kinds(document.get("facts"), FIELDS)
-    return [*strange(document), *fitting(document, TOP), *facts]
+    return [*strange_leaves(document), *misfits(document, TOP), *facts]
 
 
-def strange(value: Any, at: str = "") -> Iterator[str]:
+def strange_leaves(value: Any, at: str = "") -> Iterator[str]:
     """Yield the first-level places below which a leaf is no number that a float holds, or no plain text."""
     if isinstance(value, (dict, list)):
         for name, below in value.items() if isinstance(value, dict) else enumerate(value):
-            inner = strange(below, at or str(name))
+            inner = strange_leaves(below, at or str(name))
             yield from itertools.islice(inner, 1)
     elif not (value is None or isinstance(value, bool) or is_real(value) or is_text(value)):
         yield at
 
 
-def fitting(value: Any, shape: Shape, at: str = "") -> Iterator[str]:
+def misfits(value: Any, shape: Shape, at: str = "") -> Iterator[str]:
     """Yield the places where a value has not its shape.
 
     Args:
@@ -199,7 +199,7 @@ def fitting(value: Any, shape: Shape, at: str = "") -> Iterator[str]:
             return
         named = all(is_text(name) for name in value) if isinstance(value, dict) else True
         below = value.values() if isinstance(value, dict) else value
-        inner = (place for item in below for place in fitting(item, shape.below, f"{at}[]"))
+        inner = (place for item in below for place in misfits(item, shape.below, f"{at}[]"))
         yield from dict.fromkeys(inner if named else [f"{at}: its keys"])
     elif isinstance(shape, Mapping):
         yield from _keys(value, shape, at)
@@ -218,6 +218,6 @@ def _keys(value: Any, shape: Mapping[str, Shape], at: str) -> Iterator[str]:
         yield f"{at or 'the manifest'}: {unknown} unknown {'key' if unknown == 1 else 'keys'}"
     for name, key in known.items():
         if name in value:
-            yield from fitting(value[name], shape[key], f"{before}{name}")
+            yield from misfits(value[name], shape[key], f"{before}{name}")
         elif not key.endswith("?"):
             yield f"{before}{name}"

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.reading import KEY_BYTES, read_small
 from anon_pipeline.policy.sections import Sign
 
@@ -54,7 +54,7 @@ def signing_key(sign: Sign | None, *, folder: Path) -> Ed25519PrivateKey | None:
     except KeyError:
         raise InputError(f"{where}: the environment must have {sign.key_env}, got nothing") from None
     except OSError as error:
-        raise InputError(f"{where} must be a readable file: {in_words(error)}") from None
+        raise InputError(f"{where} must be a readable file: {error_words(error)}") from None
     key = None
     with contextlib.suppress(Exception):  # what the parser says may quote the key
         key = load_pem_private_key(text, password=None)
@@ -75,7 +75,7 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
     try:
         text = read_small(path, KEY_BYTES) or b""
     except OSError as error:
-        raise InputError(f"the public key must be a readable file: {in_words(error)}") from None
+        raise InputError(f"the public key must be a readable file: {error_words(error)}") from None
     key = None
     with contextlib.suppress(Exception):  # the file may be the private one
         key = load_pem_public_key(text)
@@ -109,7 +109,7 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
     except FileExistsError:
         raise InputError(f"{path}: must not be there yet. Give the key another name.") from None
     except OSError as error:
-        raise InputError(f"{path}: must be a file that can be written: {in_words(error)}") from None
+        raise InputError(f"{path}: must be a file that can be written: {error_words(error)}") from None
     with os.fdopen(handle, "wb") as file:
         os.fchmod(file.fileno(), mode)
         file.write(data)
@@ -120,7 +120,7 @@ def key_id(key: Ed25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
 
 
-def signed(document: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
+def sign(document: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
     """Return a manifest with its signature.
 
     Args:

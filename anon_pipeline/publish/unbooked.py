@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import Ledger
-from anon_pipeline.ledger.recovery import unknown
+from anon_pipeline.ledger.recovery import unknown_releases
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish.draw_keys import Draws, drawn_in, forget
+from anon_pipeline.publish.draw_keys import Draws, destroy_draw_key, draw_ids_in
 from anon_pipeline.vault.artefacts import Vault
 
 
@@ -31,7 +31,7 @@ def give_up_unbooked(
         InputError: several ids begin so; the vault is another project's; or a run has booked the draw since.
     """
     store = opens().store
-    found = {name: id_ for name, id_ in drawn_in(store).items() if id_.startswith(beginning)}
+    found = {name: id_ for name, id_ in draw_ids_in(store).items() if id_.startswith(beginning)}
     ids = sorted(set(found.values()))
     if not ids:
         return None
@@ -43,7 +43,7 @@ def give_up_unbooked(
     for release in releases:
         draws = Draws(release, None, locations.vault, opens, locations.project)
         with draws.alone():  # a run that has sealed a key books it before it lets go
-            if not unknown(ledger, ids):
+            if not unknown_releases(ledger, ids):
                 raise InputError(f"the ledger has booked the draw {ids[0]} since then. Run this again.")
-            forget(store, ids[0], release=release)
+            destroy_draw_key(store, ids[0], release=release)
     return ids[0]

@@ -112,7 +112,7 @@ class Asked:
     typed: bool = True
 
 
-def unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverified]:
+def list_unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverified]:
     """List the leaves that a verified manifest could have otherwise, unnoticed.
 
     Args:

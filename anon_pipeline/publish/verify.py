@@ -23,29 +23,29 @@ from anon_pipeline.limits.structure import CONTRACT
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.extensions import absent, broken_plugins
 from anon_pipeline.publish.file_formats import read_release
-from anon_pipeline.publish.held import Read, held_file, limits_of, manifest_of, readings
 from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.outdated import LOOKED_FOR, Warned, warned
-from anon_pipeline.publish.recorded import (
+from anon_pipeline.publish.manifest_facts import (
     broken_facts,
     broken_gate,
     broken_seen_facts,
     broken_share,
     broken_statements,
 )
+from anon_pipeline.publish.outdated import LOOKED_FOR, Warned, warnings_for
+from anon_pipeline.publish.release_files import Read, limits_of, manifest_of, read_data_file, readings
 from anon_pipeline.publish.signing import broken_signature
-from anon_pipeline.publish.unverified import Asked, Unverified, unverified
+from anon_pipeline.publish.unverified import Asked, Unverified, list_unverified
 from anon_pipeline.publish.verify_files import (
     FOLDER,
-    judged_content,
-    judged_file,
-    judged_folder,
-    judged_page,
-    listed,
-    misshapen,
-    part_of,
-    said,
-    unsaid,
+    check_content,
+    check_file,
+    check_folder,
+    check_report_file,
+    malformed_parts,
+    top_level_key,
+    unmeasured_verdict,
+    verdict_on,
+    verdict_on_list,
 )
 from anon_pipeline.publish.version_1 import RULES_1
 from anon_pipeline.publish.versions import RULES_2, Rules
@@ -98,10 +98,10 @@ def verify_release(path: Path, against: Against) -> GateReport:
     Raises:
         InputError: there is no manifest, or none of ours.
     """
-    return verification(path, against).report
+    return verify_in_detail(path, against).report
 
 
-def verification(path: Path, against: Against) -> Verification:
+def verify_in_detail(path: Path, against: Against) -> Verification:
     """Verify a release as `verify_release` does; list what was not, and warn of what it tells too much.
 
     Args:
@@ -111,17 +111,17 @@ def verification(path: Path, against: Against) -> Verification:
         InputError: there is no manifest, or none of ours.
     """
     manifest = path / MANIFEST if path.is_dir() else path
-    read = held_file(manifest.parent, manifest_of(manifest), limits_of(against.policy))
+    read = read_data_file(manifest.parent, manifest_of(manifest), limits_of(against.policy))
     rules = RULES_1 if read.document["manifest_version"] == 1 else RULES_2
     shape = rules.shape(read.document)
     gate, anew, frame = _gate(read, against, rules)
-    content = tuple(judged_content(read, against.policy))
+    content = tuple(check_content(read, against.policy))
     same = all(verdict.status is Status.PASSED for verdict in content)
     verdicts = (
         *_signature(read, against.key),
-        *judged_file(read, shape, same=same),
-        judged_page(manifest.parent, read.document, shape),
-        judged_folder(manifest.parent, read, against.policy),
+        *check_file(read, shape, same=same),
+        check_report_file(manifest.parent, read.document, shape),
+        check_folder(manifest.parent, read, against.policy),
         *content,
         _recorded_gate(read, against.policy, anew, shape, rules),
         *_policy(read, against, rules),
@@ -132,13 +132,15 @@ def verification(path: Path, against: Against) -> Verification:
     )
     report = GateReport(verdicts, read.document["data_digest"], read.document["policy_digest"])
     left: tuple[Unverified, ...] = ()
-    if against.key is None and not report.having(Status.REFUSED):
-        left = tuple(unverified(read.document, _asked(read, against, report, anew, rules)))
+    if against.key is None and not report.with_status(Status.REFUSED):
+        left = tuple(list_unverified(read.document, _held_against(read, against, report, anew, rules)))
     later = any(verdict.reason and verdict.reason.startswith(LATER) for verdict in gate)
-    return Verification(report, left, (*warned(read.document), *([LOOKED_FOR] if later else [])))
+    return Verification(report, left, (*warnings_for(read.document), *([LOOKED_FOR] if later else [])))
 
 
-def _asked(read: Read, against: Against, report: GateReport, anew: GateReport | None, rules: Rules) -> Asked:
+def _held_against(
+    read: Read, against: Against, report: GateReport, anew: GateReport | None, rules: Rules
+) -> Asked:
     """Say what a release was held against, for the list of what it was not."""
     policy = against.policy
     by_name = {verdict.limit: verdict.status for verdict in report.verdicts}
@@ -162,12 +164,12 @@ def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.Dat
     Raises:
         InputError: there is no manifest, or a check of `verify_release` was refused: each is named.
     """
-    refused = [v for v in verify_release(path, against).having(Status.REFUSED) if v.limit != FOLDER]
+    refused = [v for v in verify_release(path, against).with_status(Status.REFUSED) if v.limit != FOLDER]
     if refused:
         raise InputError([verdict.as_text() for verdict in refused])
     manifest = path / MANIFEST if path.is_dir() else path
     document = manifest_of(manifest)
-    read = held_file(manifest.parent, document, limits_of(against.policy))
+    read = read_data_file(manifest.parent, document, limits_of(against.policy))
     if read.held is not None:
         for frame in readings(read, read.held, against.policy):
             if digest_frame(frame) == document["data_digest"]:
@@ -177,54 +179,54 @@ def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.Dat
 
 def _signature(read: Read, key: Ed25519PublicKey | None) -> Iterator[Verdict]:
     if key is not None:
-        yield said("signature", broken_signature(read.document, key))
+        yield verdict_on("signature", broken_signature(read.document, key))
     elif "signature" in read.document:
-        yield unsaid("signature", "needs --public-key")
+        yield unmeasured_verdict("signature", "needs --public-key")
     else:
-        yield unsaid("signature", "the manifest is not signed")
+        yield unmeasured_verdict("signature", "the manifest is not signed")
 
 
 def _recorded_gate(
     read: Read, policy: Policy | None, anew: GateReport | None, shape: list[str], rules: Rules
 ) -> Verdict:
-    wrong = misshapen(shape, "gate") or broken_gate(read.document, policy, anew, rules=rules)
-    if not wrong and rules.worded(read.document) and not misshapen(shape, "facts"):
+    wrong = malformed_parts(shape, "gate") or broken_gate(read.document, policy, anew, rules=rules)
+    if not wrong and rules.worded(read.document) and not malformed_parts(shape, "facts"):
         wrong = broken_share(read.document)
-    return listed("recorded gate", wrong)
+    return verdict_on_list("recorded gate", wrong)
 
 
 def _policy(read: Read, against: Against, rules: Rules) -> Iterator[Verdict]:
     """Compare the policy and its hierarchy tables with the digests in the manifest."""
     policy = against.policy
     if policy is None:
-        yield unsaid("policy_digest", "needs --policy")
-        yield unsaid("hierarchies", "needs --policy")
+        yield unmeasured_verdict("policy_digest", "needs --policy")
+        yield unmeasured_verdict("hierarchies", "needs --policy")
         return
     same = rules.digest(policy) == read.document["policy_digest"] and policy.name == read.document["release"]
-    yield said("policy_digest", None if same else "made by another policy than this one")
+    yield verdict_on("policy_digest", None if same else "made by another policy than this one")
     try:
         found = hierarchy_digests(policy, against.hierarchies)
     except AnonPipelineError as error:
-        yield unsaid("hierarchies", str(error))
+        yield unmeasured_verdict("hierarchies", str(error))
         return
     same = found == read.document.get("hierarchies")
-    yield said("hierarchies", None if same else "the hierarchy tables are others than the manifest's")
+    yield verdict_on("hierarchies", None if same else "the hierarchy tables are others than the manifest's")
 
 
 def _plugins(read: Read, policy: Policy | None, shape: list[str]) -> Iterator[Verdict]:
     """Refuse what plugins made that are not loaded here in the same version, since it cannot be checked."""
-    wrong = misshapen(shape, "plugins") or broken_plugins(read.document, policy)
+    wrong = malformed_parts(shape, "plugins") or broken_plugins(read.document, policy)
     if wrong or "plugins" in read.document:
-        yield listed("plugins", wrong)
+        yield verdict_on_list("plugins", wrong)
 
 
 def _facts(
     read: Read, against: Against, frame: pd.DataFrame | None, shape: list[str], rules: Rules
 ) -> Verdict:
     """Compare the facts of all stages with the policy that must have made them, and with the file."""
-    wrong = misshapen(shape, "facts")
-    if wrong or misshapen(shape, "files", "hierarchies"):
-        return listed("facts", wrong)
+    wrong = malformed_parts(shape, "facts")
+    if wrong or malformed_parts(shape, "files", "hierarchies"):
+        return verdict_on_list("facts", wrong)
     policy, facts = against.policy, read.document["facts"]
     problems = broken_facts(read.document, policy, rules=rules)
     if policy is not None:
@@ -233,7 +235,7 @@ def _facts(
         if frame is not None and not problems:
             folder = against.hierarchies
             problems += broken_seen_facts(read.document, policy, frame, rules=rules, hierarchies=folder)
-    return listed("facts", problems)
+    return verdict_on_list("facts", problems)
 
 
 _PARTS = ("files", "report", "gate", "facts", "plugins")  # of a manifest, with verdicts of their own
@@ -241,16 +243,16 @@ _PARTS = ("files", "report", "gate", "facts", "plugins")  # of a manifest, with 
 
 def _statements(read: Read, policy: Policy | None, shape: list[str], rules: Rules) -> Iterator[Verdict]:
     """Compare what else the manifest states with what the policy leads to."""
-    wrong = misshapen(shape, *(part for place in shape if (part := part_of(place)) not in _PARTS))
+    wrong = malformed_parts(shape, *(part for place in shape if (part := top_level_key(place)) not in _PARTS))
     if wrong:
-        yield listed("statements", wrong)
+        yield verdict_on_list("statements", wrong)
         return
     if policy is None:
-        yield unsaid("statements", "ε, guarantee, partition: needs --policy")
+        yield unmeasured_verdict("statements", "ε, guarantee, partition: needs --policy")
         return
-    yield listed("statements", broken_statements(read.document, policy, rules=rules))
+    yield verdict_on_list("statements", broken_statements(read.document, policy, rules=rules))
     if not rules.worded(read.document):
-        yield unsaid("guarantee", "another version of anon-pipeline has worded it")
+        yield unmeasured_verdict("guarantee", "another version of anon-pipeline has worded it")
 
 
 def _gate(
@@ -260,27 +262,27 @@ def _gate(
     policy = against.policy
     if policy is None or read.held is None:
         why = "needs --policy" if policy is None else "needs the file that the manifest names"
-        return [unsaid("gate", why)], None, None
+        return [unmeasured_verdict("gate", why)], None, None
     try:
         frame = read_release(read.held, policy)
     except AnonPipelineError as error:
-        return [said("gate", str(error))], None, None
+        return [verdict_on("gate", str(error))], None, None
     population = None
     with suppress(AnonPipelineError):  # whoever verifies may not have it: unmeasured then
         population = read_population(policy, folder=against.sources)
     report = evaluate(frame, policy, hierarchies=against.hierarchies, population=population)
     unknown = {kind for plugin in absent(read.document).values() for kind in plugin.kinds}
     verdicts = (
-        unsaid(verdict.limit, "made with another version of its plugin")
+        unmeasured_verdict(verdict.limit, "made with another version of its plugin")
         if f"limits.{verdict.limit.partition('.')[0]}" in unknown
-        else _then(verdict, frame, rules)
+        else _contract_verdict(verdict, frame, rules)
         for verdict in report.verdicts
     )
     then = replace(report, verdicts=tuple(verdicts))
     return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in then.verdicts], then, frame
 
 
-def _then(verdict: Verdict, frame: pd.DataFrame, rules: Rules) -> Verdict:
+def _contract_verdict(verdict: Verdict, frame: pd.DataFrame, rules: Rules) -> Verdict:
     """Return the verdict on the contract that the version's own rules give; of others, the same."""
     lines = (verdict.reason or "").split("; ")
     if verdict.limit != CONTRACT.name or verdict.status is not Status.REFUSED:

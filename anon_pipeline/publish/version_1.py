@@ -14,9 +14,9 @@ from typing import Any
 
 import pandas as pd
 
+from anon_pipeline.facts.check_1 import FIELDS_1, broken_facts_1, decided_1
 from anon_pipeline.facts.kinds import broken_kinds
 from anon_pipeline.facts.origin import hierarchy_digests
-from anon_pipeline.facts.recorded_1 import FIELDS_1, broken_facts_1, decided_1
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import limits_of
 from anon_pipeline.policy.model import Policy
@@ -30,9 +30,9 @@ from anon_pipeline.publish.shape import (
     VERDICT,
     Each,
     Shape,
-    fitting,
     is_version,
-    strange,
+    misfits,
+    strange_leaves,
 )
 from anon_pipeline.publish.versions import Rules
 
@@ -74,7 +74,7 @@ def _shape(document: Mapping[str, Any]) -> list[str]:
     top = {**_TOP, **_ALWAYS}
     facts = broken_kinds(document.get("facts"), FIELDS_1)
     other = [] if _worded(document) else ["packages.anon-pipeline"]
-    return [*strange(document), *fitting(document, top), *facts, *_types(document), *other]
+    return [*strange_leaves(document), *misfits(document, top), *facts, *_types(document), *other]
 
 
 def _types(document: Mapping[str, Any]) -> list[str]:

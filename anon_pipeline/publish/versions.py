@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.facts.check import checked_facts, decided_facts
 from anon_pipeline.facts.origin import broken_origin
-from anon_pipeline.facts.recorded import checked_facts, decided
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import limits_of
 from anon_pipeline.policy.model import Policy
@@ -66,5 +66,5 @@ RULES_2 = Rules(
     limits=limits_of,
     facts=_unwritten,
     origin=lambda policy, facts, folder: broken_origin(policy, facts, hierarchies=folder),
-    decided=decided,
+    decided=decided_facts,
 )

@@ -24,10 +24,10 @@ from anon_pipeline.base.disk import PART, clear_parts, disk, make_folder, replac
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.base.reading import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
-from anon_pipeline.publish.destination import nearest
-from anon_pipeline.publish.lock import held, refuse_strange
+from anon_pipeline.publish.destination import nearest_folder
+from anon_pipeline.publish.lock import hold_folder, refuse_strange
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
-from anon_pipeline.publish.signing import signed
+from anon_pipeline.publish.signing import sign
 
 Page = Callable[[Mapping[str, Any]], bytes]
 """Makes the report (HTML) of the manifest that is about to be written."""
@@ -70,7 +70,7 @@ def prepare(folder: Path, release: str) -> None:
         PublishError: it cannot, or it is the folder of another release.
     """
     with _as_publish_error(folder):
-        above = nearest(folder, release)
+        above = nearest_folder(folder, release)
         refuse_strange(folder)
         with tempfile.TemporaryFile(prefix=PART, suffix=".part", dir=above):
             pass
@@ -112,14 +112,14 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
     """
     with _as_publish_error(folder):
         make_folder(folder)
-        with held(folder, wait=wait) as still_held:
+        with hold_folder(folder, wait=wait) as still_held:
             prepare(folder, document["release"])
             clear_parts(folder)
             before = read_manifest(folder) or {}
             final = _not_before(document, before)
             html = None if page is None else page(final)
             final = final if html is None else {**final, "report": _report_file(final["release"], html)}
-            final = final if key is None else signed(final, key)
+            final = final if key is None else sign(final, key)
             with _taken_back(folder, before, final):
                 replace_file(folder / file.name, data, mode=0o644, what="data")
                 if html is not None:

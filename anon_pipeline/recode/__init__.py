@@ -10,7 +10,7 @@ from __future__ import annotations
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, PluginError
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.catalog.named import code, is_plugin
+from anon_pipeline.catalog.named import import_entry, is_plugin
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, recoder_of
 from anon_pipeline.recode.task import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
@@ -101,7 +101,7 @@ def recode(task: Task) -> Recoding:
     _require_feasible(task)
     table = distinct_tuples(task.codes, task.hierarchies)
     recoder = recoder_of(task.recoder)
-    found: Recoding = code(recoder.family.runs)(task, table)
+    found: Recoding = import_entry(recoder.family.runs)(task, table)
     if is_plugin(recoder.algorithm) or is_plugin(recoder.family.runs):
         _require_kept(task, found)
     return found
@@ -113,14 +113,14 @@ def _require_kept(task: Task, found: Recoding) -> None:
     Raises:
         PluginError: another shape, a class that breaks a constraint, or too many suppressed records.
     """
-    from anon_pipeline.recode.constraints import broken  # noqa: PLC0415
+    from anon_pipeline.recode.constraints import broken_classes  # noqa: PLC0415
 
     wrong = found.codes.shape != task.codes.shape
     if not wrong:
         labels = equivalence_classes(found.codes).labels
         suppressed = int((labels < 0).sum())
         wrong = suppressed != found.suppressed or suppressed > task.constraints.max_suppressed
-        wrong = wrong or bool(broken(task.constraints, labels).any())
+        wrong = wrong or bool(broken_classes(task.constraints, labels).any())
     if wrong:
         raise PluginError(
             f"the recoder {task.recoder} must recode every record and keep k, all limits and the suppression "

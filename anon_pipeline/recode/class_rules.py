@@ -206,7 +206,7 @@ def _diverse(rules: Rules, column: int, counts: NDArray[np.int64], size: int) ->
 
 
 @kernel
-def keeps(
+def keeps_rules(
     rules: Rules, values: NDArray[np.int64], counts: NDArray[np.int64], ends: NDArray[np.int64], size: int
 ) -> bool:
     """Whether a class keeps every rule.

@@ -80,12 +80,12 @@ def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, N
     return found
 
 
-def broken(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+def broken_classes(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which classes break any constraint, (m,); see `breaches`."""
     return np.logical_or.reduce(list(breaches(constraints, labels).values()))
 
 
-def infeasible(constraints: Constraints, labels: NDArray[np.int64], *, advice: str) -> InfeasibleError:
+def infeasible_error(constraints: Constraints, labels: NDArray[np.int64], *, advice: str) -> InfeasibleError:
     """Say that no recoding was found, by the constraint that stood most in the way.
 
     Args:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.catalog.losses import LOSSES, WEIGHED
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.task import Task
 
@@ -101,13 +101,13 @@ def cell_loss(name: str) -> CellLoss | None:
     """Return a loss that adds up cells; None where it looks at classes."""
     if name not in WEIGHED:
         return None
-    found: CellLoss = code(LOSSES[name].measures, CellLoss)
+    found: CellLoss = import_entry(LOSSES[name].measures, CellLoss)
     return found
 
 
 def class_loss(name: str) -> ClassLoss:
     """Return a loss that looks at classes."""
-    found: ClassLoss = code(LOSSES[name].measures, ClassLoss)
+    found: ClassLoss = import_entry(LOSSES[name].measures, ClassLoss)
     return found
 
 

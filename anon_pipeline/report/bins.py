@@ -30,7 +30,7 @@ class Bin:
     counts: tuple[int, ...]
 
 
-def of_the_data(name: str) -> str:
+def quoted_category(name: str) -> str:
     """Return a category's name as it is shown: in quotes if it is one of the report's own words.
 
     >>> of_the_data("missing"), of_the_data("Cork")

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.values import texts
+from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.bins import MISSING, Bin, category_bins, number_bins, of_the_data, size_edges
+from anon_pipeline.report.bins import MISSING, Bin, category_bins, number_bins, quoted_category, size_edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _counted(table: pd.DataFrame, name: str, column: object) -> pd.Series:
     """Count the values of a column; records of the input that are in no class have no generalized value."""
     if isinstance(column, Generalize) and CLASS in table:
         table = table[table[CLASS] >= 0]
-    return texts(table[name]).value_counts(dropna=False)
+    return to_texts(table[name]).value_counts(dropna=False)
 
 
 def _label(column: object, value: object) -> str | None:
@@ -114,7 +114,7 @@ def _label(column: object, value: object) -> str | None:
         return MISSING
     declared = column.order if isinstance(column, Sensitive) else None
     shown = isinstance(column, Generalize) or (declared is not None and str(value) in declared)
-    return of_the_data(str(value)) if shown else None
+    return quoted_category(str(value)) if shown else None
 
 
 def class_sizes(

@@ -14,8 +14,8 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.measures import linking
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.checked import described
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
+from anon_pipeline.report.manifest_data import table_description
 from anon_pipeline.report.page import page
 
 
@@ -31,7 +31,7 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFra
     Raises:
         InputError: they do not belong together, see `checked.described`.
     """
-    said = described(document, policy, frame)
+    said = table_description(document, policy, frame)
     return page(
         policy,
         said,
@@ -68,7 +68,7 @@ def internal_report(
         raise InputError(f"the vault's table must have the policy's columns, not there: {', '.join(lacking)}")
     names = set(policy.released)  # a policy that orders its columns otherwise is the same policy
     frame = released[[name for name in released.columns if name in names]].reset_index(drop=True)
-    said = described(document, policy, frame)
+    said = table_description(document, policy, frame)
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     tables = [originals, frame]
     return page(
@@ -84,4 +84,4 @@ def internal_report(
 def _linking(evidence: Evidence, policy: Policy, rows: NDArray[np.int64]) -> float:
     """Return the linking risk of some released records."""
     labels = np.unique(evidence.classes.labels[rows], return_inverse=True)[1].astype(np.int64)
-    return linking(evidence.narrowed(rows, labels), policy).risk
+    return linking(evidence.select(rows, labels), policy).risk

@@ -13,9 +13,9 @@ from markupsafe import Markup
 from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, shape
 from anon_pipeline.limits.table import names_where
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.checked import Described
 from anon_pipeline.report.columns import Correlation, Distribution, SizeBin
-from anon_pipeline.report.shown import noise_rows, policy_text, suppressed_rows, verdict_rows
+from anon_pipeline.report.manifest_data import Described
+from anon_pipeline.report.rows import noise_rows, policy_text, suppressed_rows, verdict_rows
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -26,11 +26,12 @@ class OpenClasses:
     share: float
 
 
-def open_to(beyond: NDArray[np.bool_], sizes: NDArray[np.integer]) -> OpenClasses:
+def count_open_classes(beyond: NDArray[np.bool_], sizes: NDArray[np.integer]) -> OpenClasses:
     """Count the classes that an attack succeeds on, and their records.
 
-    Homogeneity: ``class_shares(…) >= 1`` (or a lower certainty); skewness: ``class_gains(…) > limit``;
-    similarity: ``class_spreads(…) <= limit``.
+    Homogeneity: ``class_homogeneity(…) >= 1`` (or a lower certainty); skewness: ``class_skewness(…) >
+    limit``;
+    similarity: ``class_similarity(…) <= limit``.
 
     Args:
         beyond: (m,) whether the attack succeeds on the class.
@@ -47,7 +48,9 @@ def open_to(beyond: NDArray[np.bool_], sizes: NDArray[np.integer]) -> OpenClasse
     return OpenClasses(int(np.count_nonzero(beyond)), records, records / int(sizes.sum()))
 
 
-def class_shares(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: int) -> NDArray[np.float64]:
+def class_homogeneity(
+    codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: int
+) -> NDArray[np.float64]:
     """Compute how sure an attacker can be of the most frequent sensitive value of every class.
 
     Args:
@@ -65,7 +68,7 @@ def class_shares(codes: NDArray[np.integer], labels: NDArray[np.integer], *, m: 
     return np.maximum.reduceat(found.counts, found.starts[:-1]) / found.sizes
 
 
-def class_gains(
+def class_skewness(
     codes: NDArray[np.integer], labels: NDArray[np.integer], *, whole: NDArray[np.integer], m: int
 ) -> NDArray[np.float64]:
     """Compute how many times as likely a sensitive value becomes by knowing the class.
@@ -90,7 +93,7 @@ def class_gains(
     return np.maximum.reduceat(gains, found.starts[:-1])
 
 
-def class_spreads(
+def class_similarity(
     codes: NDArray[np.integer],
     labels: NDArray[np.integer],
     *,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.perturb import laplace_law
-from anon_pipeline.perturb.mechanisms import Noise, clamped, pmf, radius
+from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, pmf, radius
 from anon_pipeline.risk.histograms import class_histograms
 
 _ALMOST = 1 - 1e-13  # of the noise of one release
@@ -49,7 +49,7 @@ def expected_averaging_risk(
     shift = int(values.min(initial=0))
     found = class_histograms(values - shift, labels[inside], m=len(scales))
     x = found.codes + shift
-    moved = np.zeros_like(x) if noise is None else x - clamped(noise, x)
+    moved = np.zeros_like(x) if noise is None else x - clamp_inputs(noise, x)
     gaps = np.diff(found.codes)
     gaps[found.classes[1:] != found.classes[:-1]] = -1
     below, above = np.append(-1, gaps), np.append(gaps, -1)

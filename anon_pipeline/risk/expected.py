@@ -17,7 +17,7 @@ from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 from anon_pipeline.risk.histograms import class_sizes
 from anon_pipeline.risk.linking import chance_up_to, expected_linking_risk, ties_of
-from anon_pipeline.risk.strata import groups_of, ratio
+from anon_pipeline.risk.strata import combined_ratio, groups_of
 
 _TAIL = 1e-12
 """Probability of the noise that is not enumerated, of each record and column."""
@@ -216,4 +216,4 @@ def _simulated(table: ClassTable, law: NoiseLaw, random: np.random.Generator, dr
         near = ties_of(law.clamped(centres + law.draw(classes, random)), rows, classes, table) > 0
         linked[draw] = np.bincount(own[near], minlength=many)
     of = np.broadcast_to(np.bincount(own, minlength=many), linked.shape)
-    return ExpectedRisk(*ratio(linked, of), draws)
+    return ExpectedRisk(*combined_ratio(linked, of), draws)

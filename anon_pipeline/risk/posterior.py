@@ -85,7 +85,7 @@ def posterior_risk(
     here = _blocks(np.asarray(released, np.float64), classes, m)
     there = _blocks(np.asarray(originals[own], np.float64), classes, m)
     guesses = _guesses(here, there, law, largest)
-    met = _met(here, there, guesses)
+    met = _add_up(here, there, guesses)
     shares = [math.fsum(part.tolist()) / len(own) for part in met]
     return PosteriorRisk(len(own), shares[0], shares[1])
 
@@ -216,7 +216,7 @@ def _balance(part, tall, wide, rounds):  # type: ignore[no-untyped-def]
     return own
 
 
-def _met(here: _Blocks, there: _Blocks, guesses: Integers) -> tuple[Reals, Reals]:
+def _add_up(here: _Blocks, there: _Blocks, guesses: Integers) -> tuple[Reals, Reals]:
     """Return what each record adds to risk and success, (r,) each."""
     of_values, of_record = guesses[here.own].T
     return (of_values == there.own).astype(np.float64), (of_record == there.own) / there.counts[there.own]

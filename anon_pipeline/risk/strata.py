@@ -50,7 +50,7 @@ def draws_of(sizes: NDArray[np.integer], *, records: int) -> int:
     return min(max(enough, 2), 1 + _ENOUGH)
 
 
-def ratio(counted: NDArray[np.number], of: NDArray[np.number]) -> tuple[float, float]:
+def combined_ratio(counted: NDArray[np.number], of: NDArray[np.number]) -> tuple[float, float]:
     """Return the share of all draws together, and its standard error.
 
     Args:

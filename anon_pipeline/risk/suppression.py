@@ -35,7 +35,7 @@ class Suppression:
         return self.unconfident + self.small + sum(self.limits.values())
 
 
-def confident(
+def suppress_unconfident(
     counts: NDArray[np.integer] | None,
     labels: NDArray[np.integer],
     *,

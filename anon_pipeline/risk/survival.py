@@ -64,7 +64,7 @@ class Fates:
     both: Reals = field(repr=False)
 
 
-def line(originals: Integers, labels: NDArray[np.integer]) -> Line:
+def sort_line(originals: Integers, labels: NDArray[np.integer]) -> Line:
     """Sort one column by class and value.
 
     Args:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
@@ -30,7 +30,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
     """
     source = policy.source
     if source.generate is not None:
-        makes = code(GENERATORS[source.generate].makes)
+        makes = import_entry(GENERATORS[source.generate].makes)
         made: pd.DataFrame = makes(source.records, seed=source.seed + _shift(partition))
         return made
     if "{partition}" in str(source.path) and partition is None:
@@ -43,7 +43,7 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
             f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
         )
     refuse_same_file(policy, folder=folder, partition=partition)
-    reads = code(FORMATS[source.format].reads)
+    reads = import_entry(FORMATS[source.format].reads)
     frame: pd.DataFrame = reads(path, source.options, source.limits, policy.numeric)
     return frame
 

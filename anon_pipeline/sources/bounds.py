@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import FOOTER_BYTES, Held, exceeded, file_size, opened
+from anon_pipeline.base.reading import FOOTER_BYTES, Held, file_size, limit_error, open_readable
 from anon_pipeline.policy.sections import Limits
 
 _BLOCK = 2**20
@@ -30,7 +30,7 @@ def refuse_large_file(path: Path | Held, limits: Limits) -> None:
     """
     size = file_size(path)
     if size > limits.file_bytes:
-        raise exceeded(path.name, "file_bytes", limits.file_bytes, got=size)
+        raise limit_error(path.name, "file_bytes", limits.file_bytes, got=size)
 
 
 @dataclass(slots=True)
@@ -58,21 +58,21 @@ def refuse_long_lines(path: Path | Held, encoding: str, limits: Limits) -> int:
     for block in _blocks(path, encoding):
         read += len(block)
         if read > 4 * limits.file_bytes:  # a character of an encoding may be four bytes of UTF-8
-            raise exceeded(path.name, "file_bytes", limits.file_bytes)
+            raise limit_error(path.name, "file_bytes", limits.file_bytes)
         longest = _advance(seen, block)
         if longest > limits.line_bytes:
-            raise exceeded(path.name, "line_bytes", limits.line_bytes)
+            raise limit_error(path.name, "line_bytes", limits.line_bytes)
     return seen.ended + 1
 
 
 def _blocks(path: Path | Held, encoding: str) -> Iterator[bytes]:
     """Yield a file's bytes, or their UTF-8 where the encoding hides its newlines."""
     if codecs.lookup(encoding).name.startswith(_UNDIVIDED):
-        with opened(path) as file:
+        with open_readable(path) as file:
             while block := file.read(_BLOCK):
                 yield block
     else:
-        with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
+        with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="") as text:
             while part := text.read(_BLOCK):
                 yield part.encode(errors="surrogatepass")
 
@@ -107,7 +107,7 @@ def refuse_metadata(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> 
     widest = max((data.schema.column(c).length or 0 for c in range(data.num_columns)), default=0)
     sizes = {"columns": data.num_columns, "rows": rows, "uncompressed_bytes": stored, "cell_bytes": widest}
     problems = [
-        exceeded(path.name, limit, most, got=size).problems[0]
+        limit_error(path.name, limit, most, got=size).problems[0]
         for limit, size in sizes.items()
         if size > (most := getattr(limits, limit))
     ]
@@ -124,11 +124,11 @@ def refuse_footer(path: Path | Held) -> None:
         InputError: more than the fixed limit.
         OSError: unreadable.
     """
-    with opened(path) as file:
+    with open_readable(path) as file:
         file.seek(max(file_size(path) - 8, 0))
         length, mark = int.from_bytes(file.read(4), "little"), file.read(4)
     if mark == b"PAR1" and length > FOOTER_BYTES:
-        raise exceeded(path.name, "of a Parquet file's metadata", FOOTER_BYTES, got=length)
+        raise limit_error(path.name, "of a Parquet file's metadata", FOOTER_BYTES, got=length)
 
 
 def _text_bytes(column: pa.Array | pa.ChunkedArray) -> tuple[int, int]:
@@ -179,5 +179,5 @@ def refuse_long_texts(path: Path | Held, table: pa.Table | pa.RecordBatch, limit
     sizes = [_text_bytes(table.column(place)) for place in range(table.num_columns)]
     long = [str(place + 1) for place, (_, longest) in enumerate(sizes) if longest > limits.cell_bytes]
     if long:
-        raise exceeded(f"{path.name}, column {', '.join(long)}", "cell_bytes", limits.cell_bytes)
+        raise limit_error(f"{path.name}, column {', '.join(long)}", "cell_bytes", limits.cell_bytes)
     return sum(size for size, _ in sizes)

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from anon_pipeline.base.errors import InputError, withheld
-from anon_pipeline.base.reading import BoundedLines, Held, exceeded, opened
+from anon_pipeline.base.errors import InputError, withhold_text
+from anon_pipeline.base.reading import BoundedLines, Held, limit_error, open_readable
 from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.sources.bounds import (
     refuse_footer,
@@ -58,7 +58,7 @@ def read_csv(
         InputError: unreadable, no header, repeated column names, lines of the wrong length (their number),
             a limit that is not kept (its name).
     """
-    with withheld(f"{path.name}: must be a readable CSV file", *_UNREADABLE):
+    with withhold_text(f"{path.name}: must be a readable CSV file", *_UNREADABLE):
         refuse_large_file(path, limits)
         lines = refuse_long_lines(path, options.encoding, limits)
         names = _header(path, options, limits)
@@ -168,7 +168,7 @@ def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
             for block in blocks:
                 rows += len(block)
                 if rows > limits.rows:
-                    raise exceeded(path.name, "rows", limits.rows)
+                    raise limit_error(path.name, "rows", limits.rows)
     except pa.ArrowInvalid as error:
         if not _is_torn(error):
             raise
@@ -194,7 +194,7 @@ def _as_utf8(path: Path | Held, encoding: str) -> pa.NativeFile:
     if codecs.lookup(encoding).name == "utf-8":
         return _as_it_is(path)
     own = pa.BufferOutputStream()
-    with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as text:
+    with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="") as text:
         while piece := text.read(_BLOCK):
             own.write(piece.encode())
     return pa.BufferReader(own.getvalue())
@@ -210,20 +210,20 @@ def _within_a_block(path: Path | Held, limits: Limits) -> Iterator[None]:
             raise
     else:
         return
-    raise exceeded(path.name, "line_bytes", limits.line_bytes)
+    raise limit_error(path.name, "line_bytes", limits.line_bytes)
 
 
 def _header(path: Path | Held, options: SourceOptions, limits: Limits) -> list[str]:
     """Return the column names; refuse an empty file, repeated names, and too many."""
     marked = codecs.lookup(options.encoding).name == "utf-8"  # perhaps with a byte order mark
     encoding = "utf-8-sig" if marked else options.encoding
-    with io.TextIOWrapper(opened(path), encoding=encoding, newline="") as file:
-        head = BoundedLines(file, limits.line_bytes, exceeded(path.name, "line_bytes", limits.line_bytes))
+    with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="") as file:
+        head = BoundedLines(file, limits.line_bytes, limit_error(path.name, "line_bytes", limits.line_bytes))
         names = next((row for row in csv.reader(head, delimiter=options.sep) if row), [])
     if not names:
         raise InputError(f"{path.name}: must have a header line, got an empty file")
     if len(names) > limits.columns:
-        raise exceeded(path.name, "columns", limits.columns, got=len(names))
+        raise limit_error(path.name, "columns", limits.columns, got=len(names))
     _once(path, names)
     return names
 
@@ -245,7 +245,7 @@ def read_parquet(path: Path | Held, *, limits: Limits = _LIMITS) -> pd.DataFrame
     Raises:
         InputError: unreadable, repeated column names, or a limit that is not kept (its name).
     """
-    with withheld(f"{path.name}: must be a readable Parquet file", *_UNREADABLE):
+    with withhold_text(f"{path.name}: must be a readable Parquet file", *_UNREADABLE):
         refuse_large_file(path, limits)
         refuse_footer(path)
         with pq.ParquetFile(_as_it_is(path)) as file:
@@ -273,9 +273,9 @@ def _batches(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> Iterato
         own = refuse_long_texts(path, batch, limits)
         size += own
         if rows > limits.rows:
-            raise exceeded(path.name, "rows", limits.rows)
+            raise limit_error(path.name, "rows", limits.rows)
         if size > limits.uncompressed_bytes:
-            raise exceeded(path.name, "uncompressed_bytes", limits.uncompressed_bytes)
+            raise limit_error(path.name, "uncompressed_bytes", limits.uncompressed_bytes)
         yield batch, own
 
 

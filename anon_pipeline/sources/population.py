@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.base.errors import InputError, in_words
-from anon_pipeline.base.headers import HEADERLESS, headerless, withheld_names
-from anon_pipeline.base.reading import Held, exceeded, read_small
-from anon_pipeline.catalog.named import code
+from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.headers import HEADERLESS, looks_headerless, withheld_names
+from anon_pipeline.base.reading import Held, limit_error, read_small
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
@@ -49,7 +49,7 @@ def read_population(policy: Policy, *, folder: Path = Path()) -> Population | No
     if lacking:
         got = list(map(str, frame.columns))
         strange = [name for name in got if name not in policy.columns]
-        lacks = ", ".join(lacking) + (f". {HEADERLESS}" if headerless(strange) else "")
+        lacks = ", ".join(lacking) + (f". {HEADERLESS}" if looks_headerless(strange) else "")
         raise InputError(
             f"{_WHERE}: must have the columns with the role generalize, not there: {lacks}",
             names=withheld_names(got, list(policy.columns)),
@@ -66,15 +66,15 @@ def _held(wanted: PopulationLimits, folder: Path) -> Held:
         data = read_small(path, wanted.limits.file_bytes)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{_WHERE}.path: must be a readable file: {in_words(error)}. "
+            f"{_WHERE}.path: must be a readable file: {error_words(error)}. "
             f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
         ) from None
     if data is None:
-        raise exceeded(path.name, "file_bytes", wanted.limits.file_bytes)
+        raise limit_error(path.name, "file_bytes", wanted.limits.file_bytes)
     return Held(path.name, data)
 
 
 def _parsed(held: Held, wanted: PopulationLimits, policy: Policy) -> pd.DataFrame:
-    reads = code(FORMATS[wanted.format].reads)
+    reads = import_entry(FORMATS[wanted.format].reads)
     frame: pd.DataFrame = reads(held, wanted.options, wanted.limits, policy.numeric)
     return frame

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.base.errors import InputError, withheld
+from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.reading import KEY_BYTES, read_small
-from anon_pipeline.base.values import texts
+from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Deidentify
 
@@ -38,7 +38,7 @@ def read_key(where: Deidentify, *, folder: Path = Path(), environ: Mapping[str, 
         key = given.encode(errors="surrogateescape")
     else:
         name = "key file"
-        with withheld("deidentify: the key file must be readable", OSError, ValueError):
+        with withhold_text("deidentify: the key file must be readable", OSError, ValueError):
             held = read_small(folder / str(where.key_file), KEY_BYTES)
         if held is None:
             raise InputError(f"deidentify: the key file must have at most {KEY_BYTES:,} bytes, got more")
@@ -73,7 +73,7 @@ def hash_column(column: pd.Series, key: bytes) -> pd.Series:
     Returns:
         (n,) texts; equal values get equal hashes, so that tables can be joined by who holds the key.
     """
-    codes, uniques = pd.factorize(texts(column))
+    codes, uniques = pd.factorize(to_texts(column))
     hashes = [hmac.new(key, str(value).encode(), hashlib.sha256).hexdigest() for value in uniques]
     return pd.Series(pd.array([*hashes, None], dtype="str")[codes], index=column.index, name=column.name)
 
@@ -103,5 +103,5 @@ def deidentify(frame: pd.DataFrame, policy: Policy, *, key: bytes | None) -> pd.
         if action.replaces is None:
             kept = kept.drop(columns=name)
         else:
-            kept[name] = code(action.replaces)(frame[name], key)
+            kept[name] = import_entry(action.replaces)(frame[name], key)
     return kept

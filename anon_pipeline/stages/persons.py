@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import arrow, texts
+from anon_pipeline.base.values import to_arrow, to_texts
 from anon_pipeline.policy.model import Policy
 
 ID = 64
@@ -47,7 +47,8 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     """Hash the record key: twice HMAC-SHA256 under the key of ``deidentify``, each `ID` hexadecimal digits.
 
     The first hash is of the key's normal form and says who it is; the second is of the key as it is written,
-    by which memories before version 4 know the person (`history.memory.met`). What is hashed begins with a
+    by which memories before version 4 know the person (`history.memory.normalize_persons`). What is hashed
+    begins with a
     constant, so that a released hash of the same column is another one: who has a release and the vault's
     memory cannot join them.
 
@@ -62,8 +63,8 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     """
     if key is None:
         raise InputError("record_key: must have a key, got none. Name it under deidentify.")
-    arrow(column)
-    written = texts(column)
+    to_arrow(column)
+    written = to_texts(column)
     normal = [None if value is None or pd.isna(value) else normal_key(str(value)) for value in written]
     missing, repeated = sum(not value for value in normal), int(written.dropna().duplicated().sum())
     if missing or repeated:

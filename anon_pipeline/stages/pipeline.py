@@ -11,13 +11,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from anon_pipeline.base.canonical import canonical
+from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.encode.categories import category_facts, category_values, drawn_categories, noisy_units
+from anon_pipeline.encode.categories import (
+    category_facts,
+    category_values,
+    draw_category_columns,
+    noisy_units,
+)
 from anon_pipeline.encode.codes import (
     CLASS,
     PERSON,
@@ -25,7 +30,7 @@ from anon_pipeline.encode.codes import (
     accept,
     code_quasi_identifiers,
     decode,
-    incomplete,
+    mark_incomplete,
 )
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import noise_facts, output_bounds
@@ -44,14 +49,14 @@ from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import recode
-from anon_pipeline.risk.suppression import confident
+from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.stages.deidentify import deidentify
 from anon_pipeline.stages.history.memory import Memory
-from anon_pipeline.stages.history.sticky import composition, recalled, spending
+from anon_pipeline.stages.history.sticky import composition, epsilon_to_book, kept_noise
 from anon_pipeline.stages.lineage import Lineage, Where
 from anon_pipeline.stages.noise_input import noise_input, without_numbers
 from anon_pipeline.stages.persons import person_ids
-from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, following, refuse_strangers
+from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, refuse_strangers, stage_result
 from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
 from anon_pipeline.stages.shuffle import permutation
 
@@ -70,9 +75,9 @@ def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where |
     """
     accepted = accept(frame, policy)
     accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
-    facts = RawFacts(len(accepted), len(policy.columns), int(incomplete(accepted, policy).sum()))
+    facts = RawFacts(len(accepted), len(policy.columns), int(mark_incomplete(accepted, policy).sum()))
     begun = Lineage(where or Where(None, policy.name), {})
-    return following(policy, Staged(accepted, {}, begun), accepted, facts)
+    return stage_result(policy, Staged(accepted, {}, begun), accepted, facts)
 
 
 @private_stage("deidentified")
@@ -86,7 +91,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
     after = deidentify(before.frame, policy, key=key)
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
-    return following(policy, before, after, facts)
+    return stage_result(policy, before, after, facts)
 
 
 @private_stage("k_anonymized")
@@ -114,9 +119,9 @@ def k_anonymized(
     wanted, frame = policy.anonymize, before.frame
     places = np.arange(len(frame))
     if recoder_of(wanted.recoder).by_order:
-        places = canonical(frame.drop(columns=[RECORD])).places
+        places = canonical_form(frame.drop(columns=[RECORD])).places
         frame = frame.take(np.argsort(places)).reset_index(drop=True)
-    gone = incomplete(frame, policy)
+    gone = mark_incomplete(frame, policy)
     refuse_too_incomplete(policy, gone)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
     recoding = recode(
@@ -131,7 +136,7 @@ def k_anonymized(
     after.insert(1, CLASS, classes.labels)
     after = after.take(places).reset_index(drop=True)
     facts = recoding_facts(policy, recoding, classes, gone=gone, hierarchies=hierarchies)
-    return following(policy, before, after, facts)
+    return stage_result(policy, before, after, facts)
 
 
 @private_stage("perturbed")
@@ -155,16 +160,16 @@ def perturbed(
         memory: what was published before; needed with ``record_key``.
         opens: finds or makes the draw that all noise comes from; None: a fresh one in each call.
     """
-    whole, in_class = canonical(without_numbers(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
+    whole, in_class = canonical_form(without_numbers(before.frame)), (before.frame[CLASS] >= 0).to_numpy()
     kept = before.frame[in_class].reset_index(drop=True)
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals, numbers = noisy_units(kept, policy), len(policy.perturbed)
-    stays = recalled(policy, kept, originals, memory=memory)
+    stays = kept_noise(policy, kept, originals, memory=memory)
     if opens is None:
         drawn = Drawn(fresh_key(entropy))
     else:
-        drawn = opens(spending(policy, stays), noise_input(whole, in_class, stays, facts=before.facts))
+        drawn = opens(epsilon_to_book(policy, stays), noise_input(whole, in_class, stays, facts=before.facts))
     words = Words(drawn.key, whole.places[in_class])
     noisy = add_noise(
         originals[:, :numbers],
@@ -174,7 +179,7 @@ def perturbed(
         bounds=output_bounds(policy),
         names=list(policy.perturbed),
     )
-    categories = drawn_categories(policy, originals[:, numbers:], words=words)
+    categories = draw_category_columns(policy, originals[:, numbers:], words=words)
     values = np.where(stays.known, stays.noisy, np.hstack((noisy.values, categories)))
     released = {
         name: from_grid(values[:, j], column.resolution)
@@ -191,7 +196,7 @@ def perturbed(
         composition=composition(policy, stays, memory=memory),
         release_id=drawn.release_id,
     )
-    return following(policy, before, kept.assign(**released), facts)
+    return stage_result(policy, before, kept.assign(**released), facts)
 
 
 @private_stage("shuffled")
@@ -199,7 +204,7 @@ def shuffled(policy: Policy, before: Staged, *, entropy: Entropy) -> Staged:
     """Permute the records uniformly (Algorithm 1, line 10): their order says nothing about the input's."""
     order = permutation(len(before.frame), entropy=entropy)
     facts = ShuffledFacts(len(order), entropy.seeded)
-    return following(policy, before, before.frame.take(order).reset_index(drop=True), facts)
+    return stage_result(policy, before, before.frame.take(order).reset_index(drop=True), facts)
 
 
 @private_stage("suppressed")
@@ -220,7 +225,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
     counts = None
     if policy.suppress.confidence is not None:
         counts = confident_originals(evidence, policy, cap=policy.anonymize.k)
-    found = confident(
+    found = suppress_unconfident(
         counts,
         evidence.classes.labels,
         k=policy.anonymize.k,
@@ -244,7 +249,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         suppressed_by_limit=found.limits,
         suppressed_in_all=len(originals.frame) - len(kept),
     )
-    return following(policy, before, kept, facts)
+    return stage_result(policy, before, kept, facts)
 
 
 def run(

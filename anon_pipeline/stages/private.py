@@ -82,7 +82,7 @@ class Chain:
     suppressed: Staged
 
 
-def following(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
+def stage_result(policy: Policy, before: Staged, frame: pd.DataFrame, facts: StageFacts) -> Staged:
     """Return a stage's table with its facts and lineage behind those of the stages before."""
     lineage = None if before.lineage is None else before.lineage.after(facts.stage, frame)
     return Staged(frame, with_facts(before.facts, facts, made_by=policy.making), lineage)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.base.observer import Observer, ignore
-from anon_pipeline.base.values import texts
+from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
 from anon_pipeline.encode.codes import Coded, code_sensitive
 from anon_pipeline.facts.origin import hierarchy_digests
@@ -55,7 +55,7 @@ def sensitive_limits(
 
 def _labels(column: pd.Series) -> NDArray[np.int64]:
     """Number the values of the target; a missing one is a label as any other, (n,)."""
-    return pd.factorize(texts(column), sort=True, use_na_sentinel=False)[0].astype(np.int64)
+    return pd.factorize(to_texts(column), sort=True, use_na_sentinel=False)[0].astype(np.int64)
 
 
 def recoding_task(

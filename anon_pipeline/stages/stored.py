@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from anon_pipeline.base.errors import InputError, in_words
-from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json
 from anon_pipeline.stages.private import Staged
@@ -49,7 +49,7 @@ def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) 
             pq.write_table(table, file, compression="zstd")
         return
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else in_words(error)
+        reason = os.strerror(error.errno) if error.errno else error_words(error)
     raise InputError(f"the vault must be writable, {'/'.join(path.parts[-3:])} is not: {reason}")
 
 
@@ -67,7 +67,7 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
     try:
         table = pq.read_table(pa.BufferReader(pa.py_buffer(opened.read(inside))))
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"the vault's {name} must be readable: {in_words(error)}") from None
+        raise InputError(f"the vault's {name} must be readable: {error_words(error)}") from None
     said = table.schema.metadata or {}
     facts, lineage = _facts(said.get(_FACTS, b"{}"), name), from_json(said.get(_LINEAGE, b"null"))
     return Staged(table.to_pandas(integer_object_nulls=True), facts, lineage)
@@ -88,7 +88,7 @@ def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
     return facts
 
 
-def trusted(policy: Policy, staged: Staged) -> Staged:
+def trusted_table(policy: Policy, staged: Staged) -> Staged:
     """Return a table of the vault whose facts are what the stages write; see `facts.recorded`.
 
     Args:
@@ -100,7 +100,7 @@ def trusted(policy: Policy, staged: Staged) -> Staged:
     return replace(staged, facts=checked_facts(policy, staged.facts))
 
 
-def of_stage(policy: Policy, staged: Staged, stage: str, where: Where) -> Staged:
+def stage_table(policy: Policy, staged: Staged, stage: str, where: Where) -> Staged:
     """Return a table of the vault if a stage has made it here: of this project, release and partition.
 
     Args:
@@ -111,7 +111,7 @@ def of_stage(policy: Policy, staged: Staged, stage: str, where: Where) -> Staged
     Raises:
         InputError: its facts or its lineage say something else, or its content is another.
     """
-    found = trusted(policy, staged)
+    found = trusted_table(policy, staged)
     problems = broken_table(stage, found.frame, found.lineage, where)
     if problems:
         raise InputError(problems)

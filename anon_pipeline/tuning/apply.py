@@ -15,7 +15,7 @@ from typing import NamedTuple
 import yaml
 
 from anon_pipeline.base.disk import replace_file
-from anon_pipeline.base.errors import PolicyError, in_words
+from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.reading import POLICY_BYTES, read_small
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import Policy
@@ -58,20 +58,20 @@ def apply(path: Path, policy: Policy, choice: Choice) -> bool:
         data = read_small(path, POLICY_BYTES)
         text = (data or b"").decode("utf-8")
     except (OSError, ValueError) as error:
-        raise PolicyError(f"the policy must be a readable UTF-8 file: {in_words(error)}") from None
+        raise PolicyError(f"the policy must be a readable UTF-8 file: {error_words(error)}") from None
     if parse_policy(text).digest != policy.digest:
         raise PolicyError("the policy file must be the one that was tuned, got a changed one. Tune again.")
-    after = edited(text, policy, choice)
+    after = edit_text(text, policy, choice)
     if after == text:
         return False
     try:
         replace_file(path, after.encode("utf-8"), mode=path.stat().st_mode & 0o777, what="policy")
     except OSError as error:
-        raise PolicyError(f"the policy file must be writable: {in_words(error)}") from None
+        raise PolicyError(f"the policy file must be writable: {error_words(error)}") from None
     return True
 
 
-def edited(text: str, policy: Policy, choice: Choice) -> str:
+def edit_text(text: str, policy: Policy, choice: Choice) -> str:
     """Return a policy's text with a choice's values.
 
     Args:

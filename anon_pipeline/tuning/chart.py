@@ -12,7 +12,7 @@ from markupsafe import Markup
 from anon_pipeline.base.drawing import Paper, axes, limit_line, picture, shape
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.tuning.printed import number, title, verdict
+from anon_pipeline.tuning.output import number, title, verdict
 from anon_pipeline.tuning.tuned import Point, Tuning
 
 _PAPER: Final = Paper(left=72, top=52, wide=560, high=360)

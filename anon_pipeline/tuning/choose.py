@@ -16,7 +16,7 @@ BALANCED = (
 )
 
 
-def with_front(points: Sequence[Point]) -> tuple[Point, ...]:
+def mark_front(points: Sequence[Point]) -> tuple[Point, ...]:
     """Mark the points that no other is better than: less risk or less loss, and not more of the other."""
     best, front = math.inf, set()
     for risk, loss in sorted({(point.expected.risk, point.expected.loss) for point in points}):
@@ -34,7 +34,7 @@ def _careful(point: Point) -> tuple[float, ...]:
     return point.expected.risk, epsilon or 0.0, -k, -(confidence or 0.0)
 
 
-def recommended(points: Sequence[Point], *, linking_limited: bool) -> tuple[Point | None, str]:
+def choose_point(points: Sequence[Point], *, linking_limited: bool) -> tuple[Point | None, str]:
     """Choose among the points that pass.
 
     Args:

@@ -22,9 +22,9 @@ from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.confidence import confident_counts
 from anon_pipeline.risk.linking import linking_risk
-from anon_pipeline.risk.suppression import confident
+from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.risk.survival import Line, Outputs, expected_kept, fates
-from anon_pipeline.tuning.recoded import Recoded
+from anon_pipeline.tuning.recode_input import Recoded
 from anon_pipeline.tuning.tuned import Expected
 
 _DRAWN = 2**17  # records whose noise is drawn, all draws together, but for 8 draws at least and 64 at most
@@ -215,7 +215,7 @@ def _drawn(
         table.originals, table.classes, noises=drawn, entropy=entropy, bounds=output_bounds(policy)
     ).values.astype(np.float64)
     counts, k = _counts(policy, table, drawn, noisy), policy.anonymize.k
-    keep = confident(counts, labels, k=k, limits=class_limits(table.evidence, policy)).keep
+    keep = suppress_unconfident(counts, labels, k=k, limits=class_limits(table.evidence, policy)).keep
     linked = [
         linking_risk(noisy[rows], rows, values, labels=labels).linked if len(rows) else 0
         for rows in (np.flatnonzero(keep), np.flatnonzero(~keep))

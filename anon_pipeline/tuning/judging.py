@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anon_pipeline.limits.limit import Demand, bounded
+from anon_pipeline.limits.limit import Demand, judge_bound
 from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
@@ -42,10 +42,10 @@ def _foreseen(demand: Demand, policy: Policy, expected: Expected) -> Verdict:
     foreseen, bound = demand.limit.foreseen, demand.bound
     if foreseen is None or bound is None:
         raise ValueError(f"{demand.name} must have a bound and be foreseen.")
-    return bounded(demand.name, foreseen(expected, policy), bound, demand.limit.sense)
+    return judge_bound(demand.name, foreseen(expected, policy), bound, demand.limit.sense)
 
 
-def unjudged(policy: Policy) -> tuple[str, ...]:
+def limits_not_judged(policy: Policy) -> tuple[str, ...]:
     """Name the limits of the gate that only a release can be judged by."""
     return tuple(
         demand.name

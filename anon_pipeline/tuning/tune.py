@@ -15,11 +15,11 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages.pipeline import raw
-from anon_pipeline.tuning.choose import nearest, recommended, with_front
+from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
-from anon_pipeline.tuning.judging import limits_linking, unjudged, verdicts
-from anon_pipeline.tuning.recoded import Recoded, recoded
+from anon_pipeline.tuning.judging import limits_linking, limits_not_judged, verdicts
+from anon_pipeline.tuning.recode_input import Recoded, recode_input
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
@@ -54,10 +54,10 @@ def tune(
     Locations(folder, folder, folder, folder, outside=outside).confine(
         policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
     )
-    return tuned(policy, frame, grid, hierarchies=folder)
+    return tune_confined(policy, frame, grid, hierarchies=folder)
 
 
-def tuned(
+def tune_confined(
     policy: Policy,
     frame: pd.DataFrame,
     grid: Grid | None = None,
@@ -86,15 +86,21 @@ def tuned(
             observe(Step(f"{recoder}, k = {k}"))
             own = list(members)
             try:
-                table = recoded(policies[own[0]], before, hierarchies=hierarchies, observe=observe)
+                table = recode_input(policies[own[0]], before, hierarchies=hierarchies, observe=observe)
             except InfeasibleError as error:
                 impossible.append(Impossible(k, recoder, error.reached_k))
                 continue
             points += [_point(policies[choice], choice, table) for choice in own]
-        marked = with_front(points)
-    chosen, rule = recommended(marked, linking_limited=limits_linking(policy))
+        marked = mark_front(points)
+    chosen, rule = choose_point(marked, linking_limited=limits_linking(policy))
     return Tuning(
-        marked, tuple(impossible), chosen, rule, nearest(marked), unjudged(policy), records=len(frame)
+        marked,
+        tuple(impossible),
+        chosen,
+        rule,
+        nearest(marked),
+        limits_not_judged(policy),
+        records=len(frame),
     )
 
 

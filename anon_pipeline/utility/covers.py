@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import dates, finite_numbers
+from anon_pipeline.base.values import to_dates, to_finite_numbers
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.policy.hierarchies import Dates, HierarchySpec
@@ -52,7 +52,7 @@ class _Values(NamedTuple):
     means: NDArray[np.float64]
 
 
-def covered(column: Recoded, recoder: str) -> Generalized:
+def find_covers(column: Recoded, recoder: str) -> Generalized:
     """Find what each released value of a column covers.
 
     Args:
@@ -237,6 +237,6 @@ def _said(column: Recoded, texts: pd.Series) -> tuple[NDArray[np.int64], NDArray
 def _numbers(spec: HierarchySpec | None, texts: pd.Series) -> NDArray[np.float64]:
     """Return released means as the numbers that they are, dates as days since 1970; NaN for missing."""
     if isinstance(spec, Dates):
-        days = dates(texts).to_numpy().astype("datetime64[D]")
+        days = to_dates(texts).to_numpy().astype("datetime64[D]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
-    return finite_numbers(texts).to_numpy(np.float64)
+    return to_finite_numbers(texts).to_numpy(np.float64)

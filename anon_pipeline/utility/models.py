@@ -49,7 +49,7 @@ class Accuracy:
 def _thinned(table: Table) -> Table:
     """Take evenly spaced records of a table that is too large."""
     step = math.ceil(len(table.kept) / MOST_RECORDS)
-    return table if step <= 1 else table.taken(np.arange(0, len(table.kept), step))
+    return table if step <= 1 else table.take_rows(np.arange(0, len(table.kept), step))
 
 
 def _fitted(x: NDArray[np.float64], y: NDArray[np.integer]) -> LogisticRegression:

@@ -135,9 +135,9 @@ class Table:
         keys += [column.own for column in self.categories.values()]
         keys += [self.kept, *(column.codes for column in self.generalized.values())]
         keys += [column.released for column in self.perturbed.values()]
-        return self.taken(np.lexsort(keys[::-1]))
+        return self.take_rows(np.lexsort(keys[::-1]))
 
-    def taken(self, rows: NDArray[np.int64]) -> Table:
+    def take_rows(self, rows: NDArray[np.int64]) -> Table:
         """Return some records, in the order of ``rows``."""
 
         def numeric(columns: Mapping[str, Numeric]) -> dict[str, Numeric]:

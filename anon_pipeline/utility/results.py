@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import texts
+from anon_pipeline.base.values import to_texts
 from anon_pipeline.encode.codes import RECORD, code_quasi_identifiers
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence, Originals
-from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.perturb.error import RealizedError, expected_relative_shift, realized_error
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
@@ -25,7 +25,7 @@ from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.utility import cells, loss
-from anon_pipeline.utility.covers import Recoded, covered
+from anon_pipeline.utility.covers import Recoded, find_covers
 from anon_pipeline.utility.features import line_numbers
 from anon_pipeline.utility.models import MOST_LABELS, Accuracy, classifier_accuracy, propensity_score
 from anon_pipeline.utility.moments import Discrepancy, discrepancy
@@ -109,7 +109,7 @@ def utility(
         InputError: a file alone; records that ``before`` does not have; an unknown target; released values
             that the hierarchies do not make. With counts, without values.
     """
-    originals = needs_originals(evidence)
+    originals = require_originals(evidence)
     before = _same_records(before, originals)
     target = _target(policy, before, target)
     table = before_and_after(evidence, policy, before, target=target)
@@ -152,7 +152,7 @@ def _same_records(before: pd.DataFrame, originals: Originals) -> pd.DataFrame:
 
 def _codes(series: pd.Series) -> NDArray[np.int64]:
     """Number the values of a column in text order, a missing one as any other, (n,)."""
-    return pd.factorize(texts(series), sort=True, use_na_sentinel=False)[0].astype(np.int64)
+    return pd.factorize(to_texts(series), sort=True, use_na_sentinel=False)[0].astype(np.int64)
 
 
 def _is_number(policy: Policy, name: str, before: pd.DataFrame) -> bool:
@@ -185,7 +185,7 @@ def before_and_after(
         before: (n, columns) the table before recoding, in the order of the originals.
         target: a column that is read as categories, whatever it holds.
     """
-    originals, n = needs_originals(evidence), len(before)
+    originals, n = require_originals(evidence), len(before)
     kept = np.zeros(n, np.bool_)
     kept[originals.own] = True
     numbers, categories = {}, {}
@@ -223,7 +223,7 @@ def _generalized(
             originals.labels,
         )
         try:
-            found[name] = covered(recoded, policy.anonymize.recoder).only(kept)
+            found[name] = find_covers(recoded, policy.anonymize.recoder).only(kept)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -232,7 +232,7 @@ def _generalized(
 
 
 def _perturbed(evidence: Evidence, policy: Policy, before: pd.DataFrame) -> dict[str, Numeric]:
-    own = needs_originals(evidence).own
+    own = require_originals(evidence).own
     found = {}
     for name in policy.perturbed:
         released = np.full(len(before), np.nan)

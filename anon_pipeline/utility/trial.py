@@ -20,7 +20,7 @@ from anon_pipeline.stages.private import Chain, Means
 from anon_pipeline.utility.results import Utility, utility
 
 
-def rehearsed(
+def measure_trial_of(
     policy: Policy,
     frame: pd.DataFrame,
     means: Means,
@@ -57,7 +57,7 @@ def _before(policy: Policy, frame: pd.DataFrame, chain: Chain) -> pd.DataFrame:
     return before
 
 
-def rehearse(
+def measure_trial(
     policy: Policy,
     locations: Locations,
     *,
@@ -84,6 +84,6 @@ def rehearse(
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None
     if policy.record_key is not None:
-        memory = Memory.empty().under(memory_key(policy, key))
+        memory = Memory.empty().rehashed(memory_key(policy, key))
     means = Means(locations.hierarchies, key, system_entropy(), memory=memory, observe=observe)
-    return rehearsed(policy, frame, means, target=target)
+    return measure_trial_of(policy, frame, means, target=target)

@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.crypto import HEADER, Sealer, key_id_of, rewrap, unseal
-from anon_pipeline.vault.encrypting import close_journal, encrypted, journal, list_plain
+from anon_pipeline.vault.encrypting import close_journal, encrypt_file, read_journal, write_journal
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.names import SEALED, is_artefact, is_unfinished
 from anon_pipeline.vault.store import Store
@@ -28,8 +28,8 @@ class Vault:
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
         """Open an artefact for writing: it appears complete at the end, or not at all."""
-        if self.keys.current is not None and not self.store.there(SEALED):
-            self.store.settled(SEALED, b"sealed\n")
+        if self.keys.current is not None and not self.store.exists(SEALED):
+            self.store.read_or_create(SEALED, b"sealed\n")
         with self.store.writing(name) as target:
             if self.keys.current is None:
                 yield target
@@ -152,11 +152,13 @@ def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
     kinds = {name: kind for name in store.names() if (kind := _kind(store, name)) is not None}
     sealed = {name: kind for name, kind in kinds.items() if kind not in ("plain", "unfinished", "other")}
     plain = [name for name, kind in kinds.items() if kind == "plain"]
-    anew = encrypt_plain or not (sealed or store.there(SEALED))
-    listed = list_plain(store, plain, current) if plain and anew else journal(store, vault.keys.readable())
-    store.settled(SEALED, b"sealed\n")
+    anew = encrypt_plain or not (sealed or store.exists(SEALED))
+    listed = (
+        write_journal(store, plain, current) if plain and anew else read_journal(store, vault.keys.readable())
+    )
+    store.read_or_create(SEALED, b"sealed\n")
     done = Counter("before" if kind == current.id else _rewrapped(vault, n) for n, kind in sealed.items())
-    count = sum(encrypted(store, n, digest=listed[n], key=current) for n in plain if n in listed)
+    count = sum(encrypt_file(store, n, digest=listed[n], key=current) for n in plain if n in listed)
     store.clear_unfinished()
     left = Counter(_kind(store, name) for name in store.names())
     close_journal(store)
@@ -169,7 +171,7 @@ def _rewrapped(vault: Vault, name: str) -> str:
     """Wrap one artefact's data key anew; say what came of it."""
     assert vault.keys.current is not None  # noqa: S101 - `rotate` has asked
     try:
-        with vault.store.replacing(name) as (source, target):
+        with vault.store.open_replacement(name) as (source, target):
             rewrap(source, target, name, keys=vault.keys.readable(), to=vault.keys.current)
     except FileNotFoundError:
         return "gone"

@@ -18,7 +18,7 @@ from anon_pipeline.vault.names import JOURNAL
 from anon_pipeline.vault.store import Store
 
 
-def list_plain(store: Store, names: Iterable[str], key: VaultKey) -> dict[str, str]:
+def write_journal(store: Store, names: Iterable[str], key: VaultKey) -> dict[str, str]:
     """Write into the journal what is about to be encrypted.
 
     Args:
@@ -36,7 +36,7 @@ def list_plain(store: Store, names: Iterable[str], key: VaultKey) -> dict[str, s
     return found
 
 
-def journal(store: Store, keys: Mapping[str, VaultKey]) -> dict[str, str]:
+def read_journal(store: Store, keys: Mapping[str, VaultKey]) -> dict[str, str]:
     """Return what an interrupted rotation had listed; empty where nothing was, or it does not open."""
     try:
         with store.reading(JOURNAL) as source:
@@ -48,11 +48,11 @@ def journal(store: Store, keys: Mapping[str, VaultKey]) -> dict[str, str]:
 
 def close_journal(store: Store) -> None:
     """Remove the journal: nothing of it is left to do."""
-    if store.there(JOURNAL):
+    if store.exists(JOURNAL):
         store.remove(JOURNAL)
 
 
-def encrypted(store: Store, name: str, *, digest: str, key: VaultKey) -> bool:
+def encrypt_file(store: Store, name: str, *, digest: str, key: VaultKey) -> bool:
     """Put a plain file's encrypted form in its place, in one step.
 
     Args:
@@ -64,7 +64,7 @@ def encrypted(store: Store, name: str, *, digest: str, key: VaultKey) -> bool:
         False if the file is gone, or has become another one meanwhile: it stays as it is.
     """
     try:
-        with store.replacing(name) as (source, target):
+        with store.open_replacement(name) as (source, target):
             plain = source.read()
             if key_id_of(plain[:HEADER]) is not None or hashlib.sha256(plain).hexdigest() != digest:
                 raise _OtherError

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from anon_pipeline.base.disk import replace_file
-from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.vault.names import PROJECT
 from anon_pipeline.vault.store import Store
 
@@ -61,7 +61,7 @@ def refuse_foreign(store: Store, *, project: Path) -> None:
         InputError: both have an id, and these differ; or the project's cannot be read.
     """
     pinned = _pinned(project / PIN)
-    if pinned is None or not store.there(PROJECT):
+    if pinned is None or not store.exists(PROJECT):
         return
     with store.reading(PROJECT) as file:
         found = file.read(_MOST).decode("ascii", "replace").strip()
@@ -83,9 +83,9 @@ def _settled(store: Store, wanted: str) -> str:
         InputError: it can be neither read nor written.
     """
     try:
-        return store.settled(PROJECT, wanted.encode()).decode("ascii", "replace").strip()
+        return store.read_or_create(PROJECT, wanted.encode()).decode("ascii", "replace").strip()
     except OSError as error:
-        reason = in_words(error)
+        reason = error_words(error)
     raise InputError(f"the vault must be writable, its file {PROJECT} could not be read or made: {reason}")
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from anon_pipeline.base.errors import InputError, in_words
+from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.vault.crypto import VaultKey, vault_key
 
@@ -111,7 +111,7 @@ def _contents(path: Path, what: str) -> str:
         with path.open("rb") as file:
             return file.read(_LARGEST).decode("ascii", "replace")
     except OSError as error:
-        reason = in_words(error)
+        reason = error_words(error)
     raise InputError(f"{what}: the key's file must be readable: {reason}")
 
 
@@ -125,7 +125,7 @@ def _printed(command: str, what: str) -> str:
     except subprocess.TimeoutExpired:
         reason = f"it took longer than {_SECONDS} s"
     except (OSError, ValueError) as error:
-        reason = in_words(error)
+        reason = error_words(error)
     if reason:
         raise InputError(f"{what} must print the key: {reason}. Its output is not shown.")
     return done.stdout[:_LARGEST].decode("ascii", "replace")

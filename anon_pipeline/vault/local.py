@@ -21,7 +21,7 @@ from typing import BinaryIO
 from anon_pipeline.base.disk import disk, replace_file
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.gitindex import refuse_tracked
-from anon_pipeline.vault.names import IGNORED, OWN, PART, inside
+from anon_pipeline.vault.names import IGNORED, OWN, PART, path_inside
 
 _SMALL = 4096  # bytes of a file that the vault keeps about itself
 
@@ -34,7 +34,7 @@ class LocalStore:
 
     def reading(self, name: str) -> AbstractContextManager[BinaryIO]:
         """Open for reading."""
-        return (self.root / inside(name)).open("rb")
+        return (self.root / path_inside(name)).open("rb")
 
     def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
         """Write beside, fsync, then rename under the lock; not where git would commit it.
@@ -43,12 +43,12 @@ class LocalStore:
             InputError: git tracks a file of the vault.
         """
         refuse_tracked(self.root)
-        return self._beside(self.root / inside(name), self._alone())
+        return self._beside(self.root / path_inside(name), self._alone())
 
     @contextmanager
-    def replacing(self, name: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    def open_replacement(self, name: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         """Hold the lock from reading to renaming."""
-        path = self.root / inside(name)
+        path = self.root / path_inside(name)
         with self._alone(), path.open("rb") as source, self._beside(path, nullcontext()) as target:
             yield source, target
 
@@ -57,9 +57,9 @@ class LocalStore:
         found = {p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file()}
         return sorted(found - OWN)
 
-    def settled(self, name: str, data: bytes) -> bytes:
+    def read_or_create(self, name: str, data: bytes) -> bytes:
         """Read, or write under the lock."""
-        path = self.root / inside(name)
+        path = self.root / path_inside(name)
         private_folder(path.parent, root=self.root)
         with self._alone():
             if not path.is_file():
@@ -73,13 +73,13 @@ class LocalStore:
         for folder in (self.root, *(p for p in self.root.rglob("*") if p.is_dir())):
             _clear_parts(folder)
 
-    def there(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """Look."""
-        return (self.root / inside(name)).is_file()
+        return (self.root / path_inside(name)).is_file()
 
     def remove(self, name: str) -> None:
         """Unlink, so that it stays so after a loss of power."""
-        path = self.root / inside(name)
+        path = self.root / path_inside(name)
         with self._alone():
             disk().unlink(path, "private table")
         if path.parent.is_dir():
@@ -88,7 +88,7 @@ class LocalStore:
 
     def modified(self, name: str) -> datetime.datetime:
         """Return the file's time."""
-        return datetime.datetime.fromtimestamp((self.root / inside(name)).stat().st_mtime, datetime.UTC)
+        return datetime.datetime.fromtimestamp((self.root / path_inside(name)).stat().st_mtime, datetime.UTC)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -51,7 +51,7 @@ def is_unfinished(name: str) -> bool:
     return last.startswith(".") and last.endswith(PART)
 
 
-def inside(name: str) -> PurePosixPath:
+def path_inside(name: str) -> PurePosixPath:
     """Return a name as a path, if it stays inside the vault.
 
     Raises:

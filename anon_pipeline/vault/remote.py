@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from anon_pipeline.base.disk import disk
-from anon_pipeline.base.errors import InputError, in_words
-from anon_pipeline.vault.names import OWN, PART, inside
+from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.vault.names import OWN, PART, path_inside
 
 _SMALL = 4096  # bytes of a file that the vault keeps about itself
 _NOT_EXCLUSIVE = (
@@ -55,7 +55,7 @@ class RemoteStore:
             raise
 
     @contextmanager
-    def replacing(self, name: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    def open_replacement(self, name: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         """Read and write; without a lock."""
         with self.reading(name) as source, self.writing(name) as target:
             yield source, target
@@ -68,10 +68,10 @@ class RemoteStore:
         found = {str(path).removeprefix(self.root).lstrip("/") for path in self.fs.find(self.root)}
         return sorted(found - OWN)
 
-    def settled(self, name: str, data: bytes) -> bytes:
+    def read_or_create(self, name: str, data: bytes) -> bytes:
         """Read, or create; where a place cannot create alone, the one who writes last wins."""
         try:
-            if not self.there(name) and not self._created(self._made(name), data):
+            if not self.exists(name) and not self._created(self._made(name), data):
                 self.fs.invalidate_cache()
         except InputError as error:
             if str(error) != _NOT_EXCLUSIVE:
@@ -84,7 +84,7 @@ class RemoteStore:
     def clear_unfinished(self) -> None:
         """Leave them: nobody knows here whose writer lives."""
 
-    def there(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """Look, past what fsspec remembers."""
         self.fs.invalidate_cache()
         return bool(self.fs.exists(self._at(name)))
@@ -132,7 +132,7 @@ class RemoteStore:
         except (NotImplementedError, ValueError):
             problem = _NOT_EXCLUSIVE
         except OSError as error:
-            problem = f"the vault must be writable, got: {in_words(error)}"
+            problem = f"the vault must be writable, got: {error_words(error)}"
         raise InputError(problem)
 
     def modified(self, name: str) -> datetime.datetime:
@@ -141,4 +141,4 @@ class RemoteStore:
         return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
 
     def _at(self, name: str) -> str:
-        return f"{self.root}/{inside(name)}"
+        return f"{self.root}/{path_inside(name)}"

@@ -22,19 +22,19 @@ class Store(Protocol):
     def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
         """Open for writing; what was there before stays until the end, and if anything is raised."""
 
-    def replacing(self, name: str) -> AbstractContextManager[tuple[BinaryIO, BinaryIO]]:
+    def open_replacement(self, name: str) -> AbstractContextManager[tuple[BinaryIO, BinaryIO]]:
         """Open for reading and for writing its successor; nobody else replaces it meanwhile."""
 
     def names(self) -> list[str]:
         """Return the names of all files but `names.OWN`, unfinished ones too, sorted."""
 
-    def settled(self, name: str, data: bytes) -> bytes:
+    def read_or_create(self, name: str, data: bytes) -> bytes:
         """Return a small file's bytes; where it is not there, write ``data`` first, one writer alone."""
 
     def clear_unfinished(self) -> None:
         """Remove what dead writers left, where the place can tell that they are dead."""
 
-    def there(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:
         """Tell whether a file is there."""
 
     def remove(self, name: str) -> None:

@@ -28,10 +28,10 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline import Locations, Policy, make_release
-from anon_pipeline.base.disk import using
+from anon_pipeline.base.disk import use_disk
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy
 from anon_pipeline.policy import policy_from
 from anon_pipeline.publish.archive import VaultArchive
@@ -159,7 +159,7 @@ class World:
             return {}
         book = ledger_at(self.locations.ledger, make=False)
         assert book.verify() is None, "the ledger's chain is broken"
-        return states(book.events())
+        return release_states(book.events())
 
     def counted(self) -> None:
         """Make sure that no ε is missing of what was ever readable.
@@ -226,7 +226,7 @@ def kill(work: Callable[[], None], point: Point) -> None:
 
 def _fill(work: Callable[[], None], point: Point) -> None:
     """Let the disk be full from a point on; the work must say so in words of its own."""
-    with using(full_disk(point.place)), suppress(InputError, PublishError):
+    with use_disk(full_disk(point.place)), suppress(InputError, PublishError):
         work()
 
 

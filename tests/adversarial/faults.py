@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.publish.file_formats import from_bytes, to_bytes
 from anon_pipeline.publish.manifest import ReleaseFile
@@ -104,7 +104,7 @@ def kill(work: Callable[[], None], point: int) -> None:
 
 def _raise(number: int) -> _Fault:
     def fault(work: Callable[[], None], point: int) -> bool:
-        with using(Disk(Full(point, number), CHUNK)):
+        with use_disk(Disk(Full(point, number), CHUNK)):
             try:
                 work()
             except PublishError as error:

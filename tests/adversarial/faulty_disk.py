@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.publish import lock
 from anon_pipeline.publish.file_formats import from_bytes
 from anon_pipeline.publish.manifest import MANIFEST
@@ -50,7 +50,7 @@ class FaultResult:
 def points_of(work: Callable[[], None]) -> list[str]:
     """Run and return every point that was passed, in order."""
     passed: list[str] = []
-    with using(Disk(passed.append, CHUNK)):
+    with use_disk(Disk(passed.append, CHUNK)):
         work()
     return passed
 
@@ -59,7 +59,7 @@ def killed_at(work: Callable[[], None], point: int, name: str | None = None) -> 
     """Run in a child process that dies by SIGKILL at a point, of those of a name; tell whether it did."""
     child = os.fork()
     if child == 0:
-        with contextlib.suppress(BaseException), using(Disk(_Dying(point, name), CHUNK)):
+        with contextlib.suppress(BaseException), use_disk(Disk(_Dying(point, name), CHUNK)):
             work()
         os._exit(0)
     status = os.waitpid(child, 0)[1]

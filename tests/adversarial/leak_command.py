@@ -25,7 +25,7 @@ _STAGES = {
     "k_anonymized": "anon_pipeline.stages.pipeline.recode",
     "perturbed": "anon_pipeline.stages.pipeline.add_noise",
     "shuffled": "anon_pipeline.stages.pipeline.permutation",
-    "suppressed": "anon_pipeline.stages.pipeline.confident",
+    "suppressed": "anon_pipeline.stages.pipeline.suppress_unconfident",
     "bytes": "anon_pipeline.publish.release.to_bytes",
     "gate": "anon_pipeline.publish.release.evaluate",
     "writing": "anon_pipeline.publish.release.write_release",

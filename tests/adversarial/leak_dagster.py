@@ -33,7 +33,7 @@ _STAGES = {
     "k_anonymized": "anon_pipeline.stages.pipeline.recode",
     "perturbed": "anon_pipeline.stages.pipeline.add_noise",
     "shuffled": "anon_pipeline.stages.pipeline.permutation",
-    "suppressed": "anon_pipeline.stages.pipeline.confident",
+    "suppressed": "anon_pipeline.stages.pipeline.suppress_unconfident",
     "published": "anon_pipeline.publish.release.to_bytes",
 }
 _ELSEWHERE = {

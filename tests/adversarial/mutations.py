@@ -29,9 +29,9 @@ from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.policy import Policy, load_policy
 from anon_pipeline.publish import verify, verify_files
 from anon_pipeline.publish.file_formats import from_bytes, read_release
-from anon_pipeline.publish.held import Read, readings
 from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.verify import Against, verification, verify_release
+from anon_pipeline.publish.release_files import Read, readings
+from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
 
 __all__ = ["FORMS", "KINDS", "Missed", "Mutation", "caught", "leaves", "missed", "mutations", "once_judged"]
 
@@ -220,7 +220,7 @@ def caught(folder: Path, against: Against, document: object) -> bool | None:
     """
     (folder / MANIFEST).write_text(json.dumps(document), encoding="utf-8")
     try:
-        return bool(verify_release(folder, against).having(Status.REFUSED))
+        return bool(verify_release(folder, against).with_status(Status.REFUSED))
     except AnonPipelineError:
         return True
     except Exception:
@@ -256,7 +256,7 @@ def missed(release: Path, against: Against, kinds: Collection[str] = KINDS) -> M
     crashed = 0
     with tempfile.TemporaryDirectory() as place, once_judged():
         copied = Path(shutil.copytree(release, Path(place) / "release"))
-        listed = frozenset(leaf.path for leaf in verification(copied, against).unverified)
+        listed = frozenset(leaf.path for leaf in verify_in_detail(copied, against).unverified)
         for mutation in (found for found in mutations(document) if found.kind in kinds):
             found = caught(copied, against, mutation.document)
             crashed += found is None

@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from tests.adversarial.faulty_disk import CHUNK
 
 __all__ = ["digest_of", "snapshots_of"]
@@ -46,7 +46,7 @@ def _worked(work: Callable[[], None], folder: Path, kept: Path) -> int:
         count += 1
 
     try:
-        with using(Disk(copy, CHUNK)):
+        with use_disk(Disk(copy, CHUNK)):
             work()
     except BaseException:
         traceback.print_exc()

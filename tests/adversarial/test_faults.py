@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from anon_pipeline.base.disk import Disk, disk, using
+from anon_pipeline.base.disk import Disk, disk, use_disk
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
@@ -188,7 +188,7 @@ def test_a_destination_that_vanishes_midway_is_a_publish_error_at_every_point(tm
                 shutil.rmtree(folder)
             left[0] -= 1
 
-        with using(Disk(vanish, 1500)), pytest.raises(PublishError):
+        with use_disk(Disk(vanish, 1500)), pytest.raises(PublishError):
             faults.publish_made(folder, faults.made(0))
         assert faulty_disk.seen_by_reader(folder) is None
         faults.publish_made(folder, faults.made(0))
@@ -200,7 +200,7 @@ def test_a_disk_that_does_not_confirm_the_manifest_says_that_the_release_is_in_p
         if name == "before sync folder of manifest":
             raise OSError(errno.EIO, "Input/output error")
 
-    with using(Disk(fail)), pytest.raises(PublishError, match="holds the new release") as raised:
+    with use_disk(Disk(fail)), pytest.raises(PublishError, match="holds the new release") as raised:
         faults.publish_made(tmp_path / "out", faults.made(0))
     assert raised.value.in_place
     assert faulty_disk.seen_by_reader(tmp_path / "out") == faults.made(0).document["data_digest"]
@@ -213,7 +213,7 @@ def test_old_files_that_cannot_be_removed_do_not_undo_a_release(tmp_path: Path) 
 
     for seed in range(2):
         faults.publish_made(tmp_path / "out", faults.made(seed))
-    with using(Disk(fail)):
+    with use_disk(Disk(fail)):
         faults.publish_made(tmp_path / "out", faults.made(2))
     assert faulty_disk.debris(tmp_path / "out") != []
     faults.publish_made(tmp_path / "out", faults.made(3))

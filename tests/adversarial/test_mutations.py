@@ -19,12 +19,12 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import load_policy, policy_from
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish import beside
+from anon_pipeline.publish import stray_files
 from anon_pipeline.publish.archive import VaultArchive
-from anon_pipeline.publish.held import manifest_of
 from anon_pipeline.publish.lock import LOCK, this_process
+from anon_pipeline.publish.release_files import manifest_of
 from anon_pipeline.publish.signing import read_public_key, write_keys
-from anon_pipeline.publish.verify import Against, verification, verify_release
+from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
 from anon_pipeline.release import make_release
 from tests.adversarial.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
 
@@ -119,8 +119,8 @@ def test_with_the_key_no_change_passes(made: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_of_today_is_verified_and_says_what_is_not(made: dict[str, Path], name: str) -> None:
-    found = verification(made[name], _today(name))
-    assert not found.report.having(Status.REFUSED)
+    found = verify_in_detail(made[name], _today(name))
+    assert not found.report.with_status(Status.REFUSED)
     assert {warning.name for warning in found.warnings} <= {"exact-measures-of-the-input"}
     document = json.loads((made[name] / "manifest.json").read_text())
     assert document["manifest_version"] == 2
@@ -135,10 +135,10 @@ def test_a_release_of_today_is_verified_and_says_what_is_not(made: dict[str, Pat
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_of_version_1_is_verified_by_its_own_rules(name: str) -> None:
     for against in (_against(name), Against()):
-        assert not verify_release(OLD / name / "out", against).having(Status.REFUSED)
+        assert not verify_release(OLD / name / "out", against).with_status(Status.REFUSED)
     if name == "signed":
-        found = verification(OLD / name / "out", _against(name, key=True))
-        assert not found.report.having(Status.REFUSED)
+        found = verify_in_detail(OLD / name / "out", _against(name, key=True))
+        assert not found.report.with_status(Status.REFUSED)
         assert found.unverified == ()
 
 
@@ -157,14 +157,14 @@ def test_a_contract_of_later_rules_does_not_refuse_a_release_of_version_1(
         return replace(report, verdicts=(contract, *report.verdicts[1:]))
 
     monkeypatch.setattr(verify, "evaluate", stricter)
-    found = verification(OLD / "noisy" / "out", _against("noisy"))
-    assert not found.report.having(Status.REFUSED)
+    found = verify_in_detail(OLD / "noisy" / "out", _against("noisy"))
+    assert not found.report.with_status(Status.REFUSED)
     assert "identifiers-that-were-not-looked-for" in [warning.name for warning in found.warnings]
-    today = verification(made["noisy"], _against("noisy"))
-    assert [verdict.limit for verdict in today.report.having(Status.REFUSED)] == ["gate.contract"]
+    today = verify_in_detail(made["noisy"], _against("noisy"))
+    assert [verdict.limit for verdict in today.report.with_status(Status.REFUSED)] == ["gate.contract"]
     said.append("height_cm: must lie on the declared grid")
-    found = verification(OLD / "noisy" / "out", _against("noisy"))
-    assert [verdict.limit for verdict in found.report.having(Status.REFUSED)] == ["gate.contract"]
+    found = verify_in_detail(OLD / "noisy" / "out", _against("noisy"))
+    assert [verdict.limit for verdict in found.report.with_status(Status.REFUSED)] == ["gate.contract"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,7 +189,7 @@ def test_facts_that_add_up_to_others_are_named(made: dict[str, Path], tmp_path: 
     verdicts["suppression"]["value"] = share
     assert not caught(copied, _against("noisy"), document)
     together = {
-        x.path for x in verification(made["noisy"], _against("noisy")).unverified if x.how == "together"
+        x.path for x in verify_in_detail(made["noisy"], _against("noisy")).unverified if x.how == "together"
     }
     assert {
         "facts.raw.records",
@@ -207,7 +207,7 @@ def test_a_file_that_the_manifest_does_not_name_is_refused(
 ) -> None:
     copied = Path(shutil.copytree(made["noisy"], tmp_path / "release"))
     (copied / name).write_text("CANARY-7f3a")
-    refused = verify_release(copied, Against()).having(Status.REFUSED)
+    refused = verify_release(copied, Against()).with_status(Status.REFUSED)
     assert [verdict.limit for verdict in refused] == ["folder"]
     assert "got 1" in str(refused[0].reason)
     assert name not in str(refused[0].reason)
@@ -248,7 +248,7 @@ def test_a_folder_that_is_no_partition_of_the_release_hides_nothing(
     copied = Path(shutil.copytree(made["noisy"], tmp_path / "release"))
     _below(copied, "2026-11-20", **changes)
     (copied / "2026-11-20" / "raw.parquet").write_text("CANARY-7f3a")
-    refused = verify_release(copied, Against()).having(Status.REFUSED)
+    refused = verify_release(copied, Against()).with_status(Status.REFUSED)
     assert [verdict.limit for verdict in refused] == ["folder"]
     assert "got 1 (1 of them folders that are no partition of this release)" in str(refused[0].reason)
 
@@ -258,12 +258,12 @@ def test_a_partition_has_no_partitions_and_a_link_is_none(made: dict[str, Path],
     _below(copied, "2026-11-20", partition="2026-11-20")
     (copied / "2026-11-20").rename(tmp_path / "elsewhere")
     (copied / "2026-11-20").symlink_to(tmp_path / "elsewhere")
-    assert [v.limit for v in verify_release(copied, Against()).having(Status.REFUSED)] == ["folder"]
+    assert [v.limit for v in verify_release(copied, Against()).with_status(Status.REFUSED)] == ["folder"]
     (copied / "2026-11-20").unlink()
     document = json.loads((copied / "manifest.json").read_text())
     (copied / "manifest.json").write_text(json.dumps({**document, "partition": "2026-11-19"}))
     _below(copied, "2026-11-20", partition="2026-11-20")
-    assert "folder" in [v.limit for v in verify_release(copied, Against()).having(Status.REFUSED)]
+    assert "folder" in [v.limit for v in verify_release(copied, Against()).with_status(Status.REFUSED)]
 
 
 @pytest.mark.parametrize(
@@ -275,17 +275,17 @@ def test_a_name_that_merely_begins_as_a_part_hides_nothing(
 ) -> None:
     copied = Path(shutil.copytree(made["noisy"], tmp_path / "release"))
     (copied / name).write_text("CANARY-7f3a")
-    assert [v.limit for v in verify_release(copied, Against()).having(Status.REFUSED)] == ["folder"]
+    assert [v.limit for v in verify_release(copied, Against()).with_status(Status.REFUSED)] == ["folder"]
 
 
 def test_parts_have_the_names_that_python_gives(tmp_path: Path) -> None:
     for _ in range(50):
         handle, name = tempfile.mkstemp(prefix=PART, suffix=".part", dir=tmp_path)
         os.close(handle)
-        assert beside._is_unfinished(Path(name))
+        assert stray_files._is_unfinished(Path(name))
         Path(name).unlink()
         Path(name).mkdir()
-        assert not beside._is_unfinished(Path(name))
+        assert not stray_files._is_unfinished(Path(name))
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -297,7 +297,7 @@ def test_what_is_no_number_is_no_manifest(made: dict[str, Path], text: str, tmp_
     assert loss in written
     (copied / "manifest.json").write_text(written.replace(loss, f'"information_loss": {text}'))
     if text == "1e999":
-        assert verify_release(copied, Against()).having(Status.REFUSED)
+        assert verify_release(copied, Against()).with_status(Status.REFUSED)
         return
     with pytest.raises(InputError, match="must be a manifest"):
         manifest_of(copied / "manifest.json")
@@ -320,4 +320,4 @@ def test_the_mutations_change_something() -> None:
 
 
 def caught_unchanged(document: dict[str, Any]) -> bool:
-    return bool(verify_release(OLD / "noisy" / "out", _against("noisy")).having(Status.REFUSED))
+    return bool(verify_release(OLD / "noisy" / "out", _against("noisy")).with_status(Status.REFUSED))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.base.canonical import canonical
+from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.errors import InputError
 
 ROWS = st.lists(
@@ -43,7 +43,7 @@ def test_equal_records_in_any_order_have_equal_places_and_one_digest(rows, rando
     shuffled = list(range(len(rows)))
     random.shuffle(shuffled)
     whole, mixed = table(rows), table([rows[i] for i in shuffled])
-    first, second = canonical(whole), canonical(mixed)
+    first, second = canonical_form(whole), canonical_form(mixed)
     assert first.digest == second.digest
     at_first = whole.iloc[np.argsort(first.places)].reset_index(drop=True)
     at_second = mixed.iloc[np.argsort(second.places)].reset_index(drop=True)
@@ -53,7 +53,7 @@ def test_equal_records_in_any_order_have_equal_places_and_one_digest(rows, rando
 
 def test_places_are_the_lexicographic_order():
     frame = pd.DataFrame({"a": ["b", "a", None, "b"], "b": [1, 5, 9, 0]})
-    assert canonical(frame).places.tolist() == [3, 1, 0, 2]
+    assert canonical_form(frame).places.tolist() == [3, 1, 0, 2]
 
 
 def test_what_differs_has_another_digest():
@@ -71,12 +71,12 @@ def test_what_differs_has_another_digest():
         pd.DataFrame({"a": [1, None], "b": [1, 2]}),
         pd.DataFrame({"a": [None, None], "b": [1, 2]}),
     ]
-    assert len({canonical(frame).digest for frame in frames}) == len(frames)
+    assert len({canonical_form(frame).digest for frame in frames}) == len(frames)
 
 
 def test_a_missing_value_is_not_an_empty_text():
     frames = [pd.DataFrame({"a": pd.array(values, dtype="str")}) for values in (["", "a"], [None, "a"])]
-    assert canonical(frames[0]).digest != canonical(frames[1]).digest
+    assert canonical_form(frames[0]).digest != canonical_form(frames[1]).digest
 
 
 @given(ROWS, ROWS)
@@ -84,21 +84,23 @@ def test_digests_are_equal_for_equal_records_alone(one, other):
     def said(rows):
         return sorted(repr(tuple(0.0 if v == 0 and isinstance(v, float) else v for v in row)) for row in rows)
 
-    assert (canonical(table(one)).digest == canonical(table(other)).digest) == (said(one) == said(other))
+    assert (canonical_form(table(one)).digest == canonical_form(table(other)).digest) == (
+        said(one) == said(other)
+    )
 
 
 def test_places_of_a_slow_twin():
     rows = list(itertools.product([3, 1, 2], ["y", "x"], [0.5, -1.0]))
     frame = pd.DataFrame(rows, columns=["a", "b", "c"])
     order = sorted(range(len(rows)), key=lambda i: rows[i])
-    assert np.argsort(canonical(frame).places).tolist() == order
+    assert np.argsort(canonical_form(frame).places).tolist() == order
 
 
 def test_no_records():
-    assert canonical(pd.DataFrame({"a": pd.Series([], dtype="str")})).places.tolist() == []
+    assert canonical_form(pd.DataFrame({"a": pd.Series([], dtype="str")})).places.tolist() == []
 
 
 def test_what_no_table_file_holds_is_refused_without_its_values():
     with pytest.raises(InputError, match="must hold numbers") as caught:
-        canonical(pd.DataFrame({"a": [["secret"], ["b"]]}))
+        canonical_form(pd.DataFrame({"a": [["secret"], ["b"]]}))
     assert "secret" not in str(caught.value)

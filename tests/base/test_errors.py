@@ -18,7 +18,7 @@ from anon_pipeline.base.errors import (
     PublishError,
     StageCrashed,
     private_stage,
-    withheld,
+    withhold_text,
 )
 
 CANARY = "-".join(["CANARY", "7f3a"])
@@ -145,7 +145,7 @@ def test_a_stage_that_ends_well_returns_its_value() -> None:
 
 
 def test_withheld_names_the_kind_alone() -> None:
-    with pytest.raises(InputError) as caught, withheld("a.csv: must be readable", ValueError, OSError):
+    with pytest.raises(InputError) as caught, withhold_text("a.csv: must be readable", ValueError, OSError):
         crash()
     assert caught.value.problems == ("a.csv: must be readable: ValueError",)
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
@@ -153,9 +153,9 @@ def test_withheld_names_the_kind_alone() -> None:
 
 
 def test_withheld_lets_other_kinds_pass() -> None:
-    with pytest.raises(KeyError), withheld("a.csv: must be readable", ValueError, OSError):
+    with pytest.raises(KeyError), withhold_text("a.csv: must be readable", ValueError, OSError):
         raise KeyError
-    with pytest.raises(InputError, match=r"^told$"), withheld("a.csv", ValueError):
+    with pytest.raises(InputError, match=r"^told$"), withhold_text("a.csv", ValueError):
         raise InputError("told")
 
 

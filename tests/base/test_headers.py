@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError, private_stage
-from anon_pipeline.base.headers import headerless, places, refuse_names, withheld_names
+from anon_pipeline.base.headers import looks_headerless, places, refuse_names, withheld_names
 from tests.adversarial.bad_inputs import BadInput, write_project
 from tests.adversarial.canaries import PRIVATE
 
@@ -103,11 +103,11 @@ def test_hostile_names_are_harmless_on_a_terminal() -> None:
 
 @pytest.mark.parametrize("name", ["", "10008", "139.2", "1970-01-01", "-5", "(212) 555-0100", "a@b.co", " "])
 def test_what_looks_like_a_value(name: str) -> None:
-    assert headerless(["zz", name])
+    assert looks_headerless(["zz", name])
 
 
 def test_what_looks_like_names() -> None:
-    assert not headerless(["zz", "Größe", "height_2", "Q1"])
+    assert not looks_headerless(["zz", "Größe", "height_2", "Q1"])
 
 
 def test_many_places_are_cut() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.base.spelling import escaped, look_alikes, plain, skeleton
+from anon_pipeline.base.spelling import escape, is_plain, look_alikes, skeleton
 from anon_pipeline.encode.codes import accept
 from anon_pipeline.policy import Policy, policy_from
 
@@ -57,13 +57,13 @@ AS_WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), ALIKE, ids=[escaped(f"{a}|{b}") for a, b in ALIKE])
+@pytest.mark.parametrize(("one", "other"), ALIKE, ids=[escape(f"{a}|{b}") for a, b in ALIKE])
 def test_names_that_look_alike(one: str, other: str) -> None:
     assert skeleton(one) == skeleton(other)
     assert look_alikes([one, "else", other]) == [(one, other)]
 
 
-@pytest.mark.parametrize(("one", "other"), AS_WRITTEN, ids=[escaped(f"{a}|{b}") for a, b in AS_WRITTEN])
+@pytest.mark.parametrize(("one", "other"), AS_WRITTEN, ids=[escape(f"{a}|{b}") for a, b in AS_WRITTEN])
 def test_names_that_look_alike_as_they_are_written(one: str, other: str) -> None:
     assert look_alikes([one, "else", other]) == [(one, other)]
     assert look_alikes([other, "else", one]) == [(other, one)]
@@ -137,12 +137,12 @@ def test_names_that_do_not(one: str, other: str) -> None:
 def test_a_skeleton_has_itself_as_skeleton(name: str) -> None:
     assert skeleton(skeleton(name)) == skeleton(name)
     assert look_alikes([name, name]) == []
-    assert escaped(name).isascii()
+    assert escape(name).isascii()
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "a\nb", "\x7f", "a\u2028", "a\u202eb", "\u2066a", "\x85"])
 def test_what_no_name_may_hold(text: str) -> None:
-    assert not plain(text)
+    assert not is_plain(text)
 
 
 def test_a_policy_with_names_that_look_alike(small_policy: Callable[..., Policy]) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import arrow, dates, finite_numbers, texts, whole_numbers
+from anon_pipeline.base.values import to_arrow, to_dates, to_finite_numbers, to_texts, to_whole_numbers
 
 CANARY = "-".join(["CANARY", "7f3a"])
 NUMBER = 987_654 + 0.321
@@ -59,7 +59,7 @@ def plain(values: pd.Series) -> list[Any]:
     ids=lambda value: str(getattr(value, "dtype", "")),
 )
 def test_numbers(values: pd.Series, expected: list[float | None]) -> None:
-    cast = finite_numbers(values)
+    cast = to_finite_numbers(values)
     assert cast.dtype == np.float64
     assert plain(cast) == expected
 
@@ -83,7 +83,7 @@ def test_numbers(values: pd.Series, expected: list[float | None]) -> None:
     ],
 )
 def test_numbers_that_are_none(values: pd.Series, message: str) -> None:
-    assert refused(finite_numbers, values) == message
+    assert refused(to_finite_numbers, values) == message
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_numbers_that_are_none(values: pd.Series, message: str) -> None:
     ],
 )
 def test_whole_numbers(values: list[float | None], dtype: type, expected: list[float | None]) -> None:
-    cast = whole_numbers(column(*values, dtype=np.float64))
+    cast = to_whole_numbers(column(*values, dtype=np.float64))
     assert cast.dtype == dtype
     assert plain(cast) == expected
 
@@ -124,7 +124,7 @@ def test_whole_numbers(values: list[float | None], dtype: type, expected: list[f
     ],
 )
 def test_dates(values: pd.Series, expected: list[str | None]) -> None:
-    cast = dates(values)
+    cast = to_dates(values)
     assert [None if pd.isna(day) else f"{day:%Y-%m-%d}" for day in cast] == expected
     assert all(pd.isna(day) or (day == day.normalize() and day.tz is None) for day in cast)
 
@@ -141,7 +141,7 @@ def test_dates(values: pd.Series, expected: list[str | None]) -> None:
 )
 def test_dates_that_are_none(values: pd.Series, unfit: int) -> None:
     message = f"c: must be a date (YYYY-MM-DD), got {unfit} records with something else"
-    assert refused(dates, values) == message
+    assert refused(to_dates, values) == message
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_dates_that_are_none(values: pd.Series, unfit: int) -> None:
     ],
 )
 def test_texts(values: pd.Series, expected: list[str | None]) -> None:
-    written = texts(values)
+    written = to_texts(values)
     assert written.tolist() == expected
     assert written.name == "c"
 
@@ -184,12 +184,12 @@ def test_texts(values: pd.Series, expected: list[str | None]) -> None:
 def test_a_number_has_one_text_whatever_holds_it(values: list[int | None]) -> None:
     wanted = [None if value is None else str(value) for value in values]
     for dtype in ("Int64", "float64", "Float64", "int64[pyarrow]", object):
-        assert texts(pd.Series(values, dtype=dtype)).tolist() == wanted
+        assert to_texts(pd.Series(values, dtype=dtype)).tolist() == wanted
 
 
 def test_the_index_is_kept() -> None:
     values = pd.Series(["1", "2"], index=[7, 7], name="c")
-    for cast in (texts, finite_numbers, lambda c: dates(c.map(lambda v: f"2020-01-0{v}"))):
+    for cast in (to_texts, to_finite_numbers, lambda c: to_dates(c.map(lambda v: f"2020-01-0{v}"))):
         assert list(cast(values).index) == [7, 7]
 
 
@@ -211,7 +211,7 @@ def test_the_index_is_kept() -> None:
     ids=str,
 )
 def test_arrow(values: pd.Series, kind: pa.DataType) -> None:
-    array = arrow(values)
+    array = to_arrow(values)
     assert array.type == kind
     assert array.null_count == int(values.isna().sum())
 
@@ -235,6 +235,6 @@ def test_arrow(values: pd.Series, kind: pa.DataType) -> None:
     ids=lambda values: str(values.dtype)[:12],
 )
 def test_what_no_table_file_holds(values: pd.Series) -> None:
-    assert refused(arrow, values).startswith(
+    assert refused(to_arrow, values).startswith(
         "c: must hold numbers, booleans, texts or dates, all of one kind"
     )

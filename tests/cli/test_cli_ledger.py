@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from anon_pipeline import Locations, cli, make_release
-from anon_pipeline.ledger import Ledger, asked_by, ledger_at
+from anon_pipeline.ledger import Ledger, ledger_at, requested_by
 from anon_pipeline.ledger.owner import Life
 from anon_pipeline.policy import TYPE, Policy
 
@@ -67,7 +67,7 @@ def test_run_is_refused_beyond_the_budget_and_list_says_why(call: Call, policy: 
 def test_list_shows_of_every_release_its_names_digests_k_epsilon_and_state(
     call: Call, policy: Policy, book: Ledger
 ) -> None:
-    asked = replace(asked_by(policy, "w1"), budget=None)
+    asked = replace(requested_by(policy, "w1"), budget=None)
     ids = [book.open(asked) for _ in range(4)]
     for release_id in ids[:2]:
         book.begin(release_id, asked, "0123456789" + release_id)
@@ -104,7 +104,7 @@ def test_list_shows_of_every_release_its_names_digests_k_epsilon_and_state(
 def test_verify_prints_the_head_and_exits_1_when_a_row_was_edited(
     call: Call, policy: Policy, book: Ledger, tmp_path: Path
 ) -> None:
-    book.open(asked_by(policy, None))
+    book.open(requested_by(policy, None))
     code, out, _ = call("ledger", "verify")
     assert code == 0
     assert out.splitlines() == [
@@ -124,7 +124,7 @@ def test_verify_prints_the_head_and_exits_1_when_a_row_was_edited(
 
 
 def test_export_prints_every_event_as_a_line(call: Call, policy: Policy, book: Ledger) -> None:
-    book.open(asked_by(policy, None))
+    book.open(requested_by(policy, None))
     code, out, _ = call("ledger", "export")
     lines = [json.loads(line) for line in out.splitlines()]
     assert code == 0
@@ -136,7 +136,7 @@ def test_export_prints_every_event_as_a_line(call: Call, policy: Policy, book: L
 def test_close_as_failed_gives_back_what_cannot_have_been_written(
     call: Call, policy: Policy, book: Ledger
 ) -> None:
-    release_id = book.open(asked_by(policy, None))
+    release_id = book.open(requested_by(policy, None))
     assert "of them open: 1" in call("ledger", "list")[1]
     assert call("ledger", "close", release_id[:8], "--as", "published")[0] == 2
     assert "it runs. Look there; --force" in call("ledger", "close", release_id[:8], "--as", "failed")[2]
@@ -151,7 +151,7 @@ def test_close_as_failed_gives_back_what_cannot_have_been_written(
 def test_close_as_failed_looks_at_the_destination(
     call: Call, policy: Policy, book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anon_pipeline.ledger.owner.life_of", lambda owner: Life.GONE)
+    monkeypatch.setattr("anon_pipeline.ledger.owner.has_ended", lambda owner: Life.GONE)
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
         make_release(policy, Locations.of(tmp_path, {}))
@@ -168,11 +168,11 @@ def test_close_as_failed_looks_at_the_destination(
 def test_close_as_failed_where_the_destination_holds_nothing(
     call: Call, policy: Policy, book: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release_id = book.open(asked_by(policy, None))
-    book.begin(release_id, asked_by(policy, None), "digest")
+    release_id = book.open(requested_by(policy, None))
+    book.begin(release_id, requested_by(policy, None), "digest")
     close = ("ledger", "close", release_id, "--as", "failed", "--policy", "policy.yaml")
     assert "must have ended" in call(*close)[2]  # this very process
-    monkeypatch.setattr("anon_pipeline.ledger.owner.life_of", lambda owner: Life.GONE)
+    monkeypatch.setattr("anon_pipeline.ledger.owner.has_ended", lambda owner: Life.GONE)
     assert call(*close)[0] == 0
     assert book.events()[-1].event == "failed"
 
@@ -231,7 +231,7 @@ def test_withdraw_without_a_manifest_names_the_content(
 def test_the_text_for_recipients_of_version_1_says_why() -> None:
     from anon_pipeline.ledger.chain import Event
     from anon_pipeline.publish.notice import withdrawal_notice
-    from anon_pipeline.publish.outdated import warned
+    from anon_pipeline.publish.outdated import warnings_for
 
     old = Path(__file__).parents[1] / "publish" / "version_1" / "sticky" / "out" / "manifest.json"
     document = json.loads(old.read_text())
@@ -240,7 +240,7 @@ def test_the_text_for_recipients_of_version_1_says_why() -> None:
     event = Event(**{n: told.get(n, "2026-01-05T00:00:00.000000" if n == "at" else None) for n in fields})
     said = " ".join(withdrawal_notice(event, event, document).split())
     assert "sticky, partition 2026-11-20" in said
-    for warning in warned(document):
+    for warning in warnings_for(document):
         assert warning.text in said
     assert "sticky-" not in " ".join(withdrawal_notice(event, event, None).split())
 
@@ -255,7 +255,7 @@ def test_where_there_is_no_ledger_none_is_made(call: Call, tmp_path: Path, comma
 
 def test_an_id_must_be_of_one_release(call: Call, policy: Policy, book: Ledger) -> None:
     for _ in range(2):
-        book.open(asked_by(policy.model_copy(update={"budget": None}), None))
+        book.open(requested_by(policy.model_copy(update={"budget": None}), None))
     assert "no release id begins with 'x'" in call("ledger", "withdraw", "x")[2]
     assert "2 release ids begin with '': give more digits" in call("ledger", "withdraw", "")[2]
 

@@ -11,13 +11,13 @@ import pytest
 
 from anon_pipeline import anonymize
 from anon_pipeline.base.errors import GateRefused
-from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, said_in_detail
+from anon_pipeline.contracts.identifiers import RULE, NoIdentifiers, describe_identifiers
 from anon_pipeline.contracts.stages import broken_contract, deidentified_contract, release_contract
 from anon_pipeline.detectors import DETECTORS, NAMES
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee
-from anon_pipeline.report.shown import policy_text
+from anon_pipeline.report.rows import policy_text
 from anon_pipeline.stages import pipeline
 from benchmarks.identifiers import true_ones
 
@@ -105,11 +105,11 @@ def test_other_lines_stay_as_they_are() -> None:
     frame = pd.DataFrame({"a: b": ["ann@example.org"], "c": ["x"]})
     rules = {"a: b": NoIdentifiers(), "c": NoIdentifiers()}
     lines = ["a: dtype", f"a: b: {RULE}", f"c: {RULE}", f"d: {RULE}"]
-    assert said_in_detail(lines, frame, rules) == [
+    assert describe_identifiers(lines, frame, rules) == [
         "a: b: must hold no e-mail addresses (email), got 1 record",
         "a: dtype",
         f"c: {RULE}. {ADVICE}",  # another judge has found what this one has not: it stays refused
         f"d: {RULE}",
     ]
-    assert said_in_detail(lines[:1], frame, rules) == lines[:1]
+    assert describe_identifiers(lines[:1], frame, rules) == lines[:1]
     assert json.dumps(lines)

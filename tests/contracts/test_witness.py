@@ -23,7 +23,7 @@ from anon_pipeline.contracts.stages import (
     raw_contract,
     release_contract,
 )
-from anon_pipeline.contracts.witness import NOT_RUNNING, broken_by_pandera, unproven
+from anon_pipeline.contracts.witness import NOT_RUNNING, broken_by_pandera, list_missed_breaks
 from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.detectors.patterns import matches
 from anon_pipeline.encode.codes import PERSON, code_quasi_identifiers
@@ -163,7 +163,7 @@ def test_a_judge_that_misses_one_kind_of_rule_is_found_out(
         return {line for line in broken_by_pandera(table, contract) if kind not in line}
 
     monkeypatch.setattr(witness, "broken_by_pandera", misses)
-    [line] = unproven(release_contract(_policy()))
+    [line] = list_missed_breaks(release_contract(_policy()))
     assert "Pandera's let through" in line
     assert kind in line
 
@@ -200,7 +200,7 @@ def test_every_rule_refuses_its_bad_columns_and_both_judges_are_proven(
 ) -> None:
     kinds: set[str] = set()
     for contract in _contracts(small_policy, small_people(60)):
-        assert unproven(contract) == []
+        assert list_missed_breaks(contract) == []
         for shape in contract.columns.values():
             for rule in shape.rules:
                 kinds.add(rule.name)

@@ -14,7 +14,7 @@ import yaml
 
 from anon_pipeline import cli
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.policy import policy_from
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +81,7 @@ def test_releases_that_follow_each_other(
         else:
             assert code == 0, err
             assert (events[-1].event, events[-1].epsilon) == ("published", booked)
-    assert len(states(events)) == 4
+    assert len(release_states(events)) == 4
 
 
 def test_the_demo_prints_numbers_as_the_readme_shows_them() -> None:

@@ -13,7 +13,7 @@ from anon_pipeline.policy import parse_policy
 from anon_pipeline.templates import template
 from anon_pipeline.tuning.grid import default_grid
 from anon_pipeline.tuning.judging import JUDGED
-from anon_pipeline.tuning.printed import COLUMNS
+from anon_pipeline.tuning.output import COLUMNS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "tuning.md").read_text(encoding="utf-8")
 

@@ -24,7 +24,7 @@ from anon_pipeline.encode.codes import (
     code_quasi_identifiers,
     code_sensitive,
     decode,
-    incomplete,
+    mark_incomplete,
 )
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.columns import Sensitive
@@ -93,7 +93,7 @@ def test_what_is_accepted() -> None:
     assert accepted["grade"].tolist() == ["low", "high", "low"]
     assert accepted["age"].tolist()[:2] == ["31", "32"]
     assert accepted.index.equals(pd.RangeIndex(3))
-    assert incomplete(accepted, POLICY).tolist() == [False, False, True]
+    assert mark_incomplete(accepted, POLICY).tolist() == [False, False, True]
 
 
 def test_ordered_numbers_are_whole_where_they_are() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import CLASS, RECORD
-from anon_pipeline.encode.grids import epsilon_shares, quantized
+from anon_pipeline.encode.grids import epsilon_shares, quantize_columns
 from anon_pipeline.evidence.evidence import evidence_from, value_classes
 from anon_pipeline.policy import Policy
 
@@ -88,7 +88,7 @@ def test_class_ids_that_are_not_those_of_the_values_are_refused(small_policy: Sm
 
 def test_narrowed_evidence_keeps_records_and_classes_together(small_policy: Small) -> None:
     evidence = evidence_from(originals().iloc[:4], small_policy(), originals=originals())
-    part = evidence.narrowed(np.array([2, 3]), np.array([0, 0]))
+    part = evidence.select(np.array([2, 3]), np.array([0, 0]))
     assert part.released["income"].tolist() == [3, 4]
     assert part.classes.sizes.tolist() == [2]
     assert part.originals is not None
@@ -97,9 +97,9 @@ def test_narrowed_evidence_keeps_records_and_classes_together(small_policy: Smal
 
 def test_values_off_the_grid_round_half_up_and_missing_ones_are_named(small_policy: Small) -> None:
     frame = pd.DataFrame({"height": [160.5, 161.4, -0.5]})
-    assert quantized(frame, small_policy()).tolist() == [[161], [161], [0]]
+    assert quantize_columns(frame, small_policy()).tolist() == [[161], [161], [0]]
     with pytest.raises(InputError, match=r"^height: "):
-        quantized(originals(), small_policy())
+        quantize_columns(originals(), small_policy())
 
 
 def test_shares_of_epsilon_are_exact(small_policy: Small) -> None:

@@ -191,7 +191,7 @@ def test_linking_is_measured_on_the_values_before_rounding_to_the_grid(small_pol
 def test_unmeasured_limits_still_say_what_is_demanded(small_policy: Small) -> None:
     table = release().drop(columns=[RECORD, CLASS])
     report = evaluate(table, small_policy(gate=ALL))
-    shown = {v.limit: (v.sense, v.bound) for v in report.having(Status.UNMEASURED)}
+    shown = {v.limit: (v.sense, v.bound) for v in report.with_status(Status.UNMEASURED)}
     assert shown["t_closeness.income"] == ("at most", 0.5)
     assert shown["confidence_k"] == ("at least", 2)
     assert shown["origin"] == ("holds", None)

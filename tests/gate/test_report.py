@@ -37,8 +37,8 @@ def test_one_limit_that_did_not_pass_is_enough(status: Status) -> None:
 def test_verdicts_by_status() -> None:
     verdicts = (Verdict("a", Status.PASSED), Verdict("b", Status.REFUSED), Verdict("c", Status.PASSED))
     report = GateReport(verdicts, "d", "p")
-    assert [verdict.limit for verdict in report.having(Status.PASSED)] == ["a", "c"]
-    assert report.having(Status.UNMEASURED) == ()
+    assert [verdict.limit for verdict in report.with_status(Status.PASSED)] == ["a", "c"]
+    assert report.with_status(Status.UNMEASURED) == ()
 
 
 def test_a_report_that_is_none_is_an_error() -> None:

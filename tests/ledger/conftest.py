@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
+from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.ledger.store import store_at
 from anon_pipeline.policy.sections import Budget
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.asking import Asked, asked_by
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.requests import Asked, requested_by
 from anon_pipeline.policy import Policy
 
 Ask = Callable[..., Asked]
@@ -40,7 +40,7 @@ def test_a_release_whose_writing_has_begun_is_not_failed_by_anybody_else(book: L
     book.begin(release_id, asked(), "digest")
     assert not book.failed(release_id)
     assert book.failed(release_id, begun=True)
-    assert states(book.events())[release_id].begun is None
+    assert release_states(book.events())[release_id].begun is None
 
 
 def test_a_failed_release_may_be_published_within_the_budget_alone(book: Ledger, asked: Ask) -> None:
@@ -51,7 +51,7 @@ def test_a_failed_release_may_be_published_within_the_budget_alone(book: Ledger,
         book.begin(first, asked("2", 3), "digest")
     book.failed(second)
     book.begin(first, asked("2", 3), "digest")
-    assert states(book.events())[first].counts
+    assert release_states(book.events())[first].counts
 
 
 def test_a_release_that_the_ledger_does_not_know_is_opened_when_it_is_written(
@@ -148,11 +148,11 @@ def test_an_unknown_release_cannot_be_closed(book: Ledger) -> None:
 
 def test_what_a_policy_asks_for(small_policy: Callable[..., Policy]) -> None:
     policy = small_policy(perturb={"epsilon": 0.1}, budget={"epsilon": 3})
-    asked = asked_by(policy, "w1")
+    asked = requested_by(policy, "w1")
     assert asked == Asked(
         "small", "small", "w1", policy.digest, policy.making, 3, "0.1", policy.budget, "none", None
     )
-    assert asked_by(small_policy(dataset="people"), None).dataset == "people"
+    assert requested_by(small_policy(dataset="people"), None).dataset == "people"
 
 
 def test_without_noise_nothing_is_spent(small_policy: Callable[..., Policy]) -> None:
@@ -161,7 +161,7 @@ def test_without_noise_nothing_is_spent(small_policy: Callable[..., Policy]) -> 
         suppress=None,
         columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
     )
-    assert asked_by(plain, None).epsilon == "0"
+    assert requested_by(plain, None).epsilon == "0"
 
 
 def test_it_knows_what_was_published_and_adds_up_with_what_is_asked(book: Ledger, asked: Ask) -> None:

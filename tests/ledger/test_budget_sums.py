@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 from anon_pipeline.base.errors import GateRefused
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import decimal_text, exact_text, states
+from anon_pipeline.ledger.budget import decimal_text, exact_text, release_states
+from anon_pipeline.ledger.requests import Asked
 
 Ask = Callable[..., Asked]
 
@@ -66,7 +66,7 @@ def test_withdrawn_releases_stay_spent(book: Ledger, asked: Ask) -> None:
 def test_a_release_that_was_published_once_is_never_given_back(book: Ledger, asked: Ask) -> None:
     published = publish(book, asked("2", 3))
     assert not book.failed(published, begun=True)
-    assert states(book.events())[published].counts
+    assert release_states(book.events())[published].counts
     with pytest.raises(GateRefused):
         book.open(asked("2", 3))
 
@@ -75,7 +75,7 @@ def test_publishing_the_same_noise_again_spends_nothing_more(book: Ledger, asked
     published = publish(book, asked("2", 2))
     book.begin(published, asked("2", 2), "the same, shuffled anew", "rows")
     book.published(published, "the same, shuffled anew")
-    state = states(book.events())[published]
+    state = release_states(book.events())[published]
     assert (state.last.event, state.last.data_digest) == ("published", "the same, shuffled anew")
     assert [event.event for event in book.events()[2:]] == ["published", "opened", "published"]
 

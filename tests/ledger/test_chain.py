@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.ledger.chain import GENESIS, Event, Head, broken_at, head_of, sealed
+from anon_pipeline.ledger.chain import GENESIS, Event, Head, broken_at, head_of, seal_event
 
 KINDS = st.sampled_from(["opened", "published", "failed", "withdrawn"])
 TEXTS = st.text(max_size=6)
@@ -32,7 +32,7 @@ def chains(draw: st.DrawFn, least: int = 0) -> list[Event]:
             draw(st.sampled_from(["1", "2", "0.1"])),
             draw(TEXTS),
         )
-        events.append(sealed(new, head_of(events)))
+        events.append(seal_event(new, head_of(events)))
     return events
 
 
@@ -76,7 +76,7 @@ def test_any_removal_is_found_at_the_gap_the_end_included(events: list[Event], d
 def test_any_insertion_is_found(events: list[Event], data: st.DataObject, renumbered: bool) -> None:
     i = data.draw(st.integers(0, len(events)))
     extra = data.draw(chains(least=1))[0]
-    inserted = sealed(extra, head_of(events[:i]))
+    inserted = seal_event(extra, head_of(events[:i]))
     rest = [replace(e, seq=e.seq + 1) for e in events[i:]] if renumbered else events[i:]
     broken = broken_at([*events[:i], inserted, *rest], head_of(events))
     assert broken is not None
@@ -93,6 +93,6 @@ def test_any_reordering_is_found(events: list[Event], data: st.DataObject, renum
 
 
 def test_the_first_event_follows_nothing() -> None:
-    event = sealed(Event(0, "a", "t", "opened", "d", "r", None, "p", "m", None, 5, "1", "o"), Head())
+    event = seal_event(Event(0, "a", "t", "opened", "d", "r", None, "p", "m", None, 5, "1", "o"), Head())
     assert (event.seq, event.prev) == (1, GENESIS)
     assert len(event.hash) == 64

@@ -14,11 +14,16 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger import page as page_module
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import states
-from anon_pipeline.ledger.chain import Event, Head, head_of, sealed
-from anon_pipeline.ledger.checkpoint import checkpoint_in, checkpoint_of, digest_of, text_of
+from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.chain import Event, Head, head_of, seal_event
+from anon_pipeline.ledger.checkpoint import (
+    checkpoint_digest,
+    checkpoint_of,
+    checkpoint_text,
+    parse_checkpoint,
+)
+from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.ledger.store import CHECKPOINT, EVENTS, HEAD, Store
 
 Ask = Callable[..., Asked]
@@ -60,7 +65,7 @@ def test_a_checkpoint_is_made_after_so_many_events_and_named_by_the_next(quick: 
         publish(quick, asked())
     events = quick.events()
     assert [event.seq for event in events if event.checkpoint] == [6, 11]
-    assert events[10].checkpoint == digest_of(body_of(quick.store))
+    assert events[10].checkpoint == checkpoint_digest(body_of(quick.store))
     assert quick.verify() is None
 
 
@@ -116,7 +121,7 @@ def test_every_decision_is_as_without_checkpoints(
     with pytest.raises(GateRefused, match=r"spent 1\.3"):
         book.open(asked("0.01", 1.3, window=30))
     assert book.verify() is None
-    assert len(states(book.events())) == 6
+    assert len(release_states(book.events())) == 6
 
 
 @pytest.mark.parametrize(
@@ -153,8 +158,8 @@ def test_a_forged_checkpoint_with_a_chain_made_to_fit_is_found_by_verify(quick: 
     forged = json.dumps(kept, separators=(",", ":"))
     chain = events[:5]
     for event in events[5:]:
-        named = digest_of(forged) if event.checkpoint else None
-        chain.append(sealed(replace(event, checkpoint=named), head_of(chain)))
+        named = checkpoint_digest(forged) if event.checkpoint else None
+        chain.append(seal_event(replace(event, checkpoint=named), head_of(chain)))
     tamper(quick.store)
     with quick.store.writing() as connection:
         connection.execute(sa.delete(EVENTS))
@@ -228,7 +233,7 @@ def test_without_its_checkpoint_a_step_verifies_all_and_makes_it_anew(quick: Led
     with pytest.raises(GateRefused, match="spent 6"):
         quick.open(asked("1", 6))
     quick.open(asked())
-    assert quick.events()[-1].checkpoint == digest_of(body_of(quick.store))
+    assert quick.events()[-1].checkpoint == checkpoint_digest(body_of(quick.store))
     tamper_again = "UPDATE anon_pipeline_events SET epsilon = '0' WHERE seq = 1"
     with quick.store.writing() as connection:
         connection.exec_driver_sql("DELETE FROM anon_pipeline_checkpoint")
@@ -263,14 +268,14 @@ def histories(draw: st.DrawFn) -> list[Event]:
             partition_kind=draw(st.none() | st.just("weekly")), memory=draw(st.none() | st.just("person")),
             note=draw(st.none() | st.just("closed")), rows_digest=draw(st.none() | st.just("r")),
         )  # fmt: skip
-        events.append(sealed(new, head_of(events)))
+        events.append(seal_event(new, head_of(events)))
     return events
 
 
 @given(histories())
 def test_a_checkpoint_is_the_fold_of_its_events_and_survives_its_text(events: list[Event]) -> None:
-    read, found = checkpoint_in(text_of(checkpoint_of(events))), states(events)
-    assert text_of(read) == text_of(checkpoint_of(events))
+    read, found = parse_checkpoint(checkpoint_text(checkpoint_of(events))), release_states(events)
+    assert checkpoint_text(read) == checkpoint_text(checkpoint_of(events))
     assert dict(read.entries()) == {key: state.entry for key, state in found.items()}
     assert read.folded(["a", "b", "c", "x"]) == {
         k: (s.published_at, s.begun, s.drawn_at) for k, s in found.items()
@@ -282,8 +287,8 @@ def test_a_checkpoint_is_the_fold_of_its_events_and_survives_its_text(events: li
 def test_folding_on_is_folding_all(events: list[Event], data: st.DataObject) -> None:
     cut = data.draw(st.integers(1, len(events)))
     kept = checkpoint_of(events[:cut])
-    later = states(events[cut:], kept.folded(kept.at))
-    assert later == {key: state for key, state in states(events).items() if key in later}
+    later = release_states(events[cut:], kept.folded(kept.at))
+    assert later == {key: state for key, state in release_states(events).items() if key in later}
 
 
 @given(histories(), st.none() | st.text(max_size=4))

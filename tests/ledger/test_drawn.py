@@ -12,13 +12,13 @@ import pytest
 import sqlalchemy as sa
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import states
-from anon_pipeline.ledger.checkpoint import checkpoint_in, checkpoint_of, text_of
-from anon_pipeline.ledger.draws import again, over
+from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.checkpoint import checkpoint_of, checkpoint_text, parse_checkpoint
+from anon_pipeline.ledger.draws import finished_draws, reopen
 from anon_pipeline.ledger.fence import close
-from anon_pipeline.ledger.recovery import unknown
+from anon_pipeline.ledger.recovery import unknown_releases
+from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.ledger.store import EVENTS
 
 Ask = Callable[..., Asked]
@@ -30,7 +30,7 @@ def drawn(book: Ledger, asked: Asked, release_id: str = ID) -> str:
 
 
 def give_up(book: Ledger, release_id: str = ID) -> None:
-    seen = states(book.events())[release_id].last.hash
+    seen = release_states(book.events())[release_id].last.hash
     close(book, release_id, seen=seen, there=lambda: False)
 
 
@@ -48,7 +48,7 @@ def test_a_draw_is_marked_in_the_step_that_books_it(book: Ledger, asked: Ask) ->
         None,
     )
     assert first.at == second.at
-    state = states(book.events())[ID]
+    state = release_states(book.events())[ID]
     assert (state.name, state.begun, state.drawn_at) == ("open", None, first.at)
     assert book.verify() is None
 
@@ -90,9 +90,9 @@ def test_a_draw_that_failed_is_opened_again_for_nothing(book: Ledger, asked: Ask
     drawn(book, asked("2", 2))
     for _ in range(3):
         assert book.failed(ID)
-        assert again(book, ID, asked("2", 2), DRAW)
+        assert reopen(book, ID, asked("2", 2), DRAW)
     assert kinds(book) == ["drawn", "opened", *["failed", "opened"] * 3]
-    assert len(states(book.events())) == 1
+    assert len(release_states(book.events())) == 1
 
 
 def test_a_draw_that_is_published_withdrawn_or_given_up_is_over(book: Ledger, asked: Ask) -> None:
@@ -105,9 +105,9 @@ def test_a_draw_that_is_published_withdrawn_or_given_up_is_over(book: Ledger, as
     book.published(ids[1], "digest")
     book.withdraw(ids[1])
     give_up(book, ids[2])
-    assert over(book, [*ids, "f" * 32]) == {*ids[:3]}  # what is unknown may be another ledger's
+    assert finished_draws(book, [*ids, "f" * 32]) == {*ids[:3]}  # what is unknown may be another ledger's
     before = len(book.events())
-    assert [again(book, release_id, asked(), DRAW) for release_id in (*ids[:3], "f" * 32)] == [False] * 4
+    assert [reopen(book, release_id, asked(), DRAW) for release_id in (*ids[:3], "f" * 32)] == [False] * 4
     assert len(book.events()) == before
     with pytest.raises(GateRefused, match="was closed as failed"):
         book.begin(ids[2], asked(), "digest")
@@ -119,20 +119,20 @@ def test_a_draw_that_is_published_withdrawn_or_given_up_is_over(book: Ledger, as
 def test_another_key_under_a_booked_id_is_refused(book: Ledger, asked: Ask) -> None:
     drawn(book, asked())
     with pytest.raises(InputError, match="must be the one that the ledger has booked"):
-        again(book, ID, asked(), "d" * 64)
+        reopen(book, ID, asked(), "d" * 64)
 
 
 def test_a_draw_is_used_for_what_it_was_opened_for(book: Ledger, asked: Ask) -> None:
     drawn(book, asked())
     with pytest.raises(GateRefused, match="opened in the ledger with another partition"):
-        again(book, ID, asked(partition="w2"), DRAW)
+        reopen(book, ID, asked(partition="w2"), DRAW)
 
 
 def test_what_another_run_is_writing_is_left_as_it_is(book: Ledger, asked: Ask) -> None:
     drawn(book, asked())
     book.begin(ID, asked(), "digest")
     before = kinds(book)
-    assert again(book, ID, asked(), DRAW)
+    assert reopen(book, ID, asked(), DRAW)
     assert kinds(book) == before
 
 
@@ -142,7 +142,7 @@ def test_noise_that_was_drawn_without_this_ledger_is_booked_when_it_is_written(
     book.begin(ID, asked("2", 3), "digest")
     assert kinds(book) == ["drawn", "opened"]
     assert book.failed(ID, begun=True)
-    assert not again(book, ID, asked("2", 3), DRAW)  # whose key the ledger has never seen
+    assert not reopen(book, ID, asked("2", 3), DRAW)  # whose key the ledger has never seen
     with pytest.raises(GateRefused, match="spent 2"):
         drawn(book, asked("2", 3), "b" * 32)
 
@@ -158,11 +158,11 @@ def test_a_refused_draw_counts_in_its_window(
     if fits:
         assert drawn(book, limited, "b" * 32)
         with pytest.raises(GateRefused, match="spent 2"):  # the first one, after the second
-            again(book, ID, limited, DRAW)
+            reopen(book, ID, limited, DRAW)
     else:
         with pytest.raises(GateRefused, match="spent 2"):
             drawn(book, limited, "b" * 32)
-        assert again(book, ID, limited, DRAW)
+        assert reopen(book, ID, limited, DRAW)
 
 
 def test_an_open_draw_counts_whatever_its_age(book: Ledger, asked: Ask, clock: Any) -> None:
@@ -193,8 +193,8 @@ def test_a_checkpoint_knows_the_draws(book: Ledger, asked: Ask, every: int) -> N
         quick.failed(f"{i:032x}")
     with pytest.raises(GateRefused, match="spent 6, requested 4, remaining 3"):
         quick.open(asked("4", 9))
-    assert over(quick, [f"{i:032x}" for i in range(7)]) == set()
-    assert unknown(quick, [f"{i:032x}" for i in range(7)]) == [f"{6:032x}"]
+    assert finished_draws(quick, [f"{i:032x}" for i in range(7)]) == set()
+    assert unknown_releases(quick, [f"{i:032x}" for i in range(7)]) == [f"{6:032x}"]
     assert quick.verify() is None
 
 
@@ -203,13 +203,13 @@ def test_the_checkpoint_of_a_ledger_of_0_1_0_reads_as_it_was_written(book: Ledge
         release_id = book.open(asked())
         book.begin(release_id, asked(), "digest")
         book.published(release_id, "digest") if end == "published" else book.failed(release_id, begun=True)
-    text = text_of(checkpoint_of(book.events()))
+    text = checkpoint_text(checkpoint_of(book.events()))
     assert "drawn" not in text
-    assert text_of(checkpoint_in(text)) == text
+    assert checkpoint_text(parse_checkpoint(text)) == text
     drawn(book, asked())
-    later = text_of(checkpoint_of(book.events()))
+    later = checkpoint_text(checkpoint_of(book.events()))
     assert json.loads(later)["drawn_at"] == {ID: book.events()[-1].at}
-    assert text_of(checkpoint_in(later)) == later
+    assert checkpoint_text(parse_checkpoint(later)) == later
 
 
 def test_a_mark_that_is_taken_away_or_put_on_is_found(book: Ledger, asked: Ask) -> None:
@@ -224,8 +224,8 @@ def test_a_mark_that_is_taken_away_or_put_on_is_found(book: Ledger, asked: Ask) 
         connection.execute(sa.update(EVENTS).where(EVENTS.c.seq == 1).values(event="failed"))
     for step in (
         lambda: drawn(book, asked("2", 3), "b" * 32),
-        lambda: again(book, ID, asked("2", 3), DRAW),
-        lambda: over(book, [ID]),
+        lambda: reopen(book, ID, asked("2", 3), DRAW),
+        lambda: finished_draws(book, [ID]),
     ):
         with pytest.raises(InputError, match="tampered with, at event 1"):
             step()

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.ledger.chain import Event
-from anon_pipeline.ledger.fence import close, fenced
+from anon_pipeline.ledger.fence import close, hold_fence
+from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.ledger.store import store_at
 
 Ask = Callable[..., Asked]
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def last(book: Ledger, release_id: str) -> Event:
-    return states(book.events())[release_id].last
+    return release_states(book.events())[release_id].last
 
 
 def closed(book: Ledger, release_id: str, *, there: bool = False) -> None:
@@ -34,19 +34,19 @@ def test_what_was_closed_before_its_writing_is_refused_by_name(book: Ledger, ask
     closed(book, release_id)
     with pytest.raises(GateRefused, match="was closed as failed on 2026-06-01T12:00:00"):
         book.begin(release_id, asked("2", 9), "digest")
-    assert not states(book.events())[release_id].counts
+    assert not release_states(book.events())[release_id].counts
 
 
 def test_what_was_closed_while_it_was_written_cannot_be_renamed(book: Ledger, asked: Ask) -> None:
     release_id = book.open(asked("2", 2))
     token = book.begin(release_id, asked("2", 2), "digest")
-    with fenced(book, release_id, token):
+    with hold_fence(book, release_id, token):
         pass
     closed(book, release_id)
     book.open(asked("2", 2))  # the budget was given back
     with (
         pytest.raises(GateRefused, match="it is failed, closed since 2026"),
-        fenced(book, release_id, token),
+        hold_fence(book, release_id, token),
     ):
         raise AssertionError("renamed")
     with pytest.raises(GateRefused, match="was closed as failed"):
@@ -59,7 +59,7 @@ def test_a_release_that_went_out_after_it_was_closed_counts_and_is_told(book: Le
     closed(book, release_id)
     with pytest.raises(InputError, match=r"has had it as failed .* counts as published now, with ε = 2"):
         book.published(release_id, "digest")
-    state = states(book.events())[release_id]
+    state = release_states(book.events())[release_id]
     assert (state.name, state.counts) == ("published, after failed", True)
     with pytest.raises(GateRefused, match="spent 2"):
         book.open(asked("2", 2))
@@ -87,10 +87,10 @@ def test_the_second_who_writes_a_release_holds_off_the_first(book: Ledger, asked
     release_id = book.open(asked())
     first = book.begin(release_id, asked(), "digest")
     second = book.begin(release_id, asked(), "digest")
-    with pytest.raises(GateRefused, match="it is open since"), fenced(book, release_id, first):
+    with pytest.raises(GateRefused, match="it is open since"), hold_fence(book, release_id, first):
         raise AssertionError("renamed")
     assert not book.failed(release_id, begun=True, token=first)
-    with fenced(book, release_id, second):
+    with hold_fence(book, release_id, second):
         pass
     book.published(release_id, "digest")
     assert last(book, release_id).event == "published"
@@ -102,7 +102,7 @@ def test_a_withdrawal_is_not_overtaken_either(book: Ledger, asked: Ask) -> None:
     book.published(release_id, "digest")
     token = book.begin(release_id, asked(), "digest")  # once more
     book.withdraw(release_id)
-    with pytest.raises(GateRefused, match="it is withdrawn since"), fenced(book, release_id, token):
+    with pytest.raises(GateRefused, match="it is withdrawn since"), hold_fence(book, release_id, token):
         raise AssertionError("renamed")
     with pytest.raises(InputError, match="has had it as withdrawn"):
         book.published(release_id, "digest")
@@ -113,7 +113,7 @@ def test_what_failed_by_itself_can_be_published_after_all(book: Ledger, asked: A
     release_id = book.open(asked("2", 2))
     book.failed(release_id)
     token = book.begin(release_id, asked("2", 2), "digest")
-    with fenced(book, release_id, token):
+    with hold_fence(book, release_id, token):
         pass
     book.published(release_id, "digest")
     assert last(book, release_id).note is None
@@ -124,7 +124,7 @@ import random, sys, time
 from pathlib import Path
 from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger import Asked, ledger_at
-from anon_pipeline.ledger.fence import fenced
+from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.policy.sections import Budget
 book, folder, chance = ledger_at(sys.argv[1]), Path(sys.argv[2]), random.Random(int(sys.argv[3]))
 asked = Asked("people", "small", None, "policy", "making", 5, "1", Budget(epsilon=3))
@@ -135,7 +135,7 @@ for attempt in range(12):
         release_id = book.open(asked)
         token = book.begin(release_id, asked, "digest")
         time.sleep(2 if attempt == 0 else chance.random() / 50)  # the first ones are closed
-        with fenced(book, release_id, token):
+        with hold_fence(book, release_id, token):
             (folder / release_id).touch()
         time.sleep(chance.random() / 50)
         book.published(release_id, "digest")
@@ -147,14 +147,14 @@ import random, sys, time
 from pathlib import Path
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.ledger.fence import close
 book, folder = ledger_at(sys.argv[1]), Path(sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()
 end = time.monotonic() + 4
 while time.monotonic() < end:
-    for state in states(book.events()).values():
+    for state in release_states(book.events()).values():
         if state.last.event == "opened":
             there = (folder / state.last.release_id).exists
             try:
@@ -182,7 +182,7 @@ def test_closing_and_publishing_at_once_never_exceed_the_budget(url: str, tmp_pa
     said = [one.communicate()[1] for one in all_]
     assert said == [""] * 4
     book = Ledger(store_at(url))
-    found = states(book.events())
+    found = release_states(book.events())
     out = {path.name for path in folder.iterdir()}
     assert out == {key for key, state in found.items() if state.last.event == "published"}
     assert len(out) == 3

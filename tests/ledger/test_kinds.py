@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.kinds import kind_of, may_be, refuse_unless_of_kind
+from anon_pipeline.ledger.kinds import can_be_of_kind, kind_of, refuse_unless_of_kind
+from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.policy import Policy
 
 KINDS = {"none": None, "daily": "2026-01-06", "weekly": "2026-01-05", "monthly": "2026-01-01"}
@@ -116,7 +116,7 @@ def test_a_release_keeps_the_kind_it_was_opened_with(book: Ledger, of_kind: Ask)
      ("yearly", "2026-01-01", False)],
 )  # fmt: skip
 def test_which_keys_a_kind_has(kind: str, partition: str | None, fits: bool) -> None:
-    assert may_be(kind, partition) is fits
+    assert can_be_of_kind(kind, partition) is fits
 
 
 def test_a_budget_per_record_needs_a_partition_of_its_kind(small_policy: Callable[..., Policy]) -> None:

@@ -9,30 +9,30 @@ import sys
 
 import pytest
 
-from anon_pipeline.ledger.owner import Life, life_of, owner_now
+from anon_pipeline.ledger.owner import Life, current_owner, has_ended
 
 HOST, NOBODY = socket.gethostname(), 2**22 + 1
 
 
 def test_this_process_runs_and_one_that_has_ended_is_gone() -> None:
-    assert life_of(owner_now("run")) is Life.RUNS
-    program = "from anon_pipeline.ledger.owner import owner_now; print(owner_now(''))"
+    assert has_ended(current_owner("run")) is Life.RUNS
+    program = "from anon_pipeline.ledger.owner import current_owner; print(current_owner(''))"
     child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert life_of(child.stdout.strip()) is Life.GONE
+    assert has_ended(child.stdout.strip()) is Life.GONE
 
 
 def test_a_number_that_was_given_out_again_is_not_the_owner() -> None:
-    *parts, started = owner_now("run").split("/")
-    assert life_of("/".join([*parts, str(int(started) - 1)])) is Life.GONE
+    *parts, started = current_owner("run").split("/")
+    assert has_ended("/".join([*parts, str(int(started) - 1)])) is Life.GONE
 
 
 @pytest.mark.parametrize("place", [0, 3, 4], ids=["host", "boot", "namespace"])
 def test_of_another_place_nothing_is_known(place: int) -> None:
-    parts = owner_now("run").split("/")
+    parts = current_owner("run").split("/")
     parts[place] = "1"
-    assert life_of("/".join(parts)) is Life.UNKNOWN
+    assert has_ended("/".join(parts)) is Life.UNKNOWN
     parts[1] = str(NOBODY)
-    assert life_of("/".join(parts)) is Life.UNKNOWN
+    assert has_ended("/".join(parts)) is Life.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_of_another_place_nothing_is_known(place: int) -> None:
     ids=range(9),  # processes that test side by side have other numbers
 )
 def test_owners_of_older_versions_and_others(owner: str, life: Life) -> None:
-    assert life_of(owner) is life
+    assert has_ended(owner) is life
 
 
 def test_a_run_with_a_stroke_in_its_name_changes_nothing() -> None:
-    assert life_of(owner_now("a/b/c/d/e/f")) is Life.RUNS
+    assert has_ended(current_owner("a/b/c/d/e/f")) is Life.RUNS

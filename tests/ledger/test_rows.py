@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import states
-from anon_pipeline.ledger.fence import close, fenced
+from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.fence import close, hold_fence
 from anon_pipeline.ledger.recovery import adopt
+from anon_pipeline.ledger.requests import Asked
 
 Ask = Callable[..., Asked]
 ID, ROWS = "a" * 32, "1" * 64
@@ -67,7 +67,7 @@ def test_before_it_is_published_nothing_is_out_and_other_rows_may_be_written(
     book.begin(ID, asked(), "digest", ROWS)
     book.failed(ID, begun=True)
     publish(book, asked(), "other", "2" * 64)
-    assert states(book.events())[ID].last.rows_digest == "2" * 64
+    assert release_states(book.events())[ID].last.rows_digest == "2" * 64
 
 
 def test_an_entry_without_a_digest_of_rows_allows_the_same_table_alone(book: Ledger, asked: Ask) -> None:
@@ -81,7 +81,7 @@ def test_an_entry_without_a_digest_of_rows_allows_the_same_table_alone(book: Led
 def test_what_a_crash_kept_from_the_ledger_keeps_its_rows(book: Ledger, asked: Ask) -> None:
     book.begin(ID, asked(), "digest", ROWS)
     book.found(shown("digest"))  # renamed, and then killed
-    assert states(book.events())[ID].last.rows_digest == ROWS
+    assert release_states(book.events())[ID].last.rows_digest == ROWS
     book.begin(ID, asked(), "shuffled", ROWS)
     book.found(shown("shuffled"))  # the same once more
     with pytest.raises(GateRefused, match="with the rows that it was published with"):
@@ -103,7 +103,7 @@ def test_another_table_at_the_destination_does_not_change_the_rows_that_are_paid
 def test_a_table_that_nobody_had_begun_is_found_without_rows(book: Ledger, asked: Ask) -> None:
     book.begin(ID, asked(), "digest", ROWS)
     book.found(shown("another"))
-    assert states(book.events())[ID].last.rows_digest is None
+    assert release_states(book.events())[ID].last.rows_digest is None
     with pytest.raises(GateRefused):
         book.begin(ID, asked(), "digest", ROWS)
 
@@ -156,18 +156,18 @@ def test_a_new_order_that_was_not_written_leaves_the_table_before(
     quick = replace(book, every=every)
     publish(quick, asked("2", 2))
     token = quick.begin(ID, asked("2", 2), "shuffled", ROWS)
-    again = states(quick.events())[ID]
+    again = release_states(quick.events())[ID]
     assert (again.name, again.counts) == ("published, being written again", True)
     assert not quick.failed(ID, begun=True, token=token)
     with pytest.raises(InputError, match="is not open"):
         close(quick, ID, seen=token, there=lambda: False)
     quick.found(shown("digest"))
-    assert states(quick.events())[ID].name == "published"
-    with pytest.raises(GateRefused, match="changed while it was being written"), fenced(quick, ID, token):
+    assert release_states(quick.events())[ID].name == "published"
+    with pytest.raises(GateRefused, match="changed while it was being written"), hold_fence(quick, ID, token):
         raise AssertionError("renamed")
     quick.begin(ID, asked("2", 2), "once more", ROWS)
     quick.withdraw(ID)
-    assert states(quick.events())[ID].last.data_digest == "digest"
+    assert release_states(quick.events())[ID].last.data_digest == "digest"
 
 
 def test_a_table_of_before_version_4_stays_the_first_one(book: Ledger, asked: Ask) -> None:
@@ -183,6 +183,6 @@ def test_a_table_of_before_version_4_stays_the_first_one(book: Ledger, asked: As
 def test_withdrawn_rows_stay_in_the_ledger_and_are_refused(book: Ledger, asked: Ask) -> None:
     publish(book, asked())
     book.withdraw(ID)
-    assert states(book.events())[ID].last.rows_digest == ROWS
+    assert release_states(book.events())[ID].last.rows_digest == ROWS
     with pytest.raises(GateRefused, match="was withdrawn"):
         book.begin(ID, asked(), "shuffled", ROWS)

@@ -15,10 +15,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.chain import Event, Head, broken_at, head_of, sealed
+from anon_pipeline.ledger.chain import Event, Head, broken_at, head_of, seal_event
 from anon_pipeline.ledger.migrate import VERSIONS, upgrade
+from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.ledger.store import CHECKPOINT, EVENTS, HEAD, Store, events_and_head, store_at
 
 Ask = Callable[..., Asked]
@@ -181,7 +181,7 @@ def events_of_version_1() -> list[Event]:
     for digest, kind in digests:
         new = Event(0, "a" * 32, "2026-01-01T00:00:00.000000+00:00", kind, "people é", "small", None,
                     "p", "m", digest, 5, "2", "host/1/")  # fmt: skip
-        events.append(sealed(new, head_of(events)))
+        events.append(seal_event(new, head_of(events)))
     return events
 
 

@@ -15,10 +15,10 @@ import sqlalchemy as sa
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import page as page_module
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.book import Ledger
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.ledger.chain import Event, Head
+from anon_pipeline.ledger.requests import Asked
 from anon_pipeline.ledger.store import store_at
 
 Ask = Callable[..., Asked]
@@ -63,7 +63,7 @@ def test_of_four_processes_as_many_opens_succeed_as_the_budget_holds(
     held = Fraction(str(budget)) // Fraction(epsilon)
     assert sum(said) == held
     book = Ledger(store_at(url))
-    found = states(book.events())
+    found = release_states(book.events())
     assert len(found) == held
     assert sum(state.epsilon for state in found.values() if state.counts) <= Fraction(str(budget))
     assert any(event.checkpoint for event in book.events())

@@ -17,7 +17,7 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import TYPE
 from anon_pipeline.policy.locations import OFF
 from anon_pipeline.publish.destination import refuse_private_place
-from anon_pipeline.publish.lock import LOCK, held
+from anon_pipeline.publish.lock import LOCK, hold_folder
 from anon_pipeline.publish.writer import prepare
 
 Small = Callable[..., Policy]
@@ -136,7 +136,10 @@ def test_places_that_hold_private_folders_and_others_beside_them(small_policy: S
 
 def test_a_lock_that_becomes_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / LOCK).mkdir()
-    with pytest.raises(PublishError, match="must be a plain file, got a folder"), held(tmp_path, wait=3600):
+    with (
+        pytest.raises(PublishError, match="must be a plain file, got a folder"),
+        hold_folder(tmp_path, wait=3600),
+    ):
         raise AssertionError
 
 

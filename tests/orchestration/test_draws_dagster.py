@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.publish import drawing
 from anon_pipeline.stages.private import STAGES, Staged
@@ -20,7 +20,7 @@ Make = Callable[..., Any]
 
 
 def found(folder: Path) -> list[State]:
-    return list(states(ledger_at(f"sqlite:///{folder}/ledger.sqlite").events()).values())
+    return list(release_states(ledger_at(f"sqlite:///{folder}/ledger.sqlite").events()).values())
 
 
 def sealed(folder: Path) -> list[Path]:

@@ -101,7 +101,7 @@ def test_a_failing_stage_leaves_the_draw_spent(project: Make, monkeypatch: pytes
     def crash(*_: object, **__: object) -> None:
         raise ValueError("CANARY-7f3a")
 
-    monkeypatch.setattr("anon_pipeline.stages.pipeline.confident", crash)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.suppress_unconfident", crash)
     made = project()
     assert not made.run("small_release").success
     assert kinds(made.folder) == ["drawn", "opened", "failed"]

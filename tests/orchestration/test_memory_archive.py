@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import GateRefused, InputError, Locations, Policy, anonymize, make_release
-from anon_pipeline.ledger import asked_by, ledger_at
-from anon_pipeline.ledger.recovery import forget
+from anon_pipeline.ledger import ledger_at, requested_by
+from anon_pipeline.ledger.recovery import forget_memory
 from anon_pipeline.orchestration.vault import published_before
 from anon_pipeline.publish import Published, writer
 from anon_pipeline.publish.archive import VaultArchive
@@ -202,7 +202,7 @@ def test_a_lost_memory_is_not_a_new_beginning(world: World) -> None:
     (world.folder / "out").rename(world.folder / "away")
     with pytest.raises(InputError, match="memory lacks 1 of 1"):  # the ledger knows it
         world.release()
-    forget(ledger_at(world.locations.ledger), asked_by(world.policy, None))
+    forget_memory(ledger_at(world.locations.ledger), requested_by(world.policy, None))
     assert composition(world.release())["releases_before"] == 0
 
 

@@ -18,7 +18,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from anon_pipeline import InputError, Locations, Policy, make_release
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.lock import LOCK
 from anon_pipeline.publish.writer import read_manifest
@@ -147,7 +147,7 @@ def _killed_at(world: World, name: str, count: int) -> None:
     child = os.fork()
     if child == 0:
         try:
-            with using(Disk(at)):
+            with use_disk(Disk(at)):
                 world.release(1)
         finally:
             os._exit(0)

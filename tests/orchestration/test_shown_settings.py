@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.places import tells_credentials
+from anon_pipeline.base.places import has_credentials
 from anon_pipeline.cli import cli
 from anon_pipeline.orchestration.resources import Folders, default_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
@@ -53,7 +53,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("url", TELLING)
 def test_urls_with_credentials_are_refused_wherever_one_is_configured(url: str, tmp_path: Path) -> None:
-    assert tells_credentials(url)
+    assert has_credentials(url)
     plain = Locations.of(tmp_path, {})
     folders = {name: getattr(Folders.of(plain), name) for name in Folders.model_fields}
     ways: list[Any] = [
@@ -72,7 +72,7 @@ def test_urls_with_credentials_are_refused_wherever_one_is_configured(url: str, 
 
 @pytest.mark.parametrize("url", PLAIN)
 def test_urls_without_credentials_are_taken(url: str, tmp_path: Path) -> None:
-    assert not tells_credentials(url)
+    assert not has_credentials(url)
     assert (
         VaultIOManager(folder=Locations.of(tmp_path, {"ANON_PIPELINE_VAULT": url}).vault_place).folder == url
     )

@@ -18,13 +18,13 @@ from click.testing import CliRunner
 from anon_pipeline import GateRefused, InputError, Locations, Policy, make_release
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.releasing import run as run_command
-from anon_pipeline.ledger import Ledger, asked_by, ledger_at
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger import Ledger, ledger_at, requested_by
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published, publish, release
-from anon_pipeline.publish.adopting import Opened, adopted
+from anon_pipeline.publish.adopt import Opened, adopt_releases
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.booking import booking, epsilon_in
 from anon_pipeline.publish.draw_keys import draws_of
@@ -113,7 +113,9 @@ class World:
 
     def rows(self) -> list[tuple[str, str]]:
         """The state of each release and what it is booked with, in the order of opening."""
-        return [(state.last.event, state.last.epsilon) for state in states(self.book.events()).values()]
+        return [
+            (state.last.event, state.last.epsilon) for state in release_states(self.book.events()).values()
+        ]
 
     def booked(self) -> list[str]:
         return [epsilon for event, epsilon in self.rows() if event in {"published", "opened"}]
@@ -267,12 +269,12 @@ def test_what_another_ledger_has_booked_is_booked_when_it_is_re_used(world: Worl
     ):  # the memory names it, too
         world.release(policy)
     (world.folder / "away.json").rename(world.folder / "out" / "manifest.json")
-    opened = Opened(world.book, asked_by(policy, None), world.folder / "out")
-    entered = adopted(opened, policy, world.archive(policy).kept())
+    opened = Opened(world.book, requested_by(policy, None), world.folder / "out")
+    entered = adopt_releases(opened, policy, world.archive(policy).kept())
     assert [(a.release_id, a.epsilon) for a in entered] == [
         (first.manifest["facts"]["perturbed"]["release_id"], "2")
     ]
-    assert adopted(opened, policy, world.archive(policy).kept()) == []
+    assert adopt_releases(opened, policy, world.archive(policy).kept()) == []
     world.release(policy)
     assert world.booked() == ["2", "0"]
 
@@ -341,7 +343,7 @@ def test_noise_of_which_nobody_knows_whether_it_was_published_is_booked_when_it_
         patch.setattr(release, "write_release", kill)
         killed(lambda: world.release(policy))
     (world.folder / "out").rename(world.folder / "away")
-    unwritten = list(states(world.book.events()))[1]
+    unwritten = list(release_states(world.book.events()))[1]
     assert world.book.failed(unwritten, begun=True)
     again = world.release(policy)
     assert composition(again)["values_drawn"] == 0
@@ -465,7 +467,7 @@ def test_in_dagster(project: Make, small_people: Make, monkeypatch: pytest.Monke
     for _ in range(2):
         assert made.run("small_release").success
     assert made.materialize("published", checks=False).success  # the same noise again
-    found = states(entered(made.folder)).values()
+    found = release_states(entered(made.folder)).values()
     assert [(state.last.event, state.last.epsilon) for state in found] == [
         ("published", "2"),
         ("published", "0"),
@@ -486,7 +488,7 @@ def test_a_stage_that_runs_again_in_dagster_books_nothing_more(
     made = project(**KEEPS)
     assert made.materialize(*STAGES).success
     assert made.materialize("perturbed", "shuffled", "suppressed").success
-    assert [state.last.epsilon for state in states(entered(made.folder)).values()] == ["2"]
+    assert [state.last.epsilon for state in release_states(entered(made.folder)).values()] == ["2"]
     assert made.run("small_release").success
     assert made.materialize("perturbed").success
     assert [event.epsilon for event in entered(made.folder) if event.event == "opened"][-1] == "0"
@@ -498,7 +500,7 @@ def test_dagster_too_books_what_is_booked_nowhere(project: Make, monkeypatch: py
     made = project(**KEEPS, dataset="two")
     for _ in range(2):
         assert made.run("small_release").success
-    found = states(entered(made.folder)).values()
+    found = release_states(entered(made.folder)).values()
     assert [(state.last.dataset, state.last.epsilon) for state in found] == [
         ("one", "2"),
         ("two", "2"),

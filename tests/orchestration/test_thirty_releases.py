@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline import GateRefused, Locations, Policy, make_release
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.publish.archive import VaultArchive
 
 RELEASES = 30
@@ -38,7 +38,7 @@ class Weekly:
         return float(((guess - self.truth).abs() / self.truth).mean())
 
     def booked(self) -> list[Fraction]:
-        found = states(ledger_at(self.locations.ledger).events()).values()
+        found = release_states(ledger_at(self.locations.ledger).events()).values()
         assert {state.last.event for state in found} == {"published"}
         return [state.epsilon for state in found]
 

@@ -15,12 +15,12 @@ from click.testing import CliRunner
 
 from anon_pipeline import GateRefused, InputError, Locations, Policy, make_release
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
-from anon_pipeline.ledger import Ledger, asked_by, ledger_at
-from anon_pipeline.ledger.budget import states
-from anon_pipeline.ledger.recovery import forget
+from anon_pipeline.ledger import Ledger, ledger_at, requested_by
+from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.recovery import forget_memory
 from anon_pipeline.policy import TYPE
 from anon_pipeline.publish import Published
-from anon_pipeline.publish.adopting import Opened, adopted
+from anon_pipeline.publish.adopt import Opened, adopt_releases
 from anon_pipeline.publish.archive import VaultArchive
 
 Make = Callable[..., Any]
@@ -114,7 +114,7 @@ def test_a_memory_that_was_lost_or_rolled_back_is_noticed(
     with pytest.raises(InputError, match=rf"{lacks} releases of small"):
         world.release(partition, publish={"to": to})
     assert world.out() == before
-    assert len([s for s in states(world.book.events()).values() if s.last.event == "opened"]) == 0
+    assert len([s for s in release_states(world.book.events()).values() if s.last.event == "opened"]) == 0
 
 
 def test_a_withdrawn_release_must_be_known_too_and_one_of_another_name_or_dataset_need_not(
@@ -222,7 +222,7 @@ def test_adopting_counts_what_is_out_and_lets_releases_go_on(world: World, keyed
     assert done.exit_code == 0, done.output
     assert "small: releases entered: 2. They count, even beyond the budget." in done.output
     assert "releases entered: 0" in CliRunner().invoke(ledger_commands, ["adopt", str(file)]).output
-    found = states(world.book.events())
+    found = release_states(world.book.events())
     assert set(found) == {id_of(first), id_of(second)}
     assert {(s.name, s.last.epsilon, s.last.partition_kind) for s in found.values()} == {
         ("published, adopted", "2", "weekly")
@@ -238,10 +238,10 @@ def test_what_was_published_before_the_ledger_was_turned_on_can_be_counted(world
     world.people.to_csv(world.folder / "people.csv", index=False)
     off = Locations.of(world.folder, {"ANON_PIPELINE_LEDGER": "off"})
     make_release(policy, off, partition=WEEK[0])
-    opened = Opened(world.book, asked_by(policy, None), world.folder / "out")
-    (entered,) = adopted(opened, policy, None)
+    opened = Opened(world.book, requested_by(policy, None), world.folder / "out")
+    (entered,) = adopt_releases(opened, policy, None)
     assert entered.epsilon == "2"
-    assert adopted(opened, policy, None) == []
+    assert adopt_releases(opened, policy, None) == []
     limited = world.policy(**{"record_key": None, "gate": {"suppression": None, "cross_release_k": None}},
                            budget={"epsilon": 3})  # fmt: skip
     with pytest.raises(GateRefused, match="spent 2"):
@@ -265,7 +265,7 @@ def test_a_forged_manifest_is_not_entered(world: World, name: str, value: object
     (world.folder / "ledger.sqlite").unlink()
     policy = world.policy()
     with pytest.raises(InputError):
-        adopted(Opened(world.book, asked_by(policy, None), world.folder / "out"), policy, None)
+        adopt_releases(Opened(world.book, requested_by(policy, None), world.folder / "out"), policy, None)
     assert world.book.events() == []
 
 
@@ -281,7 +281,11 @@ def test_a_memory_that_is_lost_for_good_is_given_up_loudly(world: World) -> None
     assert done.output == "small: releases that the memory no longer has to contain: 1\n", done.exception
     world.isolating()
     world.release(WEEK[1])
-    assert [s.name for s in states(world.book.events()).values()] == ["published", "forgotten", "published"]
+    assert [s.name for s in release_states(world.book.events()).values()] == [
+        "published",
+        "forgotten",
+        "published",
+    ]
     shown = CliRunner().invoke(ledger_commands, ["list", "--project", str(world.folder)]).output
     assert "forgotten" in shown
     assert shown.endswith("small: ε = 4 spent, releases: 2\n")
@@ -292,7 +296,7 @@ def test_a_memory_that_is_lost_for_good_is_given_up_loudly(world: World) -> None
 
 def test_giving_up_spends_and_frees_nothing(world: World) -> None:
     world.release(WEEK[0], budget={"epsilon": 3})
-    forget(world.book, asked_by(world.policy(), None))
+    forget_memory(world.book, requested_by(world.policy(), None))
     with pytest.raises(GateRefused, match="spent 2"):
         world.release(WEEK[1], budget={"epsilon": 3})
 

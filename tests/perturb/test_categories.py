@@ -108,7 +108,7 @@ def exact_loss(noise: CategoryNoise) -> Decimal:
     with localcontext() as context:
         context.prec = 60
         weights = [(-Decimal(g.numerator) / Decimal(g.denominator)).exp() for g in exponents(noise)]
-        meeting, size = noise.domain.meeting().tolist(), len(noise.domain.values)
+        meeting, size = noise.domain.meeting_levels().tolist(), len(noise.domain.values)
         law = [[weights[level] for level in row] for row in meeting]
         law = [[each / sum(row) for each in row] for row in law]
         columns = ([law[x][o] for x in range(size)] for o in range(size))
@@ -169,7 +169,7 @@ def ancestors(tree: Any, above: tuple[str, ...] = ("*",)) -> Iterator[tuple[str,
 def test_the_distance_is_that_of_the_source(name: str) -> None:
     domain, sets = DOMAINS[name], dict(ancestors(TREES[name]))
     by_level = semantic_distances(len(domain.lookups))
-    meeting = domain.meeting()
+    meeting = domain.meeting_levels()
     far = np.zeros(meeting.shape)
     for i, one in enumerate(domain.values):
         for j, other in enumerate(domain.values):
@@ -193,9 +193,9 @@ def test_the_exponent_is_the_largest_that_the_constants_allow(
 ) -> None:
     domain = tree_domain(random_tree(shape))
     noise = CategoryNoise("exponential", epsilon, domain)
-    part = exponents(noise)[int(domain.meeting().max())] / epsilon
+    part = exponents(noise)[int(domain.meeting_levels().max())] / epsilon
     assert part.denominator in (1, 2, 4, 8, 16, 32, 64)
-    far = level_distances(domain)[domain.meeting()] / STEPS
+    far = level_distances(domain)[domain.meeting_levels()] / STEPS
 
     def bound(share: float) -> float:
         whole = np.exp(-share * float(epsilon) * far).sum(axis=1)
@@ -245,7 +245,7 @@ def test_levels_are_those_of_the_real_number_that_the_words_spell(mechanism: str
     codes = np.arange(300) % 6
     drawn = draw_categories(noise, codes, entropy=seeded_entropy(9), bits=bits)
     own = by_element(seeded_entropy(9), len(codes)).rows(slice(None), 400).view(np.uint64)
-    meeting, more = noise.domain.meeting(), 0
+    meeting, more = noise.domain.meeting_levels(), 0
     for x, o, row in zip(codes.tolist(), drawn.tolist(), own >> np.uint64(64 - bits), strict=True):
         words = iter(row.tolist())
         known, value, limits = bits, next(words), cumulative(noise, x)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from anon_pipeline.perturb import discrete_laplace as discrete
-from anon_pipeline.perturb import feeding
+from anon_pipeline.perturb import feed_words
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import by_element
@@ -184,7 +184,7 @@ def test_fill_does_not_depend_on_where_the_words_end(numerators, s, seed, pieces
 @pytest.mark.parametrize(("at_once", "first"), [(1, 16), (200, 3), (1_000, 1), (2**14, 200)])
 def test_noise_is_a_function_of_each_elements_own_words(monkeypatch: pytest.MonkeyPatch, at_once, first):
     # Large diameters: their noise changes with every word, where that of small ones is mostly 0 anyway.
-    monkeypatch.setattr(feeding, "_WORDS", at_once)
+    monkeypatch.setattr(feed_words, "_WORDS", at_once)
     monkeypatch.setattr(discrete, "_FIRST", first)
     diameters = np.tile(np.array([300, 0, 1, 7_000, 2**40, 2**45]), 500)
     own = by_element(seeded_entropy(9), len(diameters)).rows(slice(None), 400)

@@ -13,7 +13,7 @@ from scipy.stats import power_divergence
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.perturb import feeding, gaussian_law, samplers, staircase_law
+from anon_pipeline.perturb import feed_words, gaussian_law, samplers, staircase_law
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.laplace_kernel import below
@@ -125,7 +125,7 @@ def test_every_element_has_its_own_scale(mechanism) -> None:
 def test_noise_does_not_depend_on_how_words_are_asked_for(mechanism, at_once, words, monkeypatch) -> None:
     noise, diameters = noise_of(mechanism), np.arange(300)
     whole = drawn(noise, diameters)
-    monkeypatch.setattr(feeding, "_WORDS", at_once)
+    monkeypatch.setattr(feed_words, "_WORDS", at_once)
     monkeypatch.setattr(samplers, "_STAIRCASE_WORDS", words)
     monkeypatch.setattr(samplers, "_GAUSSIAN_WORDS", words)
     assert drawn(noise, diameters).tolist() == whole.tolist()

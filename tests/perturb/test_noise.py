@@ -18,7 +18,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, to_grid
 from anon_pipeline.perturb.laplace_law import cdf, mean_absolute, pmf
 from anon_pipeline.perturb.mechanisms import Noise
-from anon_pipeline.perturb.noise import Perturbed, add_noise, class_diameters, drawing
+from anon_pipeline.perturb.noise import Perturbed, add_noise, class_diameters, prepare_noise
 
 
 def perturb(
@@ -197,7 +197,7 @@ def test_noise_that_is_prepared_once_is_drawn_as_if_prepared_each_time():
     noises = [Noise("discrete_laplace", Fraction(1)), Noise("staircase", Fraction(2), inputs=(-20, 20))]
     bounds = [None, (-30, 30)]
     prepared, entropy, again = (
-        drawing(values, classes, noises=noises, bounds=bounds),
+        prepare_noise(values, classes, noises=noises, bounds=bounds),
         seeded_entropy(1),
         seeded_entropy(1),
     )

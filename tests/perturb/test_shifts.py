@@ -13,7 +13,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.mechanisms import (
     MECHANISMS,
     Noise,
-    clamped,
+    clamp_inputs,
     draw,
     excess,
     mean_absolute,
@@ -35,7 +35,7 @@ def noise_of(mechanism: str, epsilon: Fraction = Fraction(1, 2), inputs: Bounds 
 def enumerated(noise: Noise, x: int, sensitivity: int, bounds: Bounds) -> float:
     """Add up |y − x| over all noise that has a chance worth naming."""
     z = np.arange(-REACH, REACH + 1)
-    y = clamped(noise, np.array([x]))[0] + z
+    y = clamp_inputs(noise, np.array([x]))[0] + z
     y = y if bounds is None else np.clip(y, *bounds)
     return float(np.dot(np.abs(y - x), pmf(noise, z, sensitivity)))
 
@@ -92,7 +92,9 @@ def test_it_is_the_mean_of_what_the_sampler_draws(mechanism: str, inputs: Bounds
         sensitivity = sensitivities(noise, np.array([50]))
         wanted = np.full(n, parameters(noise, sensitivity)[0])
         values = np.full(n, x)
-        y = np.clip(clamped(noise, values) + draw(noise, wanted, entropy=seeded_entropy(x + 99)), *bounds)
+        y = np.clip(
+            clamp_inputs(noise, values) + draw(noise, wanted, entropy=seeded_entropy(x + 99)), *bounds
+        )
         apart = np.abs(y - x)
         error = float(apart.std(ddof=1)) / n**0.5
         found = float(shifts(noise, np.array([x]), sensitivity, bounds=bounds)[0])

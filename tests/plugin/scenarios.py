@@ -87,15 +87,15 @@ def dagster(folder: Path) -> Any:
 def policy(folder: Path) -> Any:
     """Say what policy, JSON Schema and public report make of the keys of the plugin."""
     from anon_pipeline.policy import json_schema, load_policy
-    from anon_pipeline.policy.marks import binding, public
+    from anon_pipeline.policy.marks import binding_fields, public_fields
 
     made = load_policy(write(folder, 0.5))
     gate = json_schema()["$defs"]["Gate"]["properties"]
     without = made.model_copy(update={"gate": type(made.gate)(k=3)})
     return {
         "schema": "largest_class" in gate,
-        "public": public(made)["gate"],
-        "binds": "largest_class" in json.dumps(binding(made)),
+        "public": public_fields(made)["gate"],
+        "binds": "largest_class" in json.dumps(binding_fields(made)),
         "document": without.model_dump(mode="json")["gate"],
         "digest": without.digest,
     }

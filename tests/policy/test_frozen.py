@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from anon_pipeline.hierarchy.written import tree_levels
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.policy.frozen import FrozenMapping, frozen, thawed
+from anon_pipeline.policy.frozen import FrozenMapping, freeze, thaw
 from anon_pipeline.policy.hierarchies import Tree
 from anon_pipeline.policy.version_1 import digest_1
 
@@ -201,7 +201,7 @@ def test_frozen_mappings_are_mappings() -> None:
     assert one != {"a": 1}
     assert (repr(one), list(one), len(one), one["b"]) == ("{'a': 1, 'b': 2}", ["a", "b"], 2, 2)
     assert hash(one) == hash(FrozenMapping({"b": 2, "a": 1}))
-    assert thawed(frozen(TREE)) == TREE
+    assert thaw(freeze(TREE)) == TREE
 
 
 def test_a_frozen_tree_is_a_hierarchy() -> None:

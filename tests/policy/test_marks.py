@@ -12,7 +12,16 @@ from pydantic import BaseModel, Field
 
 from anon_pipeline import InputError, Locations, load_policy
 from anon_pipeline.policy.fields import LocalPath, Strict
-from anon_pipeline.policy.marks import AFTER, COUNTED, SHOWN, Below, binding, marks_of, paths, public
+from anon_pipeline.policy.marks import (
+    AFTER,
+    COUNTED,
+    SHOWN,
+    Below,
+    binding_fields,
+    marks_of,
+    named_paths,
+    public_fields,
+)
 from anon_pipeline.policy.model import Policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,11 +50,11 @@ class Outer(Strict):
 
 def test_an_unmarked_field_is_private() -> None:
     model = Outer(inner=Inner(shown="x", listed=("a",), forgotten="y"), many={"m": Inner(forgotten="z")})
-    assert public(model) == {"inner": {"shown": "x", "listed": "(1 values)"}, "many": {"m": {}}}
+    assert public_fields(model) == {"inner": {"shown": "x", "listed": "(1 values)"}, "many": {"m": {}}}
 
 
 def test_an_unmarked_field_binds_the_tables() -> None:
-    found = binding(Outer())
+    found = binding_fields(Outer())
     assert found["inner"]["forgotten"] == "secret"
     assert "later" not in found["inner"]
     assert "absent" in found  # it could hold what binds
@@ -54,7 +63,7 @@ def test_an_unmarked_field_binds_the_tables() -> None:
 
 def test_an_unmarked_text_must_not_lead_out() -> None:
     model = Outer(inner=Inner(forgotten="../../key", file="h.csv"), many={"m": Inner(forgotten="/etc/key")})
-    named = {one.where: (one.folder, one.path) for one in paths(model)}
+    named = {one.where: (one.folder, one.path) for one in named_paths(model)}
     assert named == {
         "inner.forgotten": ("sources", "../../key"),
         "inner.file": ("hierarchies", "h.csv"),
@@ -111,9 +120,9 @@ def test_every_path_of_the_policy_says_where_it_must_lie() -> None:
 def test_what_binds_and_what_is_public_of_a_whole_policy() -> None:
     """All sections by name, so that whoever adds one decides this here."""
     policy = load_policy(ROOT / "assets/releases/patients/defs.yaml")
-    assert set(binding(policy)) == {
+    assert set(binding_fields(policy)) == {
         "name", "source", "columns", "deidentify", "record_key", "anonymize", "perturb", "suppress",
     }  # fmt: skip
-    assert set(public(policy)) <= {
+    assert set(public_fields(policy)) <= {
         "name", "columns", "record_key", "anonymize", "perturb", "suppress", "gate",
     }  # fmt: skip

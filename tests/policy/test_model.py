@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.base.spelling import look_alikes, plain, skeleton
+from anon_pipeline.base.spelling import is_plain, look_alikes, skeleton
 from anon_pipeline.policy import TYPE, json_schema, parse_policy, policy_from
 
 ATTRIBUTES: dict[str, Any] = {
@@ -126,7 +126,7 @@ def _taken(name: str, columns: dict[str, Any]) -> bool:
     k=st.integers(2, 10**6),
     epsilon=st.floats(1e-6, 1e6),
     names=st.lists(
-        st.text(min_size=1).filter(lambda name: not name.startswith("_") and plain(name)),
+        st.text(min_size=1).filter(lambda name: not name.startswith("_") and is_plain(name)),
         unique_by=skeleton,
         max_size=5,
     ),

@@ -14,7 +14,7 @@ from anon_pipeline import GateRefused, Locations, make_release
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import OFF
-from anon_pipeline.publish.accounts import cost
+from anon_pipeline.publish.accounts import describe_cost
 
 Small = Callable[..., Policy]
 
@@ -26,7 +26,7 @@ def folders(tmp_path: Path, small_people: Callable[..., pd.DataFrame]) -> Locati
 
 
 def said(policy: Policy, folders: Locations, *, refused: bool = False) -> str | None:
-    return cost(policy, folders, partition=None, refused=refused)
+    return describe_cost(policy, folders, partition=None, refused=refused)
 
 
 def test_without_noise_or_a_ledger_nothing_is_said(small_policy: Small, folders: Locations) -> None:

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import Locations, make_release
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import GateRefused, InputError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
-from anon_pipeline.ledger.budget import State, states
-from anon_pipeline.ledger.fence import fenced
+from anon_pipeline.ledger.budget import State, release_states
+from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import booking
 
@@ -30,7 +30,7 @@ def places(tmp_path: Path, small_people: Callable[..., pd.DataFrame]) -> Locatio
 
 
 def only(places: Locations) -> State:
-    (state,) = states(ledger_at(places.ledger).events()).values()
+    (state,) = release_states(ledger_at(places.ledger).events()).values()
     return state
 
 
@@ -66,7 +66,7 @@ def test_a_disk_that_does_not_confirm_the_rename(small_policy: Small, places: Lo
         if name == "before sync folder of manifest":
             raise OSError(errno.EIO, "Input/output error")
 
-    with using(Disk(fail)), pytest.raises(PublishError, match="the disk did not confirm it") as raised:
+    with use_disk(Disk(fail)), pytest.raises(PublishError, match="the disk did not confirm it") as raised:
         make_release(small_policy(budget={"epsilon": 2}), places)
     said = str(raised.value)
     assert raised.value.in_place
@@ -82,11 +82,11 @@ def test_a_ledger_that_fails_while_it_lets_go_after_the_rename(
 ) -> None:
     @contextmanager
     def torn(*arguments: Any) -> Iterator[None]:
-        with fenced(*arguments):
+        with hold_fence(*arguments):
             yield
         raise InputError("the connection must last, it does not")
 
-    monkeypatch.setattr(booking, "fenced", torn)
+    monkeypatch.setattr(booking, "hold_fence", torn)
     with pytest.raises(PublishError, match="is published and in place") as raised:
         make_release(small_policy(), places)
     assert "The ledger has it as published." in str(raised.value)
@@ -101,7 +101,7 @@ def test_what_fails_before_the_rename_is_said_as_it_is(
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with (
-        using(Disk(fail)),
+        use_disk(Disk(fail)),
         pytest.raises(PublishError, match="must be a folder that can be written") as raised,
     ):
         make_release(small_policy(budget={"epsilon": 2}), places)

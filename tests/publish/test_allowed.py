@@ -41,11 +41,11 @@ def test_it_is_compared_with_the_policy(
     assert written.manifest["allowed"] == true
     assert "hotline" in written.report_path.read_text()
     against = Against(policy, tmp_path)
-    assert not verify_release(written.manifest_path, against).having(Status.REFUSED)
+    assert not verify_release(written.manifest_path, against).with_status(Status.REFUSED)
     document = json.loads(written.manifest_path.read_text())
     document["allowed"] = said
     if said is None:
         del document["allowed"]
     written.manifest_path.write_text(json.dumps(document))
-    refused = verify_release(written.manifest_path, against).having(Status.REFUSED)
+    refused = verify_release(written.manifest_path, against).with_status(Status.REFUSED)
     assert [verdict.limit for verdict in refused] == ["statements"]

@@ -15,7 +15,7 @@ import pytest
 from anon_pipeline import Locations, make_release
 from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, PolicyError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import booking, release, writer
 
@@ -90,7 +90,7 @@ def test_a_stage_that_fails_after_the_noise_leaves_it_spent(
     def infeasible(*_: object, **__: object) -> None:
         raise InfeasibleError("none left", k=3, reached_k=0, suppressed=1.0)
 
-    monkeypatch.setattr("anon_pipeline.stages.pipeline.confident", infeasible)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.suppress_unconfident", infeasible)
     with pytest.raises(InfeasibleError):
         make_release(small_policy(), places)
     assert entered(places) == ["drawn", "opened", "failed"]
@@ -147,7 +147,7 @@ def test_a_crash_before_the_rename_counts_and_the_next_run_uses_its_draw(
     made = make_release(policy, places)
     book = ledger_at(places.ledger)
     assert made.manifest["facts"]["perturbed"]["release_id"] == book.events()[0].release_id
-    assert len(states(book.events())) == 1
+    assert len(release_states(book.events())) == 1
 
 
 def test_writing_that_fails_before_the_manifest_is_marked_as_failed(
@@ -238,9 +238,9 @@ def test_a_release_in_postgresql(small_policy: Small, places: Locations, postgre
 def test_what_a_destination_holds(small_policy: Small, places: Locations) -> None:
     made = make_release(small_policy(), places)
     folder = made.manifest_path.parent
-    release_id = next(iter(states(ledger_at(places.ledger).events())))
-    assert booking.holds(folder, release_id)
-    assert booking.holds(folder, release_id, made.manifest["data_digest"])
-    assert not booking.holds(folder, release_id, "another table")
-    assert not booking.holds(folder, "another release")
-    assert not booking.holds(folder / "nowhere", release_id)
+    release_id = next(iter(release_states(ledger_at(places.ledger).events())))
+    assert booking.is_manifest_of(folder, release_id)
+    assert booking.is_manifest_of(folder, release_id, made.manifest["data_digest"])
+    assert not booking.is_manifest_of(folder, release_id, "another table")
+    assert not booking.is_manifest_of(folder, "another release")
+    assert not booking.is_manifest_of(folder / "nowhere", release_id)

@@ -18,13 +18,13 @@ import pytest
 from anon_pipeline import Locations, Policy, make_release
 from anon_pipeline.base.errors import GateRefused, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.orchestration.vault import VaultIOManager, retain_by_policy
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.publish import booking, lock, publish, release
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
-from anon_pipeline.publish.lock import LOCK, held, this_process
+from anon_pipeline.publish.lock import LOCK, hold_folder, this_process
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import STAGES, Means, Staged
 from anon_pipeline.stages.stored import write_staged
@@ -89,7 +89,7 @@ def test_a_jump_between_opening_and_publishing(
     times = [event.at for event in book(places).events()]
     assert times == sorted(times)
     assert book(places).verify() is None
-    assert [state.last.event for state in states(book(places).events()).values()] == ["published"]
+    assert [state.last.event for state in release_states(book(places).events()).values()] == ["published"]
     with pytest.raises(GateRefused, match="spent 2"):
         make_release(policy, places)
     clock.jump(29)
@@ -130,7 +130,7 @@ def test_set_ahead_a_window_passes(small_policy: Small, places: Locations, clock
     make_release(policy, places)
     clock.jump(30)
     make_release(policy, places)
-    assert sum(state.epsilon for state in states(book(places).events()).values()) == 4
+    assert sum(state.epsilon for state in release_states(book(places).events()).values()) == 4
 
 
 def test_without_a_window_no_clock_frees_anything(
@@ -199,11 +199,14 @@ def test_no_jump_takes_over_a_live_lock_of_this_machine(
 ) -> None:
     if not flock:
         monkeypatch.setattr(lock.fcntl, "flock", _unsupported)
-    with held(tmp_path, wait=0) as still_held:
+    with hold_folder(tmp_path, wait=0) as still_held:
         wall(days * 86_400)
         shifted = time.time()
         os.utime(tmp_path / LOCK, (shifted, shifted))
-        with pytest.raises(PublishError, match=f"held by process {os.getpid()}"), held(tmp_path, wait=0):
+        with (
+            pytest.raises(PublishError, match=f"held by process {os.getpid()}"),
+            hold_folder(tmp_path, wait=0),
+        ):
             raise AssertionError
         still_held()
 
@@ -222,7 +225,7 @@ def test_a_file_system_whose_clock_was_set_back_takes_over_no_other_machines_loc
     (tmp_path / LOCK).write_text(json.dumps(lock.asdict(other)))
     ahead = time.time() + days * 86_400
     os.utime(tmp_path / LOCK, (ahead, ahead))
-    with pytest.raises(PublishError, match="on elsewhere since"), held(tmp_path, wait=0):
+    with pytest.raises(PublishError, match="on elsewhere since"), hold_folder(tmp_path, wait=0):
         raise AssertionError
 
 
@@ -231,14 +234,14 @@ def test_a_file_system_whose_clock_was_set_ahead_may_take_over_but_one_alone_pub
 ) -> None:
     """What docs/known-limits.md admits of two machines: the one taken over notices before its manifest."""
     monkeypatch.setattr(lock, "_WATCHED", 0.0)
-    with held(tmp_path, wait=0) as first:
+    with hold_folder(tmp_path, wait=0) as first:
         there = json.loads((tmp_path / LOCK).read_text()) | {"host": "elsewhere", "boot": "other"}
         (tmp_path / LOCK).write_text(json.dumps(there))
         ahead = time.time() - 2 * lock.FOREIGN_AGE
         os.utime(tmp_path / LOCK, (ahead, ahead))
         monkeypatch.setattr(lock.fcntl, "flock", _unsupported)  # which another machine may not see
         monkeypatch.setattr(lock, "this_process", lambda: replace(this_process(), host="second"))
-        with held(tmp_path, wait=0) as second:
+        with hold_folder(tmp_path, wait=0) as second:
             second()
             with pytest.raises(PublishError, match="was taken over while this run was writing"):
                 first()

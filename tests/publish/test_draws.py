@@ -18,16 +18,16 @@ import pytest
 
 from anon_pipeline import Locations, make_release
 from anon_pipeline import release as release_room
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
-from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.ledger.fence import close
 from anon_pipeline.perturb import keys as perturb_keys
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish import drawing
-from anon_pipeline.publish.draw_keys import Draw, draws_of, forget
+from anon_pipeline.publish.draw_keys import Draw, destroy_draw_key, draws_of
 from anon_pipeline.vault.artefacts import Vault, rotate, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
@@ -64,7 +64,7 @@ class World:
 
     @property
     def states(self) -> list[State]:
-        return list(states(self.book.events()).values())
+        return list(release_states(self.book.events()).values())
 
     @property
     def sealed(self) -> list[Path]:
@@ -76,7 +76,7 @@ class World:
         return [path.stem for path in self.sealed]
 
     def give_up(self, release_id: str) -> None:
-        seen = states(self.book.events())[release_id].last.hash
+        seen = release_states(self.book.events())[release_id].last.hash
         close(self.book, release_id, seen=seen, there=lambda: False)
 
     def killed(self, work: Callable[[], object]) -> None:
@@ -155,7 +155,7 @@ def test_the_gate_cannot_be_asked_until_it_accepts(tmp_path: Path) -> None:
             make_release(policy, places)
             said.append("published")
     assert said in ([], ["published"])  # by the first draw or never; the budget refuses the second
-    assert len(states(ledger_at(places.ledger).events())) == 1
+    assert len(release_states(ledger_at(places.ledger).events())) == 1
     people.assign(income=[121, 870]).to_csv(tmp_path / "people.csv", index=False)
     with pytest.raises(GateRefused, match="spent 1, requested 1, remaining 0"):
         make_release(policy, places)
@@ -348,7 +348,7 @@ def test_a_vault_that_cannot_be_written_books_nothing(world: World) -> None:
         if name == "before write private table":
             raise OSError(28, "No space left on device")
 
-    with using(Disk(full)), pytest.raises(InputError, match="vault must be writable"):
+    with use_disk(Disk(full)), pytest.raises(InputError, match="vault must be writable"):
         world.run(world.policy())
     assert world.book.events() == []
     assert world.noise == []
@@ -359,7 +359,7 @@ def test_a_key_that_cannot_be_destroyed_is_told_and_destroyed_by_the_next_run(wo
         if name == "before unlink private table":
             raise OSError(1, "Operation not permitted")
 
-    with using(Disk(fail)), pytest.raises(InputError, match="is published, its next run destroys the key"):
+    with use_disk(Disk(fail)), pytest.raises(InputError, match="is published, its next run destroys the key"):
         world.run(world.policy())
     assert [state.name for state in world.states] == ["published"]
     assert len(world.sealed) == 1
@@ -494,7 +494,7 @@ def test_a_copy_of_a_key_that_is_put_back_after_publishing_is_never_used(world: 
     sealed.write_bytes(copy)  # of a draw that was not published: it may be used, it is the same noise
     assert not world.run(policy)
     assert world.noise[2] == world.noise[0]
-    forget(LocalStore(world.folder / "vault"), sealed.stem)
+    destroy_draw_key(LocalStore(world.folder / "vault"), sealed.stem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(drawing.Draws, "destroy", lambda draws, names=None: None)
         assert world.run(published)

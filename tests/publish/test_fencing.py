@@ -17,8 +17,8 @@ from anon_pipeline.base.errors import PublishError
 from anon_pipeline.cli.ledgering import ledger as commands
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger import book as book_module
-from anon_pipeline.ledger.budget import states
-from anon_pipeline.ledger.owner import owner_now
+from anon_pipeline.ledger.budget import release_states
+from anon_pipeline.ledger.owner import current_owner
 from anon_pipeline.policy import TYPE
 from anon_pipeline.policy.sections import Budget
 from anon_pipeline.publish import writer
@@ -48,13 +48,13 @@ class World:
         return ledger_at(self.locations.ledger)
 
     def names(self) -> list[str]:
-        return [state.name for state in states(self.book.events()).values()]
+        return [state.name for state in release_states(self.book.events()).values()]
 
     def out(self) -> int:
         return len(list(self.folder.rglob("manifest.json")))
 
     def close(self, *options: str) -> Any:
-        release_id = next(iter(states(self.book.events())))
+        release_id = next(iter(release_states(self.book.events())))
         base = ["close", release_id, "--as", "failed", "--project", str(self.folder)]
         return CliRunner().invoke(commands, [*base, "--policy", str(self.file), *options])
 
@@ -62,8 +62,8 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path, small_policy: Make, small_people: Make, monkeypatch: pytest.MonkeyPatch) -> World:
     """Its releases are entered by a process of another machine."""
-    elsewhere = "elsewhere/" + owner_now("").partition("/")[2]
-    monkeypatch.setattr(book_module, "owner_now", lambda run: elsewhere)
+    elsewhere = "elsewhere/" + current_owner("").partition("/")[2]
+    monkeypatch.setattr(book_module, "current_owner", lambda run: elsewhere)
     return World(tmp_path, small_policy(budget={"epsilon": 2}), small_people())
 
 
@@ -148,7 +148,7 @@ def test_one_that_went_out_and_was_closed_at_another_machine_is_never_silent(
 
     def closed_first(self: Ledger, *arguments: Any) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("anon_pipeline.publish.booking.holds", lambda *_: False)
+            patch.setattr("anon_pipeline.publish.booking.is_manifest_of", lambda *_: False)
             blind.append(world.close("--force"))
         published(self, *arguments)
 
@@ -172,7 +172,7 @@ def test_a_crash_that_was_closed_wrongly_is_found_by_the_next_run_and_stops_it(
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
         world.release()
-        patch.setattr("anon_pipeline.publish.booking.holds", lambda *_: False)
+        patch.setattr("anon_pipeline.publish.booking.is_manifest_of", lambda *_: False)
         assert world.close("--force").exit_code == 0
     with pytest.raises(InputError, match="has had it as failed since"):
         world.release()
@@ -189,9 +189,9 @@ def test_what_cannot_be_written_gives_back_only_if_nobody_else_writes_it(
     def fails_after_another_began(*_: object, **__: object) -> None:
         event = world.book.events()[-1]
         retry = replace(world.book)
-        from anon_pipeline.ledger.asking import asked_in
+        from anon_pipeline.ledger.requests import requested_in
 
-        retry.begin(event.release_id, asked_in(event), "digest")
+        retry.begin(event.release_id, requested_in(event), "digest")
         raise OSError(28, "full")
 
     with monkeypatch.context() as patch:

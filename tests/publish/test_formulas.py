@@ -23,7 +23,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.file_formats import from_bytes, read_release, to_bytes
-from anon_pipeline.publish.formulas import neutralized
+from anon_pipeline.publish.formulas import neutralize
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Means
 
@@ -42,7 +42,7 @@ def rows(data: bytes) -> list[list[str]]:
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_each_mark(mark: str) -> None:
-    table = neutralized(pa.table({"a": [f"{mark}x", f"'{mark}x", f"x{mark}", "'x", "", None]}))
+    table = neutralize(pa.table({"a": [f"{mark}x", f"'{mark}x", f"x{mark}", "'x", "", None]}))
     assert table["a"].to_pylist() == [f"'{mark}x", f"''{mark}x", f"x{mark}", "'x", "", None]
 
 
@@ -104,7 +104,7 @@ def test_a_release_of_formulas(
     back = read_release(written.path, policy)
     assert digest_frame(back) == written.manifest["data_digest"]
     report = evaluate(back, policy)
-    assert not report.having(Status.REFUSED)
+    assert not report.with_status(Status.REFUSED)
     assert written.report.passed
 
 

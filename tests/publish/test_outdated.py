@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline import cli
-from anon_pipeline.publish.outdated import DOCUMENT, LOOKED_FOR, WARNINGS, warned
+from anon_pipeline.publish.outdated import DOCUMENT, LOOKED_FOR, WARNINGS, warnings_for
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = Path(__file__).parent / "version_1"
@@ -40,16 +40,16 @@ def _document(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", APPLYING)
 def test_each_release_is_warned_of_by_what_it_has(name: str) -> None:
-    assert {warning.name for warning in warned(_document(name))} == APPLYING[name]
+    assert {warning.name for warning in warnings_for(_document(name))} == APPLYING[name]
     document = {**_document(name), "manifest_version": 2}
     still = {"exact-measures-of-the-input"} if document["facts"]["suppressed"]["suppressed_in_all"] else set()
-    assert {warning.name for warning in warned(document)} == APPLYING[name] & still
+    assert {warning.name for warning in warnings_for(document)} == APPLYING[name] & still
 
 
 def test_exact_measures_tell_nothing_where_nobody_was_suppressed() -> None:
     document = {**_document("noisy"), "manifest_version": 2}
     document["facts"]["suppressed"]["suppressed_in_all"] = 0
-    assert list(warned(document)) == []
+    assert list(warnings_for(document)) == []
 
 
 def test_every_warning_has_a_section_and_every_section_a_warning() -> None:
@@ -68,9 +68,9 @@ def test_exact_scales_and_losses_are_warned_of_only_where_they_are() -> None:
     document["gate"]["verdicts"] = document["gate"]["verdicts"][:3]
     for column in document["facts"]["perturbed"]["columns"].values():
         column["mean_scale"] = None
-    assert "exact-measures-of-the-input" not in {warning.name for warning in warned(document)}
+    assert "exact-measures-of-the-input" not in {warning.name for warning in warnings_for(document)}
     document["facts"]["k_anonymized"]["loss"] = "entropy"
-    assert "exact-measures-of-the-input" in {warning.name for warning in warned(document)}
+    assert "exact-measures-of-the-input" in {warning.name for warning in warnings_for(document)}
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_exact_scales_and_losses_are_warned_of_only_where_they_are() -> None:
     ],
 )
 def test_a_manifest_that_says_anything_breaks_nothing(broken: dict[str, Any]) -> None:
-    assert EDITED in {warning.name for warning in warned({"manifest_version": 1, **broken})}
+    assert EDITED in {warning.name for warning in warnings_for({"manifest_version": 1, **broken})}
 
 
 def _call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -101,7 +101,7 @@ def test_verify_warns_and_exits_with_0(
     assert _call(monkeypatch, "verify", str(folder / "out"), *policy) == 0
     shown = capsys.readouterr()
     lines = [line for line in shown.err.splitlines() if line.startswith("warning: ")]
-    assert [line.rpartition("#")[2] for line in lines] == [w.name for w in warned(_document("sticky"))]
+    assert [line.rpartition("#")[2] for line in lines] == [w.name for w in warnings_for(_document("sticky"))]
     assert "Of the manifest, not verifiable" in shown.out
     assert _call(monkeypatch, "verify", str(folder / "out"), *policy, "--json") == 0
     shown = capsys.readouterr()

@@ -24,7 +24,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.publish import promises
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.risk.confidence import confident_counts
-from anon_pipeline.risk.suppression import confident
+from anon_pipeline.risk.suppression import suppress_unconfident
 from benchmarks.epsilon import (
     Law,
     OneClass,
@@ -109,7 +109,7 @@ def test_who_stays_is_who_really_stays(
         radius=np.array([known.radius]),
         cap=k,
     )
-    found = confident(counts, np.zeros(len(shown), np.int64), k=k).keep
+    found = suppress_unconfident(counts, np.zeros(len(shown), np.int64), k=k).keep
     assume(found.any())
     assert found.tolist() == [known.stays(row) for row in shown]
 
@@ -405,9 +405,9 @@ def test_without_confidence_a_row_is_released_whatever_its_noise(small_policy: S
 def test_only_columns_with_numbers_count_twice(small_policy: Small) -> None:
     flag = {"role": "perturb", "mechanism": "randomized_response", "values": ["no", "yes"], "weight": 3}
     lines = guarantee(small_policy(columns={"flag": flag}, perturb={"epsilon": 4}))
-    assert promises.given_released(Fraction(4), Fraction(1)) in lines
+    assert promises.released_row_sentence(Fraction(4), Fraction(1)) in lines
     assert any("at most e^5 (148) times" in line for line in lines)
-    assert promises.exchanged(Fraction(4)) in lines
+    assert promises.exchange_sentence(Fraction(4)) in lines
 
 
 def test_uniform_noise_leaves_nothing_to_say_of_whole_rows(small_policy: Small) -> None:
@@ -432,7 +432,7 @@ def test_noise_that_stays_says_what_all_releases_tell(small_policy: Small) -> No
         "deidentify": {"key_env": "K"},
     }
     (line,) = (each for each in guarantee(small_policy(**sticky)) if "stays as long" in each)
-    assert promises.sticky(Fraction(2)) in line
+    assert promises.sticky_sentence(Fraction(2)) in line
     assert line.endswith("and nothing limits what is learned from all classes of a record together.")
     limited = guarantee(small_policy(**sticky, gate={"cross_release_k": 3}))
     assert any(each.endswith("from release to release and from class to class.") for each in limited)
@@ -448,7 +448,7 @@ def test_fresh_noise_of_the_class_adds_up_for_who_shares_a_class(small_policy: S
 @pytest.mark.parametrize("document", ["docs/known-limits.md", "docs/mechanisms.md"])
 def test_the_documents_say_it_in_the_same_words(document: str) -> None:
     text = " ".join((ROOT / document).read_text(encoding="utf-8").split())
-    for sentence in promises.in_general():
+    for sentence in promises.general_sentences():
         assert sentence in text, sentence
 
 

@@ -18,17 +18,17 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.publish import lock
-from anon_pipeline.publish.lock import LOCK, Owner, held, is_gone, this_process
+from anon_pipeline.publish.lock import LOCK, Owner, hold_folder, is_gone, this_process
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import sys, time
 from pathlib import Path
-from anon_pipeline.publish.lock import held
-with held(Path(sys.argv[1]), wait=0):
+from anon_pipeline.publish.lock import hold_folder
+with hold_folder(Path(sys.argv[1]), wait=0):
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -66,7 +66,7 @@ def written_by(folder: Path, owner: Owner) -> None:
 
 
 def test_who_holds_the_folder_is_written_there_and_nothing_else(tmp_path: Path) -> None:
-    with held(tmp_path, wait=0):
+    with hold_folder(tmp_path, wait=0):
         assert [path.name for path in tmp_path.iterdir()] == [LOCK]
         document = json.loads((tmp_path / LOCK).read_text())
         assert set(document) == {"host", "boot", "pid", "started", "since"}
@@ -76,7 +76,7 @@ def test_who_holds_the_folder_is_written_there_and_nothing_else(tmp_path: Path) 
 
 def test_a_living_owner_is_waited_for_then_named(holder: subprocess.Popen[str], tmp_path: Path) -> None:
     who = f"held by process {holder.pid} on {socket.gethostname()} since"
-    with pytest.raises(PublishError, match=who), held(tmp_path, wait=0.2):
+    with pytest.raises(PublishError, match=who), hold_folder(tmp_path, wait=0.2):
         raise AssertionError
     assert (tmp_path / LOCK).exists()
 
@@ -84,7 +84,7 @@ def test_a_living_owner_is_waited_for_then_named(holder: subprocess.Popen[str], 
 def test_a_living_owner_is_respected_without_flock_too(
     holder: subprocess.Popen[str], tmp_path: Path, no_flock: None
 ) -> None:
-    with pytest.raises(PublishError, match=f"held by process {holder.pid}"), held(tmp_path, wait=0.2):
+    with pytest.raises(PublishError, match=f"held by process {holder.pid}"), hold_folder(tmp_path, wait=0.2):
         raise AssertionError
 
 
@@ -92,7 +92,7 @@ def test_an_owner_that_ends_lets_the_next_one_in(holder: subprocess.Popen[str], 
     assert holder.stdin is not None
     holder.stdin.write("\n")
     holder.stdin.flush()
-    with held(tmp_path, wait=30):
+    with hold_folder(tmp_path, wait=30):
         assert json.loads((tmp_path / LOCK).read_text())["pid"] == os.getpid()
 
 
@@ -108,7 +108,7 @@ def test_the_killed_are_taken_over_with_a_note(
     holder.wait()
     if not flock:
         request.getfixturevalue("no_flock")
-    with caplog.at_level(logging.WARNING), held(tmp_path, wait=0):
+    with caplog.at_level(logging.WARNING), hold_folder(tmp_path, wait=0):
         pass
     assert f"was held by process {holder.pid} on {socket.gethostname()}" in caplog.text
     assert "gone: taken over" in caplog.text
@@ -131,7 +131,7 @@ def test_a_number_given_out_again_is_taken_over_without_flock(tmp_path: Path, no
     me = this_process()
     assert me.started is not None
     written_by(tmp_path, replace(me, started=me.started - 1))
-    with held(tmp_path, wait=0):
+    with hold_folder(tmp_path, wait=0):
         pass
 
 
@@ -144,7 +144,10 @@ def test_no_clock_decides_about_this_machine(
         text = json.loads((tmp_path / LOCK).read_text())
         (tmp_path / LOCK).write_text(json.dumps({**text, "since": f"{2026 + shift}-01-01T00:00:00+00:00"}))
         os.utime(tmp_path / LOCK, (then, then))
-        with pytest.raises(PublishError, match=f"held by process {holder.pid}"), held(tmp_path, wait=0.2):
+        with (
+            pytest.raises(PublishError, match=f"held by process {holder.pid}"),
+            hold_folder(tmp_path, wait=0.2),
+        ):
             raise AssertionError
 
 
@@ -152,13 +155,13 @@ def test_another_machine_is_respected_until_its_lock_is_old_and_was_watched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written_by(tmp_path, replace(this_process(), host="elsewhere", boot="other"))
-    with pytest.raises(PublishError, match="on elsewhere since"), held(tmp_path, wait=0.2):
+    with pytest.raises(PublishError, match="on elsewhere since"), hold_folder(tmp_path, wait=0.2):
         raise AssertionError
     old = time.time() - lock.FOREIGN_AGE - 60
     os.utime(tmp_path / LOCK, (old, old))
     monkeypatch.setattr(lock, "_WATCHED", 0.3)
     begun = time.monotonic()
-    with held(tmp_path, wait=0):
+    with hold_folder(tmp_path, wait=0):
         assert time.monotonic() - begun >= 0.3
         assert json.loads((tmp_path / LOCK).read_text())["pid"] == os.getpid()
     assert list(tmp_path.iterdir()) == []
@@ -169,17 +172,17 @@ def test_an_unreadable_lock_is_respected_like_another_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: str
 ) -> None:
     (tmp_path / LOCK).write_text(odd)
-    with pytest.raises(PublishError, match="held by another process"), held(tmp_path, wait=0):
+    with pytest.raises(PublishError, match="held by another process"), hold_folder(tmp_path, wait=0):
         raise AssertionError
     old = time.time() - lock.FOREIGN_AGE - 60
     os.utime(tmp_path / LOCK, (old, old))
     monkeypatch.setattr(lock, "_WATCHED", 0.0)
-    with held(tmp_path, wait=0):
+    with hold_folder(tmp_path, wait=0):
         pass
 
 
 def test_a_run_that_was_taken_over_does_not_publish(tmp_path: Path) -> None:
-    with held(tmp_path, wait=0) as still_held:
+    with hold_folder(tmp_path, wait=0) as still_held:
         still_held()
         written_by(tmp_path, replace(this_process(), host="elsewhere"))
         with pytest.raises(PublishError, match="was taken over while this run was writing, by process"):
@@ -200,17 +203,17 @@ def test_a_file_system_without_links_has_a_lock_too(tmp_path: Path, monkeypatch:
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(Path, "hardlink_to", none)
-    with held(tmp_path, wait=0):
+    with hold_folder(tmp_path, wait=0):
         assert lock._read(tmp_path)[0] is not None
-        with pytest.raises(PublishError), held(tmp_path, wait=0):
+        with pytest.raises(PublishError), hold_folder(tmp_path, wait=0):
             raise AssertionError
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_inside_lets_go_of_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), held(tmp_path, wait=0):
+    with pytest.raises(ZeroDivisionError), hold_folder(tmp_path, wait=0):
         raise ZeroDivisionError
-    with held(tmp_path, wait=0):
+    with hold_folder(tmp_path, wait=0):
         pass
 
 
@@ -219,9 +222,9 @@ def test_a_lock_that_cannot_be_removed_does_not_undo_a_release_and_is_taken_over
         if name == "before unlink lock":
             raise OSError(errno.EIO, "Input/output error")
 
-    with using(Disk(fail)), held(tmp_path, wait=0):
+    with use_disk(Disk(fail)), hold_folder(tmp_path, wait=0):
         pass
     assert (tmp_path / LOCK).exists()
-    with held(tmp_path, wait=0):
+    with hold_folder(tmp_path, wait=0):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -23,7 +23,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import Published, publish, writer
 from anon_pipeline.publish.file_formats import from_bytes, read_release
-from anon_pipeline.publish.lock import alone
+from anon_pipeline.publish.lock import hold_lock
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import STAGES, Chain, Means
 
@@ -341,7 +341,7 @@ def test_two_publishers_take_turns(small_policy: Small, small_people: People, tm
     """While one holds the folder the other waits: a manifest never names a file that the other removed."""
     made = [chain(small_policy(), small_people(seed=seed)) for seed in range(4)]
     threads = [threading.Thread(target=send, args=(small_policy(), each, tmp_path)) for each in made]
-    with alone(_made(tmp_path / "out")):
+    with hold_lock(_made(tmp_path / "out")):
         for thread in threads:
             thread.start()
         assert list((tmp_path / "out").iterdir()) == []

@@ -21,7 +21,7 @@ from anon_pipeline.base.errors import GateRefused, InputError, PolicyError
 from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.vaulting import vault as vault_commands
 from anon_pipeline.ledger import Ledger, ledger_at
-from anon_pipeline.ledger.budget import State, states
+from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.vault.identity import PIN
@@ -73,7 +73,7 @@ class Project:
 
     @property
     def states(self) -> dict[str, State]:
-        return states(self.book.events())
+        return release_states(self.book.events())
 
     @property
     def sealed(self) -> set[str]:

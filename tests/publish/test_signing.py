@@ -28,7 +28,7 @@ from anon_pipeline.publish.signing import (
     broken_signature,
     key_id,
     read_public_key,
-    signed,
+    sign,
     signing_key,
     write_keys,
 )
@@ -51,13 +51,13 @@ def send(policy: Policy, people: pd.DataFrame, folder: Path) -> Published:
 
 @given(st.dictionaries(st.text().filter(lambda name: name != "signature"), JSON, max_size=5))
 def test_a_signature_outlives_writing_and_reading(document: dict[str, object]) -> None:
-    back = json.loads(json.dumps(signed(document, KEY), indent=1, ensure_ascii=True))
+    back = json.loads(json.dumps(sign(document, KEY), indent=1, ensure_ascii=True))
     assert broken_signature(back, KEY.public_key()) is None
 
 
 def test_equal_manifests_are_signed_alike_whatever_the_order_of_their_keys() -> None:
     turned = dict(reversed(DOCUMENT.items()))
-    assert signed(DOCUMENT, KEY) == signed(turned, KEY)
+    assert sign(DOCUMENT, KEY) == sign(turned, KEY)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_equal_manifests_are_signed_alike_whatever_the_order_of_their_keys() -> 
     ],
 )
 def test_any_change_breaks_the_signature(change: dict[str, object]) -> None:
-    document = signed(DOCUMENT, KEY)
+    document = sign(DOCUMENT, KEY)
     assert broken_signature({**document, **change}, KEY.public_key()) == "the manifest is not what was signed"
     fewer = {name: value for name, value in document.items() if name != "partition"}
     assert broken_signature(fewer, KEY.public_key()) is not None
@@ -86,15 +86,15 @@ def test_a_signature_that_is_none_is_refused(odd: object) -> None:
 
 @pytest.mark.parametrize("value", ["", "%%%", "AAAA", None, 3])
 def test_a_value_that_is_no_signature_is_refused(value: object) -> None:
-    document = signed(DOCUMENT, KEY)
+    document = sign(DOCUMENT, KEY)
     document["signature"]["value"] = value
     assert broken_signature(document, KEY.public_key()) == "the manifest is not what was signed"
 
 
 def test_another_key_is_refused() -> None:
     other = Ed25519PrivateKey.generate().public_key()
-    assert broken_signature(signed(DOCUMENT, KEY), other) == f"signed with another key than {key_id(other)}"
-    forged = signed(DOCUMENT, KEY)
+    assert broken_signature(sign(DOCUMENT, KEY), other) == f"signed with another key than {key_id(other)}"
+    forged = sign(DOCUMENT, KEY)
     forged["signature"]["key_id"] = key_id(other)
     assert broken_signature(forged, other) == "the manifest is not what was signed"
 
@@ -110,7 +110,7 @@ def test_keys_are_written_for_their_owner_alone_and_never_over_others(tmp_path: 
     text = (tmp_path / "key").read_bytes()
     key = signing_key(Sign(key_file="key"), folder=tmp_path)
     assert key is not None
-    assert broken_signature(signed(DOCUMENT, key), read_public_key(public)) is None
+    assert broken_signature(sign(DOCUMENT, key), read_public_key(public)) is None
     with pytest.raises(InputError, match="must not be there yet"):
         write_keys(tmp_path / "key")
     public.rename(tmp_path / "other.pub")
@@ -182,7 +182,7 @@ def test_the_golden_signature() -> None:
     text = b'{"release":"small","signature":{"algorithm":"ed25519","key_id":"56475aa75463474c"}}'
     value = "BDOc08E8RCPsZbiPgBYBXP+B774yQTM26Zig7dP1omCgYwBoWANehUKMoe8J7rVa8FcAE1l8jLJOsuHjpUwnCA=="
     document = {"release": "small"}
-    assert signed(document, KEY)["signature"]["value"] == value
+    assert sign(document, KEY)["signature"]["value"] == value
     KEY.public_key().verify(base64.b64decode(value), b"anon-pipeline manifest 1\n" + text)
     bare = base64.b64encode(KEY.sign(text)).decode()
     signature = {"algorithm": "ed25519", "key_id": key_id(KEY.public_key()), "value": bare}

@@ -27,8 +27,8 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import MANIFEST_BYTES
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish import held, verify
-from anon_pipeline.publish.recorded import broken_statements
+from anon_pipeline.publish import release_files, verify
+from anon_pipeline.publish.manifest_facts import broken_statements
 from anon_pipeline.publish.verify import Against, verify_release
 from anon_pipeline.publish.versions import RULES_2
 from anon_pipeline.release import make_release
@@ -543,14 +543,14 @@ def test_a_partition_is_one_of_the_policys(
 def test_the_file_is_read_once(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is said of the bytes whose SHA-256 was compared, whatever the path leads to afterwards."""
     made = project(**CSV)
-    name, bytes_of = made.data.name, held.bytes_of
+    name, bytes_of = made.data.name, release_files.read_bytes
 
     def exchanged(path: Path, *more: Any) -> bytes:
         data = bytes_of(path, *more)
         path.write_bytes(b"a,b\n1,2\n")
         return data
 
-    monkeypatch.setattr(held, "bytes_of", exchanged)
+    monkeypatch.setattr(release_files, "read_bytes", exchanged)
     report = verify_release(made.path / "out", Against())
     assert {v.limit: str(v.status) for v in report.verdicts}[f"file.{name}"] == "passed"
     assert {v.limit: str(v.status) for v in report.verdicts}["data_digest"] == "passed"
@@ -571,7 +571,7 @@ def test_the_limits_of_the_policy_hold(
     from anon_pipeline.policy.sections import Limits
 
     made = project(publish={"format": form})
-    for module in (verify, held):
+    for module in (verify, release_files):
         monkeypatch.setattr(module, "limits_of", lambda policy: Limits(**{limit: most}))
     said = " ".join(made.call("verify", "out")[1].replace("│", " ").split())
     assert f"keep the limit {limit}" in said

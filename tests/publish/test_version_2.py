@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import load_policy
-from anon_pipeline.publish.verify import Against, verification
+from anon_pipeline.publish.verify import Against, verify_in_detail
 from tests.adversarial.mutations import KINDS, leaves, missed
 
 OUT = Path(__file__).parent / "version_2" / "noisy"
@@ -26,10 +26,10 @@ def against() -> Against:
 
 @pytest.mark.parametrize("policy", [True, False])
 def test_it_verifies(policy: bool) -> None:
-    found = verification(OUT / "out", against() if policy else Against())
-    assert found.report.having(Status.REFUSED) == ()
+    found = verify_in_detail(OUT / "out", against() if policy else Against())
+    assert found.report.with_status(Status.REFUSED) == ()
     assert {warned.name for warned in found.warnings} <= {"exact-measures-of-the-input"}
-    assert {v.limit for v in found.report.having(Status.PASSED)} >= {
+    assert {v.limit for v in found.report.with_status(Status.PASSED)} >= {
         "files",
         "data_digest",
         "folder",

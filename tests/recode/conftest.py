@@ -16,7 +16,7 @@ import pytest
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit, Task
 
 
@@ -285,7 +285,7 @@ def brute_search(task: Any) -> list[SimpleNamespace]:
     found = []
     for levels in itertools.product(*(range(h.height) for h in task.hierarchies)):
         labels = brute_labels(task, levels)
-        gone = broken(task.constraints, labels)
+        gone = broken_classes(task.constraints, labels)
         kept = ~gone[labels]
         suppressed = int((~kept).sum())
         small = int((np.bincount(labels)[labels] < task.constraints.k).sum())

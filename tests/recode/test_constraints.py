@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.recode.class_rules import CLOSE, class_distance, keeps, tally
-from anon_pipeline.recode.constraints import breaches, broken, infeasible, rules_of
+from anon_pipeline.recode.class_rules import CLOSE, class_distance, keeps_rules, tally
+from anon_pipeline.recode.constraints import breaches, broken_classes, infeasible_error, rules_of
 from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
 from anon_pipeline.risk.closeness import closeness
 
@@ -59,14 +59,14 @@ def asked(constraints: Constraints, members: np.ndarray) -> tuple[bool, list[flo
         counts += room[1, :found].tolist()
         ends.append(len(values))
     arrays = [np.array(array, np.int64) for array in (values, counts, ends)]
-    return bool(keeps(rules, *arrays, len(members))), distances
+    return bool(keeps_rules(rules, *arrays, len(members))), distances
 
 
 @settings(deadline=None, max_examples=300)
 @given(constrained())
 def test_the_kernels_accept_what_the_measures_accept(drawn: tuple[Constraints, np.ndarray]) -> None:
     constraints, labels = drawn
-    against = broken(constraints, labels)
+    against = broken_classes(constraints, labels)
     for label in range(labels.max() + 1):
         kept, distances = asked(constraints, np.flatnonzero(labels == label))
         assert kept == (not against[label])
@@ -96,7 +96,7 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
     constraints = Constraints(2, 1, (salary,))
     labels = np.array([0, 0, 1, 1])
     assert breaches(constraints, labels)["t_closeness.salary"].tolist() == [True, True]
-    error = infeasible(constraints, labels, advice="Raise t.")
+    error = infeasible_error(constraints, labels, advice="Raise t.")
     assert str(error) == (
         "No recoding keeps k = 2, t = 0.2 in salary: t_closeness.salary stands in the way for 4 of 4 "
         "records (its worst class is at 0.5), and 1 may be suppressed. Raise t. "
@@ -119,7 +119,7 @@ def test_what_stands_in_the_way_is_named_with_what_was_reached() -> None:
 )
 def test_what_was_reached_of_diversity_is_told(diversity: Diversity, worst: str) -> None:
     limit = SensitiveLimit("s", np.array([0, 0, 1, 2]), np.array([2, 1, 1]), diversity=diversity)
-    error = infeasible(Constraints(2, 0, (limit,)), np.array([0, 0, 1, 1]), advice="Lower l.")
+    error = infeasible_error(Constraints(2, 0, (limit,)), np.array([0, 0, 1, 1]), advice="Lower l.")
     assert worst in str(error)
 
 
@@ -135,14 +135,14 @@ def test_nothing_is_told_of_a_class_below_k(limit: Any, told: str) -> None:
     """A class of four, and two persons alone, each as far from the whole as the person's value is rare."""
     secret = np.array([0, 0, 1, 1, 2, 3])
     constraints = Constraints(3, 0, (SensitiveLimit("s", secret, np.bincount(secret), **limit),))
-    message = str(infeasible(constraints, np.array([0, 0, 0, 0, 1, 2]), advice="Relax it."))
+    message = str(infeasible_error(constraints, np.array([0, 0, 0, 0, 1, 2]), advice="Relax it."))
     assert f".s stands in the way for 6 of 6 records (its worst class {told})" in message
-    alone = str(infeasible(constraints, np.arange(6), advice="Relax it."))
+    alone = str(infeasible_error(constraints, np.arange(6), advice="Relax it."))
     assert "worst class" not in alone
 
 
 def test_the_tolerance_is_the_gates() -> None:
-    from anon_pipeline.evidence.measures import close
+    from anon_pipeline.evidence.measures import is_t_close
 
-    assert close(np.array([0.2 + CLOSE / 2]), 0.2).all()
-    assert not close(np.array([0.2 + 2 * CLOSE]), 0.2).any()
+    assert is_t_close(np.array([0.2 + CLOSE / 2]), 0.2).all()
+    assert not is_t_close(np.array([0.2 + 2 * CLOSE]), 0.2).any()

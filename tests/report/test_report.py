@@ -17,7 +17,7 @@ from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
-from anon_pipeline.report.shown import policy_text
+from anon_pipeline.report.rows import policy_text
 
 Making = Callable[..., Any]
 Small = Callable[..., Policy]

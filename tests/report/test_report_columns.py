@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.policy import Policy
-from anon_pipeline.report.bins import of_the_data
+from anon_pipeline.report.bins import quoted_category
 from anon_pipeline.report.columns import distributions
 
 Small = Callable[..., Policy]
@@ -33,10 +33,10 @@ def test_a_category_that_is_called_missing_is_told_from_missing_values(small_pol
 
 @pytest.mark.parametrize("name", OWN)
 def test_quotes_tell_every_own_word_apart(name: str) -> None:
-    assert of_the_data(name) not in OWN[:5]
-    assert len({of_the_data(each) for each in OWN}) == len(OWN)
+    assert quoted_category(name) not in OWN[:5]
+    assert len({quoted_category(each) for each in OWN}) == len(OWN)
 
 
 @pytest.mark.parametrize("name", ["Cork", "missing leg", "value", "value x", "Other values", "“Cork”", ""])
 def test_other_names_stay_as_they_are(name: str) -> None:
-    assert of_the_data(name) == name
+    assert quoted_category(name) == name

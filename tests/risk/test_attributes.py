@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.attributes import OpenClasses, class_gains, class_shares, class_spreads, open_to
+from anon_pipeline.risk.attributes import (
+    OpenClasses,
+    class_homogeneity,
+    class_similarity,
+    class_skewness,
+    count_open_classes,
+)
 from anon_pipeline.risk.closeness import closeness
 
 TREE = [np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]), np.zeros(4, int)]
@@ -24,10 +30,10 @@ def test_all_equal_the_definitions(table, more):
     codes, labels, m = table
     whole = np.bincount(codes, minlength=4) + np.array(more)
     occurring = np.flatnonzero(whole).tolist()
-    shares, gains = class_shares(codes, labels, m=m), class_gains(codes, labels, whole=whole, m=m)
-    ordered = class_spreads(codes, labels, m=m, distance="ordered", occurring=whole)
-    equal = class_spreads(codes, labels, m=m, distance="equal")
-    tree = class_spreads(codes, labels, m=m, distance="hierarchical", lookups=TREE)
+    shares, gains = class_homogeneity(codes, labels, m=m), class_skewness(codes, labels, whole=whole, m=m)
+    ordered = class_similarity(codes, labels, m=m, distance="ordered", occurring=whole)
+    equal = class_similarity(codes, labels, m=m, distance="equal")
+    tree = class_similarity(codes, labels, m=m, distance="hierarchical", lookups=TREE)
     for label in range(m):
         held = codes[labels == label].tolist()
         share = {value: held.count(value) / len(held) for value in held}
@@ -47,22 +53,23 @@ def test_the_order_of_records_does_not_matter(table, random):
     random.shuffle(moved)
     whole = np.bincount(codes)
     assert (
-        class_shares(codes, labels, m=m).tolist() == class_shares(codes[moved], labels[moved], m=m).tolist()
+        class_homogeneity(codes, labels, m=m).tolist()
+        == class_homogeneity(codes[moved], labels[moved], m=m).tolist()
     )
-    gains = class_gains(codes[moved], labels[moved], whole=whole, m=m)
-    assert gains.tolist() == class_gains(codes, labels, whole=whole, m=m).tolist()
+    gains = class_skewness(codes[moved], labels[moved], whole=whole, m=m)
+    assert gains.tolist() == class_skewness(codes, labels, whole=whole, m=m).tolist()
 
 
 def test_the_books_half_ill_class_gains_fifty():
     codes, labels = np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1])
-    gains = class_gains(codes, labels, whole=np.array([99, 1]), m=2)
+    gains = class_skewness(codes, labels, whole=np.array([99, 1]), m=2)
     assert gains == pytest.approx([50, 1 / 0.99])
-    assert open_to(gains > 10, np.array([2, 2])) == OpenClasses(1, 2, 0.5)
+    assert count_open_classes(gains > 10, np.array([2, 2])) == OpenClasses(1, 2, 0.5)
 
 
 def test_low_salaries_are_similar_and_close_by_neither():
     codes, labels = np.array([0, 1, 2, 3, 5, 8]), np.repeat([0, 1], 3)  # 3k, 4k, 5k and 6k, 8k, 11k
-    spreads = class_spreads(codes, labels, m=2, distance="ordered", occurring=np.ones(9, int))
+    spreads = class_similarity(codes, labels, m=2, distance="ordered", occurring=np.ones(9, int))
     assert spreads.tolist() == [0.25, 0.625]
     t = closeness(codes, labels, whole=np.ones(9, int), m=2, distance="ordered")
     assert t == pytest.approx([0.375, 0.167], abs=1e-3)
@@ -70,34 +77,34 @@ def test_low_salaries_are_similar_and_close_by_neither():
 
 def test_one_class_and_one_value_are_homogeneous():
     codes, labels = np.zeros(5, int), np.zeros(5, int)
-    assert class_shares(codes, labels, m=1).tolist() == [1.0]
-    assert class_gains(codes, labels, whole=np.array([5]), m=1).tolist() == [1.0]
+    assert class_homogeneity(codes, labels, m=1).tolist() == [1.0]
+    assert class_skewness(codes, labels, whole=np.array([5]), m=1).tolist() == [1.0]
     for distance in ("ordered", "equal"):
-        assert class_spreads(codes, labels, m=1, distance=distance).tolist() == [0.0]
-    assert class_spreads(
+        assert class_similarity(codes, labels, m=1, distance=distance).tolist() == [0.0]
+    assert class_similarity(
         codes, labels, m=1, distance="hierarchical", lookups=[np.zeros(1, int)]
     ).tolist() == [0]
-    assert open_to(np.array([True]), np.array([5])) == OpenClasses(1, 5, 1.0)
+    assert count_open_classes(np.array([True]), np.array([5])) == OpenClasses(1, 5, 1.0)
 
 
 def test_nothing_released_has_no_attack():
     none = np.empty(0, int)
-    for measure in (class_shares, lambda c, x, m: class_gains(c, x, whole=np.ones(2), m=m)):
+    for measure in (class_homogeneity, lambda c, x, m: class_skewness(c, x, whole=np.ones(2), m=m)):
         with pytest.raises(ValueError, match="classes must be at least one"):
             measure(none, none, m=0)
     with pytest.raises(ValueError, match="at least one class"):
-        open_to(none > 0, none)
+        count_open_classes(none > 0, none)
 
 
 def test_what_does_not_fit_is_refused():
     codes, labels = np.array([0, 2]), np.array([0, 0])
     with pytest.raises(ValueError, match="must occur in the whole table"):
-        class_gains(codes, labels, whole=np.array([1, 1, 0]), m=1)
+        class_skewness(codes, labels, whole=np.array([1, 1, 0]), m=1)
     with pytest.raises(ValueError, match="must occur in the whole table"):
-        class_spreads(codes, labels, m=1, distance="ordered", occurring=np.array([1]))
+        class_similarity(codes, labels, m=1, distance="ordered", occurring=np.array([1]))
     with pytest.raises(ValueError, match="lookups must be given"):
-        class_spreads(codes, labels, m=1, distance="hierarchical")
+        class_similarity(codes, labels, m=1, distance="hierarchical")
     with pytest.raises(ValueError, match="single top"):
-        class_spreads(codes, labels, m=1, distance="hierarchical", lookups=TREE[:1])
+        class_similarity(codes, labels, m=1, distance="hierarchical", lookups=TREE[:1])
     with pytest.raises(ValueError, match="must be ordered, equal or hierarchical"):
-        class_spreads(codes, labels, m=1, distance="near")  # type: ignore[arg-type]
+        class_similarity(codes, labels, m=1, distance="near")  # type: ignore[arg-type]

@@ -47,11 +47,11 @@ def test_on_small_classes_it_is_the_best_guess_and_never_weaker_than_the_nearest
 
 def blocks_right(released, own, originals, labels, law):
     """Share of right guesses in each class, (m,)."""
-    from anon_pipeline.risk.posterior import _blocks, _guesses, _met
+    from anon_pipeline.risk.posterior import _add_up, _blocks, _guesses
 
     m = len(law.scales)
     here, there = _blocks(released, labels, m), _blocks(originals[own], labels, m)
-    met = _met(here, there, _guesses(here, there, law, 2**20))[1]
+    met = _add_up(here, there, _guesses(here, there, law, 2**20))[1]
     return np.bincount(labels, weights=met) / np.bincount(labels)
 
 

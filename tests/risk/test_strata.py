@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.risk.expected import NoiseLaw, expected_risk
-from anon_pipeline.risk.strata import MOST, draws_of, groups_of, ratio
+from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
 
 
 @given(st.lists(st.integers(1, 1_000), min_size=1, max_size=300))
@@ -56,7 +56,7 @@ def test_the_standard_error_is_the_spread_of_repetitions(draws: int, sizes: list
             kept = rng.random(len(labels)) < kept_by[labels]
             linked = kept & (rng.random(len(labels)) < linked_by[labels])
             of[draw], counted[draw] = (np.bincount(own[each], minlength=many) for each in (kept, linked))
-        mean, error = ratio(counted, of)
+        mean, error = combined_ratio(counted, of)
         means.append(mean)
         errors.append(error)
     spread = float(np.std(means, ddof=1))  # itself known to 1/√2000
@@ -69,14 +69,14 @@ def test_the_standard_error_is_the_spread_of_repetitions(draws: int, sizes: list
 
 def test_one_group_has_the_error_of_the_mean_of_draws() -> None:
     counted = np.array([[3.0], [5.0], [4.0]])
-    mean, error = ratio(counted, np.full((3, 1), 10.0))
+    mean, error = combined_ratio(counted, np.full((3, 1), 10.0))
     assert mean == pytest.approx(0.4)
     assert error == pytest.approx(0.1 / np.sqrt(3))
 
 
 def test_a_group_that_no_draw_releases_adds_nothing() -> None:
     counted, of = np.array([[3.0, 0], [5, 0]]), np.array([[10.0, 0], [10, 0]])
-    assert ratio(counted, of) == pytest.approx(ratio(counted[:, :1], of[:, :1]))
+    assert combined_ratio(counted, of) == pytest.approx(combined_ratio(counted[:, :1], of[:, :1]))
 
 
 def test_few_draws_by_groups_agree_with_many_of_the_whole() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.risk.closeness import closeness
-from anon_pipeline.risk.suppression import confident
+from anon_pipeline.risk.suppression import suppress_unconfident
 
 
 def twin(counts, labels, k, broken):
@@ -30,7 +30,7 @@ def test_equals_the_definition(pairs, k, broken):
     def limit(rows, compact, m):
         return np.array([bool(set(labels[rows[compact == label]]) & broken) for label in range(m)])
 
-    found = confident(counts, labels, k=k, limits={"t": limit})
+    found = suppress_unconfident(counts, labels, k=k, limits={"t": limit})
     keep, unconfident, small, limited = twin(counts.tolist(), labels.tolist(), k, broken)
     assert np.flatnonzero(found.keep).tolist() == keep
     assert (found.unconfident, found.small, found.limits) == (unconfident, small, {"t": limited})
@@ -39,26 +39,28 @@ def test_equals_the_definition(pairs, k, broken):
 
 
 def test_records_that_the_noise_made_outliers_stay_and_count():
-    found = confident(np.array([2, 1, 0, 1]), np.zeros(4, int), k=2)
+    found = suppress_unconfident(np.array([2, 1, 0, 1]), np.zeros(4, int), k=2)
     assert found.keep.tolist() == [True, False, True, False]
     assert (found.unconfident, found.small) == (2, 0)
 
 
 def test_a_class_left_with_fewer_than_k_goes():
-    found = confident(np.array([3, 3, 1, 3, 3, 3]), np.array([0, 0, 0, 1, 1, 1]), k=3)
+    found = suppress_unconfident(np.array([3, 3, 1, 3, 3, 3]), np.array([0, 0, 0, 1, 1, 1]), k=3)
     assert found.keep.tolist() == [False] * 3 + [True] * 3
     assert (found.unconfident, found.small, found.suppressed) == (1, 2, 3)
 
 
 def test_counts_capped_at_k_decide_alike():
     counts, labels = np.array([9, 2, 0, 5, 3, 3]), np.array([0, 0, 0, 1, 1, 1])
-    full, capped = (confident(each, labels, k=3) for each in (counts, np.minimum(counts, 3)))
+    full, capped = (suppress_unconfident(each, labels, k=3) for each in (counts, np.minimum(counts, 3)))
     assert full.keep.tolist() == capped.keep.tolist()
 
 
 def test_without_confidence_only_the_limits_suppress():
     labels = np.array([7, 7, 3, 3])
-    found = confident(None, labels, k=2, limits={"l": lambda rows, compact, m: np.array([True, False])})
+    found = suppress_unconfident(
+        None, labels, k=2, limits={"l": lambda rows, compact, m: np.array([True, False])}
+    )
     assert found.keep.tolist() == [True, True, False, False]  # class 3 comes first
     assert (found.unconfident, found.small, found.limits) == (0, 0, {"l": 2})
 
@@ -75,7 +77,9 @@ def test_limits_see_what_is_left_numbered_without_gaps():
         return np.zeros(m, bool)
 
     labels = np.array([5, 1, 5, 9, 9, 1, 4])
-    found = confident(np.array([2, 2, 2, 2, 2, 2, 1]), labels, k=2, limits={"a": first, "b": second})
+    found = suppress_unconfident(
+        np.array([2, 2, 2, 2, 2, 2, 1]), labels, k=2, limits={"a": first, "b": second}
+    )
     assert seen == [([0, 1, 2, 3, 4, 5], [1, 0, 1, 2, 2, 0], 3), ([1, 3, 4, 5], [0, 1, 1, 0], 2)]
     assert found.limits == {"a": 2, "b": 0}
 
@@ -86,7 +90,7 @@ def test_t_closeness_as_a_limit():
     def beyond_t(rows, labels, m):
         return closeness(codes[rows], labels, whole=whole, m=m, distance="equal") > 0.4
 
-    found = confident(None, np.array([0, 0, 1, 1]), k=2, limits={"t_closeness": beyond_t})
+    found = suppress_unconfident(None, np.array([0, 0, 1, 1]), k=2, limits={"t_closeness": beyond_t})
     assert found.keep.tolist() == [False, False, True, True]
 
 
@@ -94,23 +98,25 @@ def test_nothing_left_is_an_answer_and_limits_are_not_asked():
     def never(rows, labels, m):
         raise AssertionError
 
-    found = confident(np.array([1, 1]), np.array([0, 0]), k=2, limits={"t": never})
+    found = suppress_unconfident(np.array([1, 1]), np.array([0, 0]), k=2, limits={"t": never})
     assert not found.keep.any()
     assert (found.suppressed, found.limits) == (2, {"t": 0})
-    assert confident(np.empty(0, int), np.empty(0, int), k=2).suppressed == 0
+    assert suppress_unconfident(np.empty(0, int), np.empty(0, int), k=2).suppressed == 0
 
 
 def test_the_input_is_left_alone():
     counts, labels = np.array([1, 2]), np.array([0, 0])
-    confident(counts, labels, k=2)
+    suppress_unconfident(counts, labels, k=2)
     assert (counts.tolist(), labels.tolist()) == ([1, 2], [0, 0])
 
 
 def test_a_record_of_no_class_is_refused():
     with pytest.raises(ValueError, match="labels must be ≥ 0"):
-        confident(None, np.array([0, -1]), k=2)
+        suppress_unconfident(None, np.array([0, -1]), k=2)
 
 
 def test_a_limit_that_answers_for_other_classes_is_refused():
     with pytest.raises(ValueError, match="limit 't' must answer for 1 classes"):
-        confident(None, np.array([0, 0]), k=2, limits={"t": lambda rows, labels, m: np.zeros(2, bool)})
+        suppress_unconfident(
+            None, np.array([0, 0]), k=2, limits={"t": lambda rows, labels, m: np.zeros(2, bool)}
+        )

@@ -16,8 +16,8 @@ from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.histograms import class_histograms
 from anon_pipeline.risk.linking import expected_linking_risk
-from anon_pipeline.risk.suppression import confident
-from anon_pipeline.risk.survival import Fates, Outputs, expected_kept, fates, line
+from anon_pipeline.risk.suppression import suppress_unconfident
+from anon_pipeline.risk.survival import Fates, Outputs, expected_kept, fates, sort_line
 
 NOISES = [
     Noise("discrete_laplace", Fraction(2)),
@@ -63,7 +63,7 @@ def test_fates_are_what_enumerating_the_noise_gives(
     sensitivity = mechanisms.sensitivities(noise, _sensitivities(values, labels))
     law = Outputs(partial(mechanisms.cdf, noise), sensitivity, inputs, bounds)
     radius, k = mechanisms.radius(noise, sensitivity, 0.6), 3
-    table = line(values, labels)
+    table = sort_line(values, labels)
     found = fates(table, law, radius=radius, k=k)
     for j, (label, x) in enumerate(zip(table.found.classes, table.x, strict=True)):
         wanted = _enumerated(
@@ -84,7 +84,7 @@ def test_the_outputs_with_few_originals_near_are_found(
     labels = np.unique([label for label, _ in records], return_inverse=True)[1]
     values = np.array([value for _, value in records])
     m = labels.max() + 1
-    table = line(values, labels)
+    table = sort_line(values, labels)
     for j, x in enumerate(table.x):
         own = values[labels == table.found.classes[j]]
         for y in range(-25, 26):
@@ -105,7 +105,7 @@ def test_the_linking_risk_is_that_of_the_closed_form() -> None:
     values, labels = rng.integers(0, 90, 400), rng.integers(0, 12, 400)
     sensitivity = _sensitivities(values, labels)
     noise = Noise("discrete_laplace", Fraction(3, 2))
-    table = line(values, labels)
+    table = sort_line(values, labels)
     found = fates(table, Outputs(partial(mechanisms.cdf, noise), sensitivity), radius=None, k=5)
     risk = float(found.linked @ table.found.counts) / len(values)
     wanted = expected_linking_risk(values, labels, scales=mechanisms.scales(noise, sensitivity))
@@ -122,7 +122,7 @@ def test_fates_do_not_depend_on_the_order_of_records() -> None:
         sensitivity = _sensitivities(values, labels)
         radius = mechanisms.radius(noise, sensitivity, 0.9)
         law = Outputs(partial(mechanisms.cdf, noise), sensitivity)
-        return fates(line(values, labels), law, radius=radius, k=4)
+        return fates(sort_line(values, labels), law, radius=radius, k=4)
 
     one, other = found(values, labels), found(values[order], labels[order])
     assert (one.lost == other.lost).all() and (one.both == other.both).all()
@@ -157,13 +157,13 @@ def test_classes_that_fall_below_k_are_left_out_as_often_as_when_drawn() -> None
     noise = NOISES[0]
     sensitivity = _sensitivities(values, labels)
     radius = mechanisms.radius(noise, sensitivity, 0.8)
-    table = line(values, labels)
+    table = sort_line(values, labels)
     found = fates(table, Outputs(partial(mechanisms.cdf, noise), sensitivity), radius=radius, k=k)
     stay = expected_kept(table.found, found.lost, most_lost=table.found.sizes - k).sum()
     scale, draws = 1 - np.exp(-float(noise.epsilon) / sensitivity[labels]), []
     for _ in range(4000):
         y = values + rng.geometric(scale) - rng.geometric(scale)
         near = (np.abs(y[:, None] - values[None]) <= radius[labels][:, None]) & (labels[:, None] == labels)
-        draws.append(confident(near.sum(1), labels, k=k).keep.sum())
+        draws.append(suppress_unconfident(near.sum(1), labels, k=k).keep.sum())
     error = np.std(draws) / math.sqrt(len(draws))
     assert abs(stay - np.mean(draws)) < 3 * error

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy import load_policy, parse_policy
-from anon_pipeline.tuning.apply import apply, edited
+from anon_pipeline.tuning.apply import apply, edit_text
 from anon_pipeline.tuning.grid import Choice, policy_at
 
 COMMENTED = """\
@@ -51,13 +51,13 @@ def text(body: str = COMMENTED) -> str:
 
 def test_only_the_values_are_others() -> None:
     before = text()
-    after = edited(before, parse_policy(before), CHOICE)
+    after = edit_text(before, parse_policy(before), CHOICE)
     assert after == before.replace("k:    5 ", "k:    20 ").replace("epsilon: 2.0  ,", "epsilon: 0.5  ,")
 
 
 def test_keys_that_are_not_there_are_written_behind_their_sections_last() -> None:
     before = text()
-    after = edited(before, parse_policy(before), Choice(5, 2.0, 0.99, "optimal"))
+    after = edit_text(before, parse_policy(before), Choice(5, 2.0, 0.99, "optimal"))
     wanted = before.replace(
         "suppression_limit: 0.05  # 5 %\n", "suppression_limit: 0.05  # 5 %\n        recoder: optimal\n"
     ).replace(
@@ -79,12 +79,14 @@ def test_keys_that_are_not_there_are_written_behind_their_sections_last() -> Non
 )
 def test_a_section_in_any_style(section: str, wanted: str) -> None:
     before = text().replace("    gate:", f"    {section}\n    gate:")
-    assert edited(before, parse_policy(before), Choice(5, 2.0, 0.9, "ola")) == before.replace(section, wanted)
+    assert edit_text(before, parse_policy(before), Choice(5, 2.0, 0.9, "ola")) == before.replace(
+        section, wanted
+    )
 
 
 def test_a_confidence_can_be_taken_away() -> None:
     before = text().replace("    gate:", "    suppress: {confidence: 0.5}\n    gate:")
-    after = edited(before, parse_policy(before), Choice(5, 2.0, None, "ola"))
+    after = edit_text(before, parse_policy(before), Choice(5, 2.0, None, "ola"))
     assert after == before.replace("confidence: 0.5", "confidence: null")
 
 
@@ -94,7 +96,7 @@ def test_line_ends_and_a_missing_last_one_stay(line_end: str, tail: str) -> None
     before = text().rstrip().removesuffix("# the end").rstrip().replace("\n", line_end) + tail.replace(
         "\n", line_end
     )
-    after = edited(before, parse_policy(before), Choice(5, 2.0, 0.9, "ola"))
+    after = edit_text(before, parse_policy(before), Choice(5, 2.0, 0.9, "ola"))
     assert after.replace(f"{line_end}    suppress: {{confidence: 0.9}}", "") == before
     assert parse_policy(after).suppress.confidence == 0.9
 
@@ -121,7 +123,7 @@ def test_json_is_written_as_json_laid_out_as_it_was(options: dict[str, Any], sup
     document["attributes"] |= {} if suppress is None else {"suppress": suppress}
     before = json.dumps(document, **options) + "\n"
     policy, choice = parse_policy(before), Choice(7, 0.00001, 0.9, "mondrian")
-    after = edited(before, policy, choice)
+    after = edit_text(before, policy, choice)
     document["attributes"]["anonymize"] = {"k": 7, "recoder": "mondrian"}
     document["attributes"]["perturb"]["epsilon"] = 0.00001
     document["attributes"]["suppress"] = {"confidence": 0.9}
@@ -135,7 +137,7 @@ def test_a_recoder_that_stands_there_stays_a_text() -> None:
     document = copy.deepcopy(JSON)
     document["attributes"]["anonymize"]["recoder"] = "ola"
     before = json.dumps(document, indent="  ")
-    after = edited(before, parse_policy(before), Choice(5, 0.001, None, "mondrian"))
+    after = edit_text(before, parse_policy(before), Choice(5, 0.001, None, "mondrian"))
     assert after == before.replace('"ola"', '"mondrian"')
 
 
@@ -147,7 +149,7 @@ def test_json_on_one_line_stays_on_one() -> None:
         '"h": {"role": "perturb", "resolution": 1}}, "anonymize": {"k": 5}, "perturb": {"epsilon": 1}}}'
     )
     policy = parse_policy(before)
-    after = edited(before, policy, Choice(7, 0.00001, 0.9, "ola"))
+    after = edit_text(before, policy, Choice(7, 0.00001, 0.9, "ola"))
     assert parse_policy(after).digest == policy_at(policy, Choice(7, 0.00001, 0.9, "ola")).digest
     assert '"k": 7' in after and '"epsilon": 0.00001' in after
     assert json.loads(after)["attributes"]["suppress"] == {"confidence": 0.9}
@@ -157,7 +159,7 @@ def test_json_on_one_line_stays_on_one() -> None:
 def test_values_that_are_shared_by_alias_are_refused() -> None:
     before = text().replace("k:    5 ", "k:    &k 5 ").replace("gate: {", "gate: {k: *k, ")
     with pytest.raises(PolicyError, match=r"spell out anonymize\.k where they stand"):
-        edited(before, parse_policy(before), Choice(7, 2.0, None, "ola"))
+        edit_text(before, parse_policy(before), Choice(7, 2.0, None, "ola"))
 
 
 @pytest.fixture
@@ -171,7 +173,7 @@ def file(tmp_path: Path) -> Path:
 def test_the_file_is_replaced_whole_with_its_permissions(file: Path) -> None:
     policy = load_policy(file)
     assert apply(file, policy, CHOICE)
-    assert file.read_bytes() == edited(text(), policy, CHOICE).encode()
+    assert file.read_bytes() == edit_text(text(), policy, CHOICE).encode()
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert [path.name for path in file.parent.iterdir()] == ["policy.yaml"]
     assert load_policy(file).digest == policy_at(policy, CHOICE).digest
@@ -205,7 +207,7 @@ def test_a_disk_that_fails_leaves_the_old_file(file: Path) -> None:
             raise OSError(28, os.strerror(28))
 
     before = file.read_bytes()
-    with using(Disk(at)), pytest.raises(PolicyError, match="must be writable"):
+    with use_disk(Disk(at)), pytest.raises(PolicyError, match="must be writable"):
         apply(file, load_policy(file), CHOICE)
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == ["policy.yaml"]

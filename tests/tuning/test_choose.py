@@ -9,9 +9,9 @@ import pytest
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
-from anon_pipeline.tuning.choose import BALANCED, LEAST_LOSS, excess, nearest, recommended, with_front
+from anon_pipeline.tuning.choose import BALANCED, LEAST_LOSS, choose_point, excess, mark_front, nearest
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
-from anon_pipeline.tuning.judging import limits_linking, unjudged, verdicts
+from anon_pipeline.tuning.judging import limits_linking, limits_not_judged, verdicts
 from anon_pipeline.tuning.tuned import Expected, Point
 
 
@@ -42,27 +42,27 @@ def attributes(**sections: object) -> dict[str, object]:
 
 
 def test_the_front_has_the_points_that_none_is_better_than() -> None:
-    points = with_front([point(0.1, 0.5), point(0.2, 0.3), point(0.2, 0.4), point(0.3, 0.3), point(0.4, 0.1)])
+    points = mark_front([point(0.1, 0.5), point(0.2, 0.3), point(0.2, 0.4), point(0.3, 0.3), point(0.4, 0.1)])
     assert [p.on_front for p in points] == [True, True, False, False, True]
-    alike = with_front([point(0.1, 0.5), point(0.1, 0.5, k=6)])
+    alike = mark_front([point(0.1, 0.5), point(0.1, 0.5, k=6)])
     assert [p.on_front for p in alike] == [True, True]
 
 
 def test_where_linking_is_limited_the_least_loss_of_those_that_pass_is_recommended() -> None:
     out = point(0.5, 0.01, refused("linking_risk", 0.5, 0.1))
     points = [out, point(0.09, 0.2), point(0.05, 0.3), point(0.08, 0.2)]
-    assert recommended(points, linking_limited=True) == (points[3], LEAST_LOSS)
+    assert choose_point(points, linking_limited=True) == (points[3], LEAST_LOSS)
 
 
 def test_ties_go_to_the_smaller_epsilon_then_the_larger_k() -> None:
     points = [point(0.1, 0.2, epsilon=2), point(0.1, 0.2, k=9), point(0.1, 0.2, k=7)]
-    assert recommended(points, linking_limited=True)[0] == points[1]
+    assert choose_point(points, linking_limited=True)[0] == points[1]
 
 
 def test_where_linking_is_not_limited_the_balanced_one_is_recommended() -> None:
     points = [point(0.9, 0.1), point(0.2, 0.2), point(0.1, 0.9)]
-    assert recommended(points, linking_limited=False) == (points[1], BALANCED)
-    assert recommended(points[:1], linking_limited=False)[0] == points[0]
+    assert choose_point(points, linking_limited=False) == (points[1], BALANCED)
+    assert choose_point(points[:1], linking_limited=False)[0] == points[0]
 
 
 def test_where_none_passes_the_nearest_misses_its_worst_limit_least() -> None:
@@ -73,7 +73,7 @@ def test_where_none_passes_the_nearest_misses_its_worst_limit_least() -> None:
     assert (found.point, found.limit.limit, found.excess) == (near, "suppression", pytest.approx(0.5))
     assert nearest([far, point(0.1, 0.1)]) is None
     assert nearest([]) is None
-    assert recommended([far, near], linking_limited=True)[0] is None
+    assert choose_point([far, near], linking_limited=True)[0] is None
     assert excess(refused("linking_risk", 0.1, 0.0)) == math.inf
 
 
@@ -134,5 +134,5 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
         "expected_linking_risk": "passed",
         "prosecutor_risk": "refused",
     }
-    assert unjudged(policy) == ("assignment_risk",)
+    assert limits_not_judged(policy) == ("assignment_risk",)
     assert limits_linking(policy) and not limits_linking(policy_from(attributes()))

@@ -20,7 +20,7 @@ from anon_pipeline.stages.pipeline import k_anonymized, perturbed, raw, shuffled
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Grid
-from anon_pipeline.tuning.recoded import recoded
+from anon_pipeline.tuning.recode_input import recode_input
 from anon_pipeline.tuning.tune import tune
 from anon_pipeline.tuning.tuned import Expected
 from benchmarks.adult import adult_policy, find_adult, paper_table
@@ -60,7 +60,7 @@ def policy(*, columns: dict[str, Any] | None = None, **sections: Any) -> Policy:
 
 def expected(wanted: Policy, frame: pd.DataFrame, folder: Path = Path()) -> Expected:
     before = raw(wanted, frame, entropy=seeded_entropy(0))
-    return expect(wanted, recoded(wanted, before, hierarchies=folder), entropy=seeded_entropy(1))
+    return expect(wanted, recode_input(wanted, before, hierarchies=folder), entropy=seeded_entropy(1))
 
 
 def released(wanted: Policy, table: Staged, *, seed: int) -> tuple[float, float, float, float]:

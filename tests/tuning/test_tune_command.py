@@ -16,7 +16,7 @@ import pytest
 
 from anon_pipeline import cli
 from anon_pipeline.policy import load_policy
-from anon_pipeline.tuning.printed import COLUMNS
+from anon_pipeline.tuning.output import COLUMNS
 
 POLICY = """\
 type: anon_pipeline.AnonymizedRelease

@@ -8,7 +8,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.utility.covers import Recoded, covered
+from anon_pipeline.utility.covers import Recoded, find_covers
 from anon_pipeline.utility.records import Generalized
 
 LEVELS = [
@@ -22,7 +22,7 @@ def cover(recoder: str, own: list[int], texts: list[str | None], *, missing: boo
     """Cover a column of one class; the hierarchy's leaves are a, b, c, d, and perhaps missing."""
     hierarchy = from_columns("letter", LEVELS, missing=missing)
     column = pd.Series(texts, dtype="str")
-    return covered(Recoded(hierarchy, None, np.array(own), column, np.zeros(len(own), np.int64)), recoder)
+    return find_covers(Recoded(hierarchy, None, np.array(own), column, np.zeros(len(own), np.int64)), recoder)
 
 
 def ends(column: Generalized) -> list[tuple[int, int, int]]:
@@ -74,7 +74,7 @@ def test_codes_do_not_depend_on_the_order_of_records() -> None:
 def test_a_suppressed_record_has_no_value() -> None:
     hierarchy = from_columns("letter", LEVELS)
     texts = pd.Series(["b", None], dtype="str")
-    column = covered(Recoded(hierarchy, None, np.array([1, 2]), texts, np.array([0, -1])), "mondrian")
+    column = find_covers(Recoded(hierarchy, None, np.array([1, 2]), texts, np.array([0, -1])), "mondrian")
     assert column.codes.tolist() == [0, -1]
-    none = covered(Recoded(hierarchy, None, np.array([1, 2]), texts, np.array([-1, -1])), "ola")
+    none = find_covers(Recoded(hierarchy, None, np.array([1, 2]), texts, np.array([-1, -1])), "ola")
     assert none.codes.tolist() == [-1, -1]

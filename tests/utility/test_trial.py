@@ -18,7 +18,7 @@ from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Means
 from anon_pipeline.utility.results import utility
-from anon_pipeline.utility.trial import rehearsed
+from anon_pipeline.utility.trial import measure_trial_of
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -27,7 +27,7 @@ Call = Callable[..., tuple[int, str, str]]
 
 def test_it_is_the_utility_of_the_chain(small_policy: Small, small_people: People) -> None:
     policy, people = small_policy(), small_people()
-    found = rehearsed(policy, people, Means(Path(), None, seeded_entropy(4)))
+    found = measure_trial_of(policy, people, Means(Path(), None, seeded_entropy(4)))
     entropy = seeded_entropy(4)
     before = pipeline.deidentified(policy, pipeline.raw(policy, people, entropy=entropy), key=None)
     recoded = pipeline.k_anonymized(policy, before)
@@ -114,6 +114,6 @@ def test_an_infeasible_policy_exits_3(call: Call) -> None:
 
 def test_what_is_expected_does_not_depend_on_the_noise(small_policy: Small, small_people: People) -> None:
     policy, people = small_policy(), small_people()
-    found = [rehearsed(policy, people, Means(Path(), None, seeded_entropy(s))) for s in (1, 2)]
+    found = [measure_trial_of(policy, people, Means(Path(), None, seeded_entropy(s))) for s in (1, 2)]
     assert found[0].noise["height"].expected == found[1].noise["height"].expected
     assert found[0].noise["height"].sse != found[1].noise["height"].sse

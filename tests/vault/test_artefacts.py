@@ -129,7 +129,7 @@ def test_a_table_written_during_a_rotation_is_not_lost(
     """Another's write waits for the lock that the rotation holds, and so comes last."""
     put(sealed, "r/a.parquet", b"old")
     writer = threading.Thread(target=put, args=(sealed, "r/a.parquet", b"new"), daemon=True)
-    with sealed.store.replacing("r/a.parquet") as (source, target):
+    with sealed.store.open_replacement("r/a.parquet") as (source, target):
         writer.start()
         writer.join(0.3)
         assert writer.is_alive()

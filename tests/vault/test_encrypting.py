@@ -9,7 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from anon_pipeline.base.disk import Disk, using
+from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.artefacts import Rotated, Survey, Vault, rotate, survey
 from anon_pipeline.vault.crypto import VaultKey
@@ -83,7 +83,7 @@ def test_no_plain_bytes_are_left_in_the_folder(tmp_path: Path, key: VaultKey, pu
 def _points(tmp_path: Path, key: VaultKey, put: Put) -> list[str]:
     seen: list[str] = []
     vault = replace(begun(f"{tmp_path}/seen", put), keys=Keys(key))
-    with using(Disk(at=seen.append)):
+    with use_disk(Disk(at=seen.append)):
         rotate(vault)
     return seen
 
@@ -100,7 +100,7 @@ def test_it_goes_on_after_a_crash_at_every_point(tmp_path: Path, key: VaultKey, 
             if len(done) == stop + 1:
                 raise Killed
 
-        with using(Disk(at=at)), pytest.raises(Killed):
+        with use_disk(Disk(at=at)), pytest.raises(Killed):
             rotate(vault)
         planted = root / "clinic" / "suppressed.parquet"
         sealed_before = (root / "sealed-with-key").exists()
@@ -138,7 +138,7 @@ def test_a_journal_vouches_for_bytes_not_for_names(tmp_path: Path, key: VaultKey
         if seen == 3:  # the journal, `sealed`, one artefact
             raise Killed
 
-    with using(Disk(at=at)), pytest.raises(Killed):
+    with use_disk(Disk(at=at)), pytest.raises(Killed):
         rotate(vault)
     exchanged = tmp_path / "vault" / "clinic" / "raw.parquet"
     exchanged.write_bytes(b"planted")
@@ -157,7 +157,7 @@ def test_a_journal_of_another_key_vouches_for_nothing(
         if (tmp_path / "forged" / "rotation-journal").exists():
             raise Killed
 
-    with using(Disk(at=at)), pytest.raises(Killed):
+    with use_disk(Disk(at=at)), pytest.raises(Killed):
         rotate(forged)
     (tmp_path / "vault" / "rotation-journal").write_bytes(
         (tmp_path / "forged" / "rotation-journal").read_bytes()

@@ -18,7 +18,7 @@ def test_a_vault_that_cannot_be_written_is_a_named_error(
     def full(self: LocalStore, name: str, data: bytes) -> bytes:
         raise OSError(errno.ENOSPC, "No space left on device: 'ann.csv'")
 
-    monkeypatch.setattr(LocalStore, "settled", full)
+    monkeypatch.setattr(LocalStore, "read_or_create", full)
     with pytest.raises(InputError, match="the vault must be writable") as caught:
         project_of(LocalStore(tmp_path / "vault"), project=tmp_path)
     assert "ann" not in str(caught.value)

@@ -19,20 +19,20 @@ from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.encode.categories import category_codes, category_noises
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.encode.grids import epsilon_shares, noises
-from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, validate
 from anon_pipeline.perturb.category_law import pmf
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.policy import TYPE, Policy, policy_from
 from anon_pipeline.publish.guarantee import guarantee
-from anon_pipeline.report.shown import noise_rows
+from anon_pipeline.report.rows import noise_rows
 from anon_pipeline.stages import pipeline
-from anon_pipeline.stages.history.memory import Memory, terms
+from anon_pipeline.stages.history.memory import Memory, noise_terms
 from anon_pipeline.stages.private import Means
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune
-from anon_pipeline.utility.trial import rehearse
+from anon_pipeline.utility.trial import measure_trial
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -274,9 +274,9 @@ def test_another_domain_mechanism_or_share_is_drawn_anew(
         {"hierarchy": {"tree": {**TREE, "more": ["judge"]}}},
     ):
         other = sticky(job={**JOB, **changes})
-        assert terms(other)["job"] != terms(policy)["job"]
-        assert {n: terms(other)[n] for n in ("height", "smokes")} == {
-            n: terms(policy)[n] for n in ("height", "smokes")
+        assert noise_terms(other)["job"] != noise_terms(policy)["job"]
+        assert {n: noise_terms(other)[n] for n in ("height", "smokes")} == {
+            n: noise_terms(policy)[n] for n in ("height", "smokes")
         }
         made = anonymize(other, people, memory=first.memory)
         assert made.facts["perturbed"]["composition"]["values_drawn"] == 240
@@ -323,7 +323,7 @@ def test_utility_is_measured_beside_categories(
 ) -> None:
     policy = small_policy(columns=BOTH)
     workers(small_people()).to_csv(tmp_path / "people.csv", index=False)
-    found = rehearse(policy, Locations.of(tmp_path, {}))
+    found = measure_trial(policy, Locations.of(tmp_path, {}))
     assert list(found.noise) == ["height"]
     assert found.moments.columns == 3  # age, height, income
 

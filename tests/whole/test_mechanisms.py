@@ -20,7 +20,7 @@ from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.measures import confident_originals
-from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, suite_for, validate
 from anon_pipeline.gate.great_expectations.arguments import parsed
@@ -30,7 +30,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
 from anon_pipeline.stages import pipeline
-from anon_pipeline.stages.history.memory import terms
+from anon_pipeline.stages.history.memory import noise_terms
 from anon_pipeline.stages.private import Means
 from anon_pipeline.utility.results import utility
 
@@ -256,7 +256,7 @@ def test_noise_stays_only_under_equal_terms(small_policy: Small) -> None:
         *(under(small_policy, mechanism, declared=True) for mechanism in MECHANISMS),
         small_policy(perturb={"mechanism": "discrete_gaussian", "delta": 1e-6}),
     ]
-    said = [terms(policy)["height"] for policy in policies]
+    said = [noise_terms(policy)["height"] for policy in policies]
     assert len(set(said)) == len(said)
     assert said[0] == '["2", 1.0, null, "discrete_laplace"]'  # as memories of earlier versions have it
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.base.canonical import canonical
+from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.measures import linking
@@ -201,7 +201,7 @@ def test_a_run_measures_what_the_stages_do(adult: pd.DataFrame) -> None:
     noisy = perturbed(policy, before, entropy=seeded_entropy(5))
     after = suppressed(policy, shuffled(policy, noisy, entropy=seeded_entropy(6)), before)
     table = recoded(adult, policy, entropy=seeded_entropy(4))
-    places = canonical(without_numbers(before.frame)).places[(before.frame[CLASS] >= 0).to_numpy()]
+    places = canonical_form(without_numbers(before.frame)).places[(before.frame[CLASS] >= 0).to_numpy()]
     measured = run(table, Fraction(16), entropy=Words(fresh_key(seeded_entropy(5)), places))
 
     facts = after.facts["suppressed"]

@@ -11,7 +11,7 @@ import pandas as pd
 from anon_pipeline.encode.categories import category_codes, noisy_units
 from anon_pipeline.encode.codes import CLASS, PERSON
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.population_risk import class_populations
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.policy.model import Policy
@@ -80,7 +80,7 @@ def gate_batch(
             gate refuses for as well.
     """
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
-    behind = needs_originals(evidence)
+    behind = require_originals(evidence)
     batch = behind.frame[[*policy.generalized, *policy.sensitive, CLASS]].copy()
     batch[RELEASED] = np.isin(np.arange(len(batch)), behind.own)
     for name in policy.perturbed:
@@ -103,7 +103,7 @@ def gate_batch(
 
 def _remember(batch: pd.DataFrame, evidence: Evidence, policy: Policy, memory: Memory) -> None:
     """Add what was published of the persons of the release: their classes, and the noise that must stay."""
-    behind = needs_originals(evidence)
+    behind = require_originals(evidence)
     own = behind.frame.iloc[behind.own].reset_index(drop=True)
     joined = histories(memory, own[PERSON], class_texts(evidence.released, policy))
     for i in range(joined.shape[1]):

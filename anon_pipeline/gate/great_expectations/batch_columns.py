@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import finite_numbers
+from anon_pipeline.base.values import to_finite_numbers
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.perturb.grid import quantize, to_grid
 from anon_pipeline.policy.columns import Sensitive
@@ -96,7 +96,7 @@ def numbers(frame: pd.DataFrame, name: str, rows: NDArray[np.bool_]) -> NDArray[
     Raises:
         InputError: values there that are missing or no finite numbers; with the count.
     """
-    cast = finite_numbers(batch_columns(frame, [name])[name][rows])
+    cast = to_finite_numbers(batch_columns(frame, [name])[name][rows])
     missing = int(cast.isna().sum())
     if missing:
         raise InputError(f"{name}: must have a value where it is measured, got {missing} missing")
@@ -128,7 +128,7 @@ def sensitive_values(
         series = series.astype(object)
     by_number = column.distance == "ordered" and column.order is None
     if by_number and not pd.api.types.is_numeric_dtype(series.dtype):
-        series = finite_numbers(series)  # as texts, 10 would come before 9
+        series = to_finite_numbers(series)  # as texts, 10 would come before 9
     codes, _ = code_sensitive(series, column, folder=folder)
     outside = int(((codes < 0) & series.notna().to_numpy()).sum())
     if outside:

@@ -17,7 +17,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from, value_classes
-from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.population_risk import classes_risk
 from anon_pipeline.gate.great_expectations.batch import batch_names
 from anon_pipeline.gate.great_expectations.batch_columns import (
@@ -106,7 +106,7 @@ class BatchCase(Case):
 
     def _with_sensitive(self, name: str) -> BatchCase:
         """Return the same case with a sensitive column checked, and cast where it has texts for numbers."""
-        evidence, behind = self.evidence, needs_originals(self.evidence)
+        evidence, behind = self.evidence, require_originals(self.evidence)
         series, folder = behind.frame[name].rename(self.columns.get(name, name)), evidence.hierarchies
         values = sensitive_values(series, self.policy.sensitive[name], self.rows, folder=folder)
         if values is series:

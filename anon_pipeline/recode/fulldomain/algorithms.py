@@ -5,7 +5,7 @@ Each function takes a search and returns the node, and how many nodes it counted
 
 from __future__ import annotations
 
-from anon_pipeline.recode.fulldomain.candidates import preferred
+from anon_pipeline.recode.fulldomain.candidates import choose_preferred
 from anon_pipeline.recode.fulldomain.datafly import datafly
 from anon_pipeline.recode.fulldomain.incognito import incognito
 from anon_pipeline.recode.fulldomain.mingen import mingen
@@ -18,7 +18,7 @@ def ola_node(search: Search) -> tuple[NodeScore, int]:
     """Return the minimal node that is preferred: of the least loss, if the task prefers nothing else."""
     if search.task.prefer == "loss":
         return ola(search), 0
-    return preferred(search, [search.nodes.index(levels) for levels in minimal_nodes(search)]), 0
+    return choose_preferred(search, [search.nodes.index(levels) for levels in minimal_nodes(search)]), 0
 
 
 def optimal_node(search: Search) -> tuple[NodeScore, int]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, is_feasible, nowhere, score
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, is_feasible, no_node_error, score
 
 
 def lowest_feasible(search: Search, roots: Iterable[int]) -> list[int]:
@@ -63,7 +63,7 @@ def _criterion(search: Search, node: NodeScore) -> Fraction | int:
     return node.suppressed if prefer == "least_suppression" else 0
 
 
-def preferred(search: Search, found: Iterable[int]) -> NodeScore:
+def choose_preferred(search: Search, found: Iterable[int]) -> NodeScore:
     """Choose a node by the task's ``prefer``; ties go to lower loss, then as in `optimal`.
 
     ``least_absolute_distance`` is the least sum of levels, ``least_relative_distance`` that of levels
@@ -80,5 +80,5 @@ def preferred(search: Search, found: Iterable[int]) -> NodeScore:
     """
     nodes = [score(search, index) for index in found]
     if not nodes:
-        raise nowhere(search)
+        raise no_node_error(search)
     return min(nodes, key=lambda node: (_criterion(search, node), node))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.task import Constraints, Task
 from anon_pipeline.recode.tuples import DistinctTuples, node_classes
 
@@ -68,7 +68,7 @@ class _Units:
         Args:
             labels: (u,) class of each unit, 0 … m−1 without gaps; −1 for none.
         """
-        return ~broken(self.constraints, labels[self.records])
+        return ~broken_classes(self.constraints, labels[self.records])
 
     def blanked(self, columns: Sequence[int], which: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return what would be released if these columns were blanked in some of the units, (u, q)."""
@@ -129,7 +129,7 @@ def _units(
     task: Task, codes: NDArray[np.int64], of_record: NDArray[np.int64], stars: NDArray[np.int64]
 ) -> tuple[_Units, NDArray[np.int64]]:
     """Lay out the classes that matter, and say which they are, (u,)."""
-    against = broken(task.constraints, of_record)
+    against = broken_classes(task.constraints, of_record)
     used = np.flatnonzero(against | (codes == stars).any(axis=1))
     place = np.full(len(codes), -1, np.int64)
     place[used] = np.arange(len(used))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible, nowhere, score
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible, no_node_error, score
 
 
 def datafly(search: Search) -> NodeScore:
@@ -31,6 +31,6 @@ def datafly(search: Search) -> NodeScore:
             for column, (hierarchy, level) in enumerate(zip(hierarchies, levels, strict=True))
         ]
         if not any(domains):
-            raise nowhere(search)
+            raise no_node_error(search)
         index += nodes.steps[domains.index(max(domains))]
     return score(search, index)

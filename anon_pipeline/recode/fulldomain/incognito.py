@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.fulldomain.candidates import lowest_feasible, preferred
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, lowest
+from anon_pipeline.recode.fulldomain.candidates import choose_preferred, lowest_feasible
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, lowest_nodes
 from anon_pipeline.recode.task import Progress
 from anon_pipeline.recode.tuples import DistinctTuples
 
@@ -208,4 +208,4 @@ def incognito(search: Search) -> tuple[NodeScore, int]:
         limit=search.limit,
         told=lambda counted: task.told(Progress("searching", counted, together - counted)),
     )
-    return preferred(search, lowest_feasible(search, lowest(anonymous))), counted
+    return choose_preferred(search, lowest_feasible(search, lowest_nodes(anonymous))), counted

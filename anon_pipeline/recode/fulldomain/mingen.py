@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.recode.fulldomain.candidates import preferred
+from anon_pipeline.recode.fulldomain.candidates import choose_preferred
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible
 
 MOST_EXHAUSTIVE = 10_000
@@ -34,4 +34,4 @@ def mingen(search: Search) -> NodeScore:
         search.told.left = search.nodes.size - index
         if is_feasible(search, index):
             found.append(index)
-    return preferred(search, found)
+    return choose_preferred(search, found)

@@ -10,7 +10,7 @@ import numpy as np
 from anon_pipeline.recode.fulldomain.cover import Cover, cover, likely
 from anon_pipeline.recode.fulldomain.fast.order import queued
 from anon_pipeline.recode.fulldomain.scan import Scan
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, nowhere
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, count, no_node_error
 
 _PROBES: Final = 12  # counts without a better node until probing ends
 
@@ -93,5 +93,5 @@ def optimal(search: Search) -> NodeScore:
         scan.look(index)
         scan.learn(known, index)
     if scan.best is None:
-        raise nowhere(search)
+        raise no_node_error(search)
     return scan.best

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes, group_rows
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.fulldomain.cells import Blanked, blank_cells
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, prepare_search
 from anon_pipeline.recode.loss import CellLoss, ColumnCosts, cell_loss, measured_loss
@@ -40,7 +40,7 @@ def full_domain(task: Task, table: DistinctTuples) -> Recoding:
 
 def _chosen(search: Search) -> tuple[NodeScore, int]:
     """Ask the task's recoder for a node; and how many nodes it counted outside of the search's own tables."""
-    chosen: tuple[NodeScore, int] = code(recoder_of(search.task.recoder).algorithm)(search)
+    chosen: tuple[NodeScore, int] = import_entry(recoder_of(search.task.recoder).algorithm)(search)
     return chosen
 
 
@@ -101,7 +101,7 @@ def full_domain_recoding(search: Search, best: NodeScore) -> Recoding:
         generalized[:, column] = hierarchy.lookups[level][table.tuples[:, column]]
     _, classes, _ = group_rows(generalized)
     if task.constraints.sensitive:
-        gone = broken(task.constraints, classes[table.labels])
+        gone = broken_classes(task.constraints, classes[table.labels])
     else:
         gone = np.bincount(classes, table.counts) < task.constraints.k
     generalized[gone[classes]] = -1

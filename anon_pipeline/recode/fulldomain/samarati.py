@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_pipeline.recode.fulldomain.candidates import preferred
+from anon_pipeline.recode.fulldomain.candidates import choose_preferred
 from anon_pipeline.recode.fulldomain.search import NodeScore, Search, is_feasible, is_k_anonymous
 
 
@@ -46,5 +46,5 @@ def samarati(search: Search) -> NodeScore:
         search.told.left = len(order) - int(starts[height])
         found = [index for index in at(height) if is_feasible(search, index)]
         if found:
-            return preferred(search, found)
-    return preferred(search, [])
+            return choose_preferred(search, found)
+    return choose_preferred(search, [])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.recode.constraints import infeasible
+from anon_pipeline.recode.constraints import infeasible_error
 from anon_pipeline.recode.fulldomain.bounds import Bounds, level_scores, lower_bounds
 from anon_pipeline.recode.fulldomain.lattice import Lattice, lattice
 from anon_pipeline.recode.fulldomain.layout import NodeTables, node_tables
@@ -124,7 +124,7 @@ def count(search: Search, index: int) -> NodeCount:
         lost = search.units.score(found.final) if suppressed <= search.limit else worst
         search.counts[index] = found
         search.seen[index] = NodeScore(lost, suppressed, sum(levels), index)
-        tell(search)
+        report_progress(search)
     return search.counts[index]
 
 
@@ -144,7 +144,7 @@ def is_k_anonymous(search: Search, index: int) -> bool:
     return count(search, index).small <= search.limit
 
 
-def tell(search: Search) -> None:
+def report_progress(search: Search) -> None:
     """Say how far the search is, every tenth of a second."""
     now = monotonic()
     if now - search.told.at >= _TELL:
@@ -184,7 +184,7 @@ def _tags(search: Search) -> NDArray[np.int8]:
     return tags
 
 
-def lowest(marked: NDArray[np.bool_]) -> list[int]:
+def lowest_nodes(marked: NDArray[np.bool_]) -> list[int]:
     """Return the nodes of an upward closed set that have no other node of it below."""
     lowest = marked.copy()
     for axis in range(marked.ndim):
@@ -220,7 +220,7 @@ def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
     """
     anonymous = _tags(search) == _ENOUGH
     if not search.task.constraints.sensitive:
-        return [search.nodes.levels(index) for index in lowest(anonymous)]
+        return [search.nodes.levels(index) for index in lowest_nodes(anonymous)]
     found = []
     for index in _upwards(search, anonymous):
         if is_feasible(search, index):
@@ -229,7 +229,7 @@ def minimal_nodes(search: Search) -> list[tuple[int, ...]]:
     return [search.nodes.levels(index) for index in sorted(found)]
 
 
-def nowhere(search: Search) -> InfeasibleError:
+def no_node_error(search: Search) -> InfeasibleError:
     """Say that no node keeps the constraints, by the node that comes nearest."""
     top = search.nodes.size - 1
     score(search, top)
@@ -246,7 +246,7 @@ def nowhere(search: Search) -> InfeasibleError:
         axis=1,
     )
     labels = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)[search.table.labels]
-    return infeasible(
+    return infeasible_error(
         search.task.constraints,
         labels.astype(np.int64),
         advice="Relax that limit, raise suppression_limit, or give the hierarchies more general levels.",
@@ -266,5 +266,5 @@ def ola(search: Search) -> NodeScore:
     """
     found = [score(search, search.nodes.index(levels)) for levels in minimal_nodes(search)]
     if not found:
-        raise nowhere(search)
+        raise no_node_error(search)
     return min(found)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.recode.class_rules import ENTROPY, NONE, RECURSIVE, Rules, keeps, tally
+from anon_pipeline.recode.class_rules import ENTROPY, NONE, RECURSIVE, Rules, keeps_rules, tally
 from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
 
 
@@ -125,7 +125,7 @@ def judge(
             enough = enough and starts[place + column + 1] - starts[place + column] >= least[column]
         lasting[group] = enough
         last = starts[place + len(least)]
-        kept[group] = enough and keeps(rules, values[base:last], counts[base:last], ends, sizes[group])
+        kept[group] = enough and keeps_rules(rules, values[base:last], counts[base:last], ends, sizes[group])
 
 
 @kernel

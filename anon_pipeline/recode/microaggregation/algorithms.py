@@ -12,8 +12,8 @@ from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.clusters import assign, make_clusters
 from anon_pipeline.recode.microaggregation.geometry import center, measure
 from anon_pipeline.recode.microaggregation.mdav import Growth, mdav_rounds, vmdav_rounds
-from anon_pipeline.recode.microaggregation.merging import merged
-from anon_pipeline.recode.microaggregation.narrowing import narrowed
+from anon_pipeline.recode.microaggregation.merging import merge_worst
+from anon_pipeline.recode.microaggregation.narrowing import form_tclose_clusters
 from anon_pipeline.recode.microaggregation.space import Space, make_work
 from anon_pipeline.recode.microaggregation.swapping import kanon_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
@@ -121,13 +121,13 @@ def univariate_clusters(task: Task, space: Space) -> NDArray[np.int64]:
 
 def merge_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     """Form clusters by MDAV, and merge them until each keeps every limit."""
-    return merged(space, rules_of(task.constraints), _mdav(space, task.constraints.k))
+    return merge_worst(space, rules_of(task.constraints), _mdav(space, task.constraints.k))
 
 
 def kanon_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     """Form clusters of k, exchange records between them for t, and merge what is left."""
     rules = rules_of(task.constraints)
-    return merged(space, rules, kanon_first(space, rules, k=task.constraints.k))
+    return merge_worst(space, rules, kanon_first(space, rules, k=task.constraints.k))
 
 
 def tclose_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
@@ -138,4 +138,4 @@ def tclose_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     """
     limits = task.constraints.sensitive
     row = _ordered_limit(limits)
-    return narrowed(space, rules_of(task.constraints), limit=row, t=limits[row].t or 0.0)
+    return form_tclose_clusters(space, rules_of(task.constraints), limit=row, t=limits[row].t or 0.0)

@@ -134,7 +134,7 @@ def _in_slices(space: Space, codes: NDArray[np.int64]) -> Work:
     )
 
 
-def sliced(space: Space, *, limit: int, clusters: int) -> NDArray[np.int64]:
+def form_from_slices(space: Space, *, limit: int, clusters: int) -> NDArray[np.int64]:
     """Form so many clusters with one record, some with two, from each slice of an ordered sensitive column.
 
     Args:
@@ -174,4 +174,4 @@ def tclose_first(space: Space, *, limit: int, k: int, t: float) -> NDArray[np.in
         [DB Alg. 6].
     """
     n = space.records
-    return sliced(space, limit=limit, clusters=n // cluster_size(n, k=k, t=t))
+    return form_from_slices(space, limit=limit, clusters=n // cluster_size(n, k=k, t=t))

@@ -55,7 +55,7 @@ def leaf_square(tree: Taxonomies, column: int, one: int, other: int) -> float:
 
 
 @kernel
-def spread(tree: Taxonomies, crowds: Crowds, place: int, cluster: int) -> float:
+def sum_of_distances(tree: Taxonomies, crowds: Crowds, place: int, cluster: int) -> float:
     """Sum of the squared distances of the record at a position from the members of a cluster."""
     begin, end, total = crowds.starts[cluster], crowds.starts[cluster + 1], 0.0
     for column in range(len(crowds.work.numbers)):
@@ -88,7 +88,7 @@ def _sum_up(tree: Taxonomies, crowds: Crowds, scale: Scale, cluster: int) -> Non
     first = crowds.ranked[begin]
     crowds.excess[cluster] = distance_with(scale, crowds.ranked[begin:end], first, first) - scale.t - CLOSE
     for place in range(begin, end):
-        crowds.own[place] = spread(tree, crowds, place, cluster)
+        crowds.own[place] = sum_of_distances(tree, crowds, place, cluster)
 
 
 @kernel

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.recode.class_rules import DISTINCT, ENTROPY, NONE, Rules, class_distance, keeps, tally
+from anon_pipeline.recode.class_rules import (
+    DISTINCT,
+    ENTROPY,
+    NONE,
+    Rules,
+    class_distance,
+    keeps_rules,
+    tally,
+)
 
 KEPT = -np.inf
 """Excess of a class that keeps all of its limits."""
@@ -102,5 +110,5 @@ def judge(limits: Limits, members: NDArray[np.int64]) -> tuple[bool, float]:
     """Whether some records keep all limits as a class, and by how much they miss the worst."""
     pairs = _count(limits, members)
     values, counts, ends = limits.room.values[:pairs], limits.room.counts[:pairs], limits.room.ends
-    kept = keeps(limits.rules, values, counts, ends, len(members))
+    kept = keeps_rules(limits.rules, values, counts, ends, len(members))
     return kept, excess(limits.rules, values, counts, ends, len(members))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import CLOSE
-from anon_pipeline.recode.microaggregation.crowds import Crowds, leaf_square, spread, swap
+from anon_pipeline.recode.microaggregation.crowds import Crowds, leaf_square, sum_of_distances, swap
 from anon_pipeline.recode.microaggregation.excess import Limits, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, aim, measure
 from anon_pipeline.recode.microaggregation.nearest import nearest
@@ -37,7 +37,7 @@ def _aim_mean(tree: Taxonomies, crowds: Crowds, cluster: int) -> None:
 def _approach(tree: Taxonomies, crowds: Crowds, cluster: int, pool: NDArray[np.int64]) -> None:
     """Sum the squared distances of the records of the pool from the members of a cluster."""
     for slot in range(len(pool)):
-        crowds.toward[slot] = spread(tree, crowds, pool[slot], cluster)
+        crowds.toward[slot] = sum_of_distances(tree, crowds, pool[slot], cluster)
 
 
 @kernel

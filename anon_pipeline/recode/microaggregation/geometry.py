@@ -91,7 +91,7 @@ def aim(tree: Taxonomies, concepts: NDArray[np.int64], row: NDArray[np.float64])
 
 
 @kernel
-def gap(
+def centroid_distance(
     tree: Taxonomies,
     numbers: tuple[NDArray[np.float64], NDArray[np.float64]],
     concepts: tuple[NDArray[np.int64], NDArray[np.int64]],

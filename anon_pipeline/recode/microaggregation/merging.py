@@ -9,7 +9,7 @@ from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.microaggregation.clusters import Clusters, centroid, make_clusters, members_of
 from anon_pipeline.recode.microaggregation.excess import KEPT, Limits, Tallies, judge
-from anon_pipeline.recode.microaggregation.geometry import Taxonomies, gap
+from anon_pipeline.recode.microaggregation.geometry import Taxonomies, centroid_distance
 from anon_pipeline.recode.microaggregation.space import Space
 
 _STEP = 20_000_000
@@ -33,7 +33,7 @@ def join_nearest(tree: Taxonomies, clusters: Clusters, place: int) -> int:
         other = clusters.alive[other_place]
         if other == worst:
             continue
-        found = gap(
+        found = centroid_distance(
             tree,
             (clusters.numbers[worst], clusters.numbers[other]),
             (clusters.concepts[worst], clusters.concepts[other]),
@@ -114,7 +114,7 @@ def _labels(clusters: Clusters, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return names
 
 
-def merged(space: Space, rules: Rules, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def merge_worst(space: Space, rules: Rules, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Merge the cluster that misses its limits most with the nearest one, until all keep them.
 
     Limits that a class keeps are kept by the union of two such classes: the distances of t-closeness are

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.catalog.losses import WEIGHED
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.recode.constraints import broken, infeasible
+from anon_pipeline.recode.constraints import broken_classes, infeasible_error
 from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.microaggregation.centroids import Centroids, release_centroids
 from anon_pipeline.recode.microaggregation.space import Space, make_space
@@ -32,7 +32,7 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
     Raises:
         ValueError: columns that do not fit the recoder.
     """
-    labels: NDArray[np.int64] = code(recoder_of(task.recoder).algorithm)(task, space)
+    labels: NDArray[np.int64] = import_entry(recoder_of(task.recoder).algorithm)(task, space)
     return labels
 
 
@@ -45,7 +45,7 @@ def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     Raises:
         InfeasibleError: more than may be suppressed would be, or all.
     """
-    kept = ~broken(task.constraints, labels)[labels]
+    kept = ~broken_classes(task.constraints, labels)[labels]
     gone = int((~kept).sum())
     if gone > task.constraints.max_suppressed or not kept.any():
         advice = (
@@ -54,7 +54,7 @@ def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
             else "Raise t, lower l, allow more suppression, or take the recoder merge, which makes clusters "
             "larger until all limits hold."
         )
-        raise infeasible(task.constraints, labels, advice=advice)
+        raise infeasible_error(task.constraints, labels, advice=advice)
     return kept
 
 
@@ -86,7 +86,7 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
     """Recode by microaggregation.
 
     Deterministic and independent of the row order. Classes are by released value: clusters that release the
-    same are one class, which keeps what they keep (`merging.merged`).
+    same are one class, which keeps what they keep (`merging.merge_worst`).
 
     Args:
         task: with a recoder that suppresses the classes that break t or l, or one that avoids them. The

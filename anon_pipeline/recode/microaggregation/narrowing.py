@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.microaggregation.centroids import error_of
-from anon_pipeline.recode.microaggregation.closefirst import cluster_size, sliced
+from anon_pipeline.recode.microaggregation.closefirst import cluster_size, form_from_slices
 from anon_pipeline.recode.microaggregation.crowds import Crowds, make_crowds
 from anon_pipeline.recode.microaggregation.exchanging import exchange_some, mend_some
-from anon_pipeline.recode.microaggregation.merging import make_limits, merged
+from anon_pipeline.recode.microaggregation.merging import make_limits, merge_worst
 from anon_pipeline.recode.microaggregation.slots import make_scale
 from anon_pipeline.recode.microaggregation.space import Space
 
@@ -47,7 +47,7 @@ def _labels(crowds: Crowds) -> NDArray[np.int64]:
     return labels
 
 
-def mended(
+def mend_clusters(
     space: Space, rules: Rules, labels: NDArray[np.int64], *, limit: int
 ) -> tuple[NDArray[np.int64], int]:
     """Exchange members of clusters beyond t in an ordered column, as long as that lowers the distances.
@@ -74,7 +74,9 @@ def mended(
     return _labels(crowds), int((crowds.excess > 0).sum())
 
 
-def exchanged(space: Space, rules: Rules, labels: NDArray[np.int64], *, limit: int) -> NDArray[np.int64]:
+def exchange_members(
+    space: Space, rules: Rules, labels: NDArray[np.int64], *, limit: int
+) -> NDArray[np.int64]:
     """Exchange members between clusters that keep all limits, as long as the error falls and they keep them.
 
     Args:
@@ -112,8 +114,10 @@ def _most(space: Space, rules: Rules, book: NDArray[np.int64], *, limit: int, t:
     for _ in range(1 + _PROBES):
         if wanted <= low:
             break
-        found, beyond = mended(space, rules, sliced(space, limit=limit, clusters=wanted), limit=limit)
-        found = merged(space, rules, found)
+        found, beyond = mend_clusters(
+            space, rules, form_from_slices(space, limit=limit, clusters=wanted), limit=limit
+        )
+        found = merge_worst(space, rules, found)
         if _clusters(found) > _clusters(best):
             best = found
         low, high = (max(low, _clusters(best)), wanted) if beyond else (wanted, high)
@@ -121,7 +125,7 @@ def _most(space: Space, rules: Rules, book: NDArray[np.int64], *, limit: int, t:
     return best
 
 
-def narrowed(space: Space, rules: Rules, *, limit: int, t: float) -> NDArray[np.int64]:
+def form_tclose_clusters(space: Space, rules: Rules, *, limit: int, t: float) -> NDArray[np.int64]:
     """Form many t-close clusters with little error: no fewer than Algorithm 6, no more error.
 
     Args:
@@ -135,10 +139,12 @@ def narrowed(space: Space, rules: Rules, *, limit: int, t: float) -> NDArray[np.
         [DB Alg. 6, Alg. 4]; the numbers of clusters between (7.1) and (7.3), and the exchanges, are ours.
     """
     n = space.records
-    book = merged(space, rules, sliced(space, limit=limit, clusters=n // cluster_size(n, k=rules.k, t=t)))
+    book = merge_worst(
+        space, rules, form_from_slices(space, limit=limit, clusters=n // cluster_size(n, k=rules.k, t=t))
+    )
     most, error = _most(space, rules, book, limit=limit, t=t), error_of(space, book)
     for start in (most, book):
-        found = exchanged(space, rules, start, limit=limit)
+        found = exchange_members(space, rules, start, limit=limit)
         if error_of(space, found) <= error:
             return found
     return book

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import Rules
 from anon_pipeline.recode.mondrian.state import Axes, State
-from anon_pipeline.recode.mondrian.tries import allowable_cut, tallied
+from anon_pipeline.recode.mondrian.tries import allowable_cut, tally_class
 
 _NO_CUT, _PAUSE = 0, -1  # in place of the entries of the left half
 
@@ -179,7 +179,7 @@ def _cut(
         else:
             widths[axis] = _width(axes, axis, extents[axis, 0], extents[axis, 1])
     work += 2 * q * (end - begin)
-    tallies = tallied(state.cells[q:, begin:end], state.weights[begin:end], state.seen)
+    tallies = tally_class(state.cells[q:, begin:end], state.weights[begin:end], state.seen)
     # Try the axes, the widest first, the first one of equal ones.
     for attempt in range(q):
         axis = int(np.argmax(widths))

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import equivalence_classes, group_rows
 from anon_pipeline.catalog.losses import WEIGHED
-from anon_pipeline.catalog.named import code
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.recode.constraints import broken, infeasible, rules_of
+from anon_pipeline.recode.constraints import broken_classes, infeasible_error, rules_of
 from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.mondrian.kernels import advance
-from anon_pipeline.recode.mondrian.state import Axes, State, begun
+from anon_pipeline.recode.mondrian.state import Axes, State, initial_state
 from anon_pipeline.recode.ranges import (
     Axis,
     column_costs,
@@ -114,7 +114,7 @@ def _begun(task: Task, table: DistinctTuples, axes: Sequence[Axis], entries: _En
     for row, limit in enumerate(sensitive, start=len(axes)):
         cells[row] = limit.codes[entries.first]
     lengths = [1, *(len(axis.leaves) for axis in axes), *(len(limit.whole) for limit in sensitive)]
-    return begun(cells, entries.weights.copy(), max(lengths))
+    return initial_state(cells, entries.weights.copy(), max(lengths))
 
 
 def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) -> Partition:
@@ -132,7 +132,7 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
         where follows their order; how many go where, with which sensitive values, does not.
     """
     recoder = recoder_of(task.recoder)
-    relaxed, entries = recoder.by_order, code(recoder.algorithm)(task, table)
+    relaxed, entries = recoder.by_order, import_entry(recoder.algorithm)(task, table)
     state, rules, lines = _begun(task, table, axes, entries), rules_of(task.constraints), _axes(axes)
     while advance(state, lines, rules, relaxed, CELLS_AT_ONCE):  # between two portions Ctrl-C is heard
         done = int(state.weights[: state.progress[1]].sum())
@@ -185,8 +185,8 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
         LeFevre et al. (2006); [UT Alg. 3]; [methods 4, 9.1].
     """
     limits, whole = task.constraints, np.zeros(table.records, np.int64)
-    if broken(limits, whole).any():
-        raise infeasible(limits, whole, advice=_ADVICE)
+    if broken_classes(limits, whole).any():
+        raise infeasible_error(limits, whole, advice=_ADVICE)
     axes = [
         make_axis(hierarchy, table.tuples[:, column]) for column, hierarchy in enumerate(task.hierarchies)
     ]
@@ -198,8 +198,8 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
         values.append(released.values)
     if limits.sensitive:
         labels = equivalence_classes(codes).labels
-        if broken(limits, labels).any():  # by rounding alone
-            raise infeasible(limits, labels, advice="Raise t by 1e-9.")
+        if broken_classes(limits, labels).any():  # by rounding alone
+            raise infeasible_error(limits, labels, advice="Raise t by 1e-9.")
     return Recoding(
         codes=codes,
         values=tuple(values),

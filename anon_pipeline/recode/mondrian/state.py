@@ -48,7 +48,7 @@ class State(NamedTuple):
     seen: NDArray[np.int64]
 
 
-def begun(cells: NDArray[np.int32], weights: NDArray[np.int64], most_values: int) -> State:
+def initial_state(cells: NDArray[np.int32], weights: NDArray[np.int64], most_values: int) -> State:
     """Return the state before the first cut.
 
     Args:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.recode.class_rules import Rules, keeps
+from anon_pipeline.recode.class_rules import Rules, keeps_rules
 
 EVERY = 32
 """On each side of the median so many cuts are tried one by one; after the i-th, i // EVERY are left out."""
@@ -72,7 +72,7 @@ def _distinct(
 
 
 @kernel
-def tallied(cells: NDArray[np.int32], weights: NDArray[np.int64], seen: NDArray[np.int64]) -> Tallies:
+def tally_class(cells: NDArray[np.int32], weights: NDArray[np.int64], seen: NDArray[np.int64]) -> Tallies:
     """Count the sensitive values of a class.
 
     Args:
@@ -111,7 +111,7 @@ def _half_keeps(rules: Rules, tallies: Tallies, counts: NDArray[np.int64], size:
                 values[found], own[found] = tallies.values[place], counts[place]
                 found += 1
         ends[column] = found
-    return keeps(rules, values[:found], own[:found], ends, size)
+    return keeps_rules(rules, values[:found], own[:found], ends, size)
 
 
 @kernel

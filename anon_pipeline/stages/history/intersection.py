@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.stages.history.memory import Memory, met
+from anon_pipeline.stages.history.memory import Memory, normalize_persons
 
 
 def history(memory: Memory, persons: pd.Series, classes: pd.Series) -> NDArray[np.int64]:
@@ -45,7 +45,7 @@ def _coded(
     memory: Memory, persons: pd.Series, classes: pd.Series
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the history of every person, and the row there of each member of a release."""
-    memory, persons = met(memory, persons)
+    memory, persons = normalize_persons(memory, persons)
     current = len(memory.releases)
     who, distinct = pd.factorize(pd.concat([memory.members["person"], persons], ignore_index=True))
     label = pd.factorize(pd.concat([memory.members["class"], classes], ignore_index=True))[0]

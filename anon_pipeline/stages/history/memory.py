@@ -18,7 +18,7 @@ from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.perturb.budget import exact_fraction
-from anon_pipeline.perturb.mechanisms import clamped
+from anon_pipeline.perturb.mechanisms import clamp_inputs
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.persons import ID
 
@@ -66,15 +66,16 @@ class Memory:
     releases: in the order of their publication.
     members: a row per release and person: ``release`` (position in ``releases``), ``person`` (keyed hash),
         ``class`` (the generalized tuple, as text).
-        Before version 4 it is of the key as it was written then: see `met`.
+        Before version 4 it is of the key as it was written then: see `normalize_persons`.
     values: a row per noisy value that was published and may stay: ``person``, ``column``, ``class`` (that it
         was last published in; nothing is looked up by it), ``original`` (grid units within the public bounds,
-        or code), ``terms`` (what the noise was drawn under), ``noisy`` (grid units or code), ``release``
+        or code), ``noise_terms`` (what the noise was drawn under), ``noisy`` (grid units or code),
+        ``release``
         (position in ``releases`` of the one that published it last; −1 where no ledger is known to have
         booked it).
     key: under which column and key the persons are hashed, see `deidentify.memory_key`; None if nobody is.
     written: how many of the releases, the first ones, were remembered before version 4; none once it was said
-        that their people are others than those to come, see `met`.
+        that their people are others than those to come, see `normalize_persons`.
     """
 
     releases: tuple[Past, ...]
@@ -96,7 +97,7 @@ class Memory:
         """Tell whether a table was published as that partition, under that id."""
         return any(past.partition == partition and past.may_be(digest, release_id) for past in self.releases)
 
-    def under(self, key: str) -> Memory:
+    def rehashed(self, key: str) -> Memory:
         """Return the memory for persons that are hashed under a column and key.
 
         Raises:
@@ -109,7 +110,7 @@ class Memory:
             )
         return replace(self, key=key)
 
-    def booked_in(self, published: Collection[tuple[str, str]]) -> Memory:
+    def only_booked(self, published: Collection[tuple[str, str]]) -> Memory:
         """Return the memory in which only values whose last release is booked have one.
 
         A release that is booked has paid for all that it published: what it re-used was booked before, or
@@ -144,7 +145,7 @@ def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
     return pd.Series(pd.array(np.array(written, dtype=object)[labels], dtype="str"), index=frame.index)
 
 
-def terms(policy: Policy) -> dict[str, str]:
+def noise_terms(policy: Policy) -> dict[str, str]:
     """Say for each perturb column what its noise is drawn under: ε share, resolution, bounds, mechanism.
 
     A noisy value is re-used only under the terms that it was drawn under. Where there are a δ or public input
@@ -163,7 +164,7 @@ def terms(policy: Policy) -> dict[str, str]:
     return found
 
 
-def protected(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int64]:
+def protected_values(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the values that the noise protects: numbers moved to their public input bounds, codes.
 
     Args:
@@ -172,11 +173,11 @@ def protected(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     found = units.copy()
     for j, noise in enumerate(noises(policy)):
-        found[:, j] = clamped(noise, units[:, j])
+        found[:, j] = clamp_inputs(noise, units[:, j])
     return found
 
 
-def met(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Series]:
+def normalize_persons(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Series]:
     """Return a memory that knows a table's persons by the normal form of their keys, and their ids in it.
 
     A memory before version 4 has hashes of keys as they were written, which cannot be brought to a normal
@@ -242,13 +243,13 @@ def remember(
         table alone. Values whose noise may not stay are left out. Of equal keys the last one stays.
     """
     behind = originals.set_index(RECORD).loc[released[RECORD]].reset_index()
-    memory, persons = met(memory, behind[PERSON])
+    memory, persons = normalize_persons(memory, behind[PERSON])
     classes = class_texts(behind, policy)
     joined = _typed({"person": persons, "class": classes}, {"person": "str", "class": "str"})
     current = np.int64(len(memory.releases))
     members = joined.assign(release=current)[list(MEMBERS)]
-    before, after = protected(policy, noisy_units(behind, policy)), noisy_units(released, policy)
-    under, lasting = terms(policy), policy.lasting
+    before, after = protected_values(policy, noisy_units(behind, policy)), noisy_units(released, policy)
+    under, lasting = noise_terms(policy), policy.lasting
     added = [
         joined.assign(
             column=name, original=before[:, j], terms=under[name], noisy=after[:, j], release=current

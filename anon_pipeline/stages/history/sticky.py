@@ -16,9 +16,9 @@ from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.encode.grids import epsilon_shares
 from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.policy.later_rules import broken_since
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.retired import broken_since
-from anon_pipeline.stages.history.memory import Memory, met, protected, terms
+from anon_pipeline.stages.history.memory import Memory, noise_terms, normalize_persons, protected_values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +49,10 @@ def recall(memory: Memory, policy: Policy, frame: pd.DataFrame, originals: NDArr
     """
     noisy, release = np.zeros(originals.shape, np.int64), np.full(originals.shape, -1, np.int64)
     known = np.zeros(originals.shape, np.bool_)
-    memory, persons = met(memory, frame[PERSON])
-    wanted, hidden = pd.DataFrame({"person": persons}), protected(policy, originals)
+    memory, persons = normalize_persons(memory, frame[PERSON])
+    wanted, hidden = pd.DataFrame({"person": persons}), protected_values(policy, originals)
     lasting = policy.lasting
-    for j, (name, under) in enumerate(terms(policy).items()):
+    for j, (name, under) in enumerate(noise_terms(policy).items()):
         if name not in lasting:
             continue
         rows = (memory.values["column"] == name) & (memory.values["terms"] == under)
@@ -82,7 +82,7 @@ def largest_spent(drawn: NDArray[np.bool_], shares: Sequence[Fraction]) -> Fract
     return max(spent, default=Fraction(0))
 
 
-def recalled(
+def kept_noise(
     policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64], *, memory: Memory | None
 ) -> Recalled:
     """Return the noise that stays: what `recall` finds if the policy is sticky, else none.
@@ -94,13 +94,13 @@ def recalled(
         memory: what was published; None without ``record_key``.
     Raises:
         InputError: ``record_key`` without a memory, or a memory without it; or one that must know somebody
-            of the table and does not, see `memory.met`: before noise is drawn.
+            of the table and does not, see `memory.normalize_persons`: before noise is drawn.
         PolicyError: noise that may not stay, in a policy that was read to verify what it has made.
     """
     if (policy.record_key is None) != (memory is None):
         raise InputError("the memory of what was published must be given with record_key, and only with it")
     if memory is not None:
-        met(memory, frame[PERSON])
+        normalize_persons(memory, frame[PERSON])
     if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
         none = np.zeros(originals.shape, np.bool_)
         return Recalled(np.zeros_like(originals), none, none)
@@ -109,7 +109,7 @@ def recalled(
     return recall(memory, policy, frame, originals)
 
 
-def spending(policy: Policy, stays: Recalled) -> Fraction:
+def epsilon_to_book(policy: Policy, stays: Recalled) -> Fraction:
     """Return the ε that a release is booked with, before its noise is drawn: of what is not booked yet.
 
     Args:
@@ -137,7 +137,7 @@ def composition(policy: Policy, stays: Recalled, *, memory: Memory | None) -> di
         "releases_before": len(memory.releases),
         "values_reused": int(stays.known.sum()),
         "values_drawn": int((~stays.known).sum()),
-        "epsilon_spent": str(spending(policy, stays)),
+        "epsilon_spent": str(epsilon_to_book(policy, stays)),
     }
 
 

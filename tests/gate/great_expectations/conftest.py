@@ -48,7 +48,7 @@ class Made(NamedTuple):
     released: pd.DataFrame
     originals: pd.DataFrame
 
-    def under(self, gate: dict[str, Any]) -> Made:
+    def rehashed(self, gate: dict[str, Any]) -> Made:
         """Return the same release under other limits."""
         attributes = self.policy.model_dump(mode="json", exclude_none=True)
         return self._replace(policy=policy_from({**attributes, "gate": gate}))

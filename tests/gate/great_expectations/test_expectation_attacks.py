@@ -102,7 +102,7 @@ def test_limits_are_kept_exactly_at_the_measured_value_and_broken_just_beyond(
         kind, _, of = name.partition(".")
         for bound, kept in ((at[name], True), (at[name] - 1e-9, at[name] < 1e-9)):
             attacks = {kind: {of: max(bound, 0.0)} if of else max(bound, 0.0)}
-            under = made.under({"attacks": attacks})
+            under = made.rehashed({"attacks": attacks})
             assert same(*judge(under.policy, (made.released, made.originals), folder))[name] is kept, name
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.gate.great_expectations.batch_columns import batch_columns, released_rows, sensitive_values
 from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
 from anon_pipeline.policy.columns import Sensitive
@@ -119,7 +119,7 @@ def test_a_suppressed_record_may_lack_a_sensitive_value(by_hand: pd.DataFrame) -
 
 def test_perturb_columns_are_on_their_grid_and_classes_numbered_without_gaps(by_hand: pd.DataFrame) -> None:
     case = _case(by_hand)
-    behind = needs_originals(case.evidence)
+    behind = require_originals(case.evidence)
     assert behind.labels.tolist() == [1, 1, 1, 0, 0, 0, -1]
     assert behind.own.tolist() == [0, 1, 2, 3, 4]
     assert case.evidence.released["height"].tolist() == [160.0, 170.0, 180.0, 150.0, 150.4]

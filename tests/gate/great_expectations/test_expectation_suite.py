@@ -32,7 +32,7 @@ from anon_pipeline.gate.great_expectations import (
     validate,
 )
 from anon_pipeline.gate.great_expectations.arguments import parsed
-from anon_pipeline.limits.table import demands, meaning
+from anon_pipeline.limits.table import demands, limit_meaning
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.stages.pipeline import run
@@ -141,11 +141,11 @@ def test_limits_are_kept_exactly_at_the_measured_value_and_broken_just_beyond(
 ) -> None:
     made = release(5, ALL | NOISE, noisy=noisy, n=90)
     limits = _at(_judge(made, folder)[1])
-    result, report = _judge(made.under(limits), folder)
+    result, report = _judge(made.rehashed(limits), folder)
     _same(result, report)
     broken = {line.limit for line in result.lines if not line.success}
     assert broken == {"l_diversity.place"}  # recursive diversity must be below c
-    result, report = _judge(made.under(_beyond(limits)), folder)
+    result, report = _judge(made.rehashed(_beyond(limits)), folder)
     _same(result, report)
     assert {line.limit for line in result.lines if line.success} == {"confidence_k"}
 
@@ -215,14 +215,16 @@ def test_the_whole_chain_is_judged_as_the_gate_judges_it(
     result, report = _judge(made, folder)
     _same(result, report)
     assert result.success  # `suppressed` has taken out what would break these limits
-    found = {line.limit: line.observed for line in _judge(made.under(CHAIN | NOISE | ALL), folder)[0].lines}
+    found = {
+        line.limit: line.observed for line in _judge(made.rehashed(CHAIN | NOISE | ALL), folder)[0].lines
+    }
     tighter = CHAIN | {
         "k": int(found["k"]) + 1,
         "confidence_k": 200,
         "linking_risk": found["linking_risk"] / 2,
         "suppression": found["suppression"] / 2,
     }
-    result, report = _judge(made.under(tighter), folder)
+    result, report = _judge(made.rehashed(tighter), folder)
     _same(result, report)
     assert {line.limit for line in result.lines if not line.success} == {
         *("k", "confidence_k", "linking_risk", "suppression")
@@ -266,7 +268,7 @@ def test_a_suite_survives_being_written_and_read_and_says_its_limits(release: Re
     for expectation in suite.expectations:
         name = expectation.limit_name
         assert f"'limit_name': '{name}'" in page
-        assert meaning(name) in page
+        assert limit_meaning(name) in page
     assert "Every class of equal quasi-identifiers has at least this many records. (at least 2)" in page
 
 

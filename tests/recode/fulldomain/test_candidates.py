@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, Task, recode
-from anon_pipeline.recode.fulldomain.candidates import lowest_feasible, preferred
+from anon_pipeline.recode.fulldomain.candidates import choose_preferred, lowest_feasible
 from anon_pipeline.recode.fulldomain.search import (
     Search,
     is_feasible,
@@ -109,4 +109,4 @@ def test_nothing_found_is_infeasible_and_says_why(from_rows: Any) -> None:
         recoder="incognito",
     )
     with pytest.raises(InfeasibleError, match=r"entropy l = 2 in s: l_diversity.s stands in the way"):
-        preferred(searched(task), [])
+        choose_preferred(searched(task), [])

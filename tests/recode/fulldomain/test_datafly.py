@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import Constraints, Task, recode
-from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.task import Diversity, SensitiveLimit
 
 
@@ -46,7 +46,7 @@ def test_the_answer_is_where_the_walk_ends_and_keeps_all(
     found = recode(task)
     assert found.levels == want
     labels = equivalence_classes(found.codes).labels
-    assert not broken(task.constraints, labels).any()
+    assert not broken_classes(task.constraints, labels).any()
     assert found.suppressed == int((labels < 0).sum()) <= task.constraints.max_suppressed
 
 

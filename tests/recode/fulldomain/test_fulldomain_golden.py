@@ -12,7 +12,7 @@ import pytest
 from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
-from anon_pipeline.recode.fulldomain.search import lowest
+from anon_pipeline.recode.fulldomain.search import lowest_nodes
 from anon_pipeline.recode.tuples import distinct_tuples, node_classes
 
 Tables = dict[str, tuple[np.ndarray, tuple[Any, ...]]]
@@ -58,7 +58,7 @@ def test_incognito_finds_the_nodes_of_the_book(worked: Tables, golden: dict[str,
     anonymous, _ = k_anonymous_nodes(distinct_tuples(codes, hierarchies), hierarchies, k=2, limit=0)
     want = golden["medical_k2"]
     assert np.argwhere(anonymous).tolist() == want["anonymous_nodes"]
-    assert [list(divmod(index, 3)) for index in lowest(anonymous)] == want["minimal_nodes"]
+    assert [list(divmod(index, 3)) for index in lowest_nodes(anonymous)] == want["minimal_nodes"]
 
 
 def test_each_recoder_on_the_book_s_table(worked: Tables) -> None:

@@ -15,7 +15,7 @@ from anon_pipeline.catalog.recoders import PREFERENCES
 from anon_pipeline.recode import Constraints, Task, recode
 from anon_pipeline.recode.fulldomain import incognito as module
 from anon_pipeline.recode.fulldomain.incognito import k_anonymous_nodes
-from anon_pipeline.recode.fulldomain.search import lowest, minimal_nodes, prepare_search
+from anon_pipeline.recode.fulldomain.search import lowest_nodes, minimal_nodes, prepare_search
 from anon_pipeline.recode.tuples import distinct_tuples
 
 
@@ -30,7 +30,7 @@ def test_incognito_ola_and_brute_force_agree_on_the_k_minimal_nodes(
     anonymous, _ = k_anonymous_nodes(search.table, task.hierarchies, k=task.constraints.k, limit=search.limit)
     assert anonymous.reshape(-1).tolist() == [node.anonymous for node in nodes]
     want = [node.levels for node in brute.lowest([node for node in nodes if node.anonymous])]
-    assert [search.nodes.levels(index) for index in lowest(anonymous)] == want
+    assert [search.nodes.levels(index) for index in lowest_nodes(anonymous)] == want
     assert minimal_nodes(search) == want
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.losses import LOSSES
-from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.constraints import broken_classes
 from anon_pipeline.recode.fulldomain import layout, rolling
 from anon_pipeline.recode.fulldomain.bounds import rule_out
 from anon_pipeline.recode.fulldomain.fast import shortcuts
@@ -69,7 +69,7 @@ def test_optimal_is_the_least_of_all_nodes_that_keep_everything(
     recoding = full_domain_recoding(search, got)
     labels = np.where(recoding.codes[:, 0] < 0, -1, brute.labels(task, want.levels))
     labels[labels >= 0] = np.unique(labels[labels >= 0], return_inverse=True)[1]
-    assert not broken(task.constraints, labels).any()
+    assert not broken_classes(task.constraints, labels).any()
     assert int((labels < 0).sum()) == recoding.suppressed == want.suppressed
     assert recoding.loss == pytest.approx(float(want.loss))
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import recode
 from anon_pipeline.recode.class_rules import class_distance
-from anon_pipeline.recode.constraints import broken, rules_of
+from anon_pipeline.recode.constraints import broken_classes, rules_of
 from anon_pipeline.recode.microaggregation.centroids import error_of
 from anon_pipeline.recode.microaggregation.closefirst import tclose_first, tclose_size
-from anon_pipeline.recode.microaggregation.merging import merged
+from anon_pipeline.recode.microaggregation.merging import merge_worst
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.slots import distance_with, make_scale
 from anon_pipeline.recode.microaggregation.space import Space, make_space
@@ -47,7 +47,7 @@ def spaced(asked: Task) -> Space:
 def book(asked: Task, space: Space) -> np.ndarray:
     """Algorithm 6 and, where ties leave more than t, Algorithm 4."""
     k, t = asked.constraints.k, asked.constraints.sensitive[0].t
-    return merged(space, rules_of(asked.constraints), tclose_first(space, limit=0, k=k, t=t or 0.0))
+    return merge_worst(space, rules_of(asked.constraints), tclose_first(space, limit=0, k=k, t=t or 0.0))
 
 
 def test_the_incomes_depend_on_each_other_as_the_books_do() -> None:
@@ -146,7 +146,7 @@ def test_never_worse_than_algorithm_6_and_within_all_limits(
     assert np.bincount(labels).min() >= asked.constraints.k
     rows = np.empty(len(labels), np.int64)
     rows[space.order] = labels
-    assert labels.max() == 0 or not broken(asked.constraints, rows).any()
+    assert labels.max() == 0 or not broken_classes(asked.constraints, rows).any()
     try:
         recoding = recode(asked)
     except InfeasibleError:
@@ -155,7 +155,7 @@ def test_never_worse_than_algorithm_6_and_within_all_limits(
     released = np.unique(recoding.codes[kept], axis=0, return_inverse=True)[1].ravel()
     names = np.full(len(kept), -1)
     names[kept] = released
-    assert not broken(asked.constraints, names).any()
+    assert not broken_classes(asked.constraints, names).any()
 
 
 @pytest.mark.parametrize("name", SECRETS)

@@ -17,7 +17,7 @@ from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.recode import Constraints, Diversity, SensitiveLimit, Task, recode
-from anon_pipeline.recode.constraints import broken
+from anon_pipeline.recode.constraints import broken_classes
 
 MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
 
@@ -34,7 +34,7 @@ def test_every_output_keeps_all_limits_or_there_is_none(
     except InfeasibleError:
         return
     classes = equivalence_classes(found.codes)
-    assert not broken(task.constraints, classes.labels).any()
+    assert not broken_classes(task.constraints, classes.labels).any()
     assert classes.k >= task.constraints.k
     assert found.suppressed == int((found.codes < 0).any(axis=1).sum()) <= task.constraints.max_suppressed
     assert found.suppressed < len(task.codes)

@@ -16,7 +16,7 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.closefirst import cluster_size, slice_sizes, tclose_first
 from anon_pipeline.recode.microaggregation.excess import judge
-from anon_pipeline.recode.microaggregation.merging import make_limits, merged
+from anon_pipeline.recode.microaggregation.merging import make_limits, merge_worst
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.microaggregation.swapping import kanon_first
@@ -179,7 +179,7 @@ def test_vmdav(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespa
 def test_merging(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
     task, space, slow = setting(data, drawn, micro, "merge")
     first = clusters_of(Task(task.codes, task.hierarchies, task.constraints, "mdav"), space)
-    found = merged(space, rules_of(task.constraints), first)
+    found = merge_worst(space, rules_of(task.constraints), first)
     assert same(found, slow_merge(slow, space, task, first))
     assert same(clusters_of(task, space), slow_merge(slow, space, task, first))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.mondrian.kernels import advance
-from anon_pipeline.recode.mondrian.state import Axes, begun
+from anon_pipeline.recode.mondrian.state import Axes, initial_state
 from anon_pipeline.recode.ranges import Axis, make_axis
 from anon_pipeline.recode.task import Constraints
 from anon_pipeline.recode.tuples import DistinctTuples, distinct_tuples
@@ -77,7 +77,7 @@ def kernel_partition(
     positions: np.ndarray, weights: np.ndarray, axes: list[Axis], k: int, relaxed: bool, budget: int = 2**24
 ) -> list:
     cells = np.ascontiguousarray(positions.T, np.int32)
-    state = begun(cells, weights.astype(np.int64), max(len(axis.leaves) for axis in axes))
+    state = initial_state(cells, weights.astype(np.int64), max(len(axis.leaves) for axis in axes))
     rules = rules_of(Constraints(k, 0))
     while advance(state, kernel_axes(axes), rules, relaxed, budget):
         pass
@@ -209,7 +209,7 @@ def test_the_work_is_done_in_portions() -> None:
     """Each call looks at its budget of cells and no further than the cut that it is at."""
     positions = np.arange(64)[:, None]
     cells = np.ascontiguousarray(positions.T, np.int32)
-    state, axes = begun(cells, np.ones(64, np.int64), 64), kernel_axes(line(list(range(64))))
+    state, axes = initial_state(cells, np.ones(64, np.int64), 64), kernel_axes(line(list(range(64))))
     calls = 1
     while advance(state, axes, rules_of(Constraints(1, 0)), False, 1):
         calls += 1

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.constraints import broken, rules_of
+from anon_pipeline.recode.constraints import broken_classes, rules_of
 from anon_pipeline.recode.mondrian import mondrian as classes
 from anon_pipeline.recode.mondrian import tries
 from anon_pipeline.recode.mondrian.mondrian import mondrian, mondrian_classes
@@ -88,7 +88,7 @@ class Twin:
     def allows(self, left: list[int], right: list[int]) -> bool:
         labels = np.full(len(self.task.codes), -1)
         labels[left], labels[right] = 0, 1
-        return bool(left and right) and not broken(self.task.constraints, labels).any()
+        return bool(left and right) and not broken_classes(self.task.constraints, labels).any()
 
     def width(self, axis: Axis, low: int, high: int) -> float:
         if np.isnan(axis.coordinates[high]):
@@ -142,7 +142,7 @@ def test_classes_equal_the_slow_twin(data: st.DataObject, drawn: SimpleNamespace
     task = data.draw(tasks(drawn, recoder))
     whole = np.zeros(len(task.codes), np.int64)
     table = distinct_tuples(task.codes, task.hierarchies)
-    if broken(task.constraints, whole).any():
+    if broken_classes(task.constraints, whole).any():
         with pytest.raises(InfeasibleError):
             mondrian(task, table)
         return
@@ -179,7 +179,7 @@ def test_what_is_released_keeps_every_limit_in_any_row_order(
         assert str(again.value) == str(error)
         return
     twin = mondrian(other, distinct_tuples(other.codes, other.hierarchies))
-    assert not broken(task.constraints, equivalence_classes(recoding.codes).labels).any()
+    assert not broken_classes(task.constraints, equivalence_classes(recoding.codes).labels).any()
     assert (recoding.suppressed, recoding.loss) == (0, twin.loss)
     sensitive = [limit.codes.tolist() for limit in task.constraints.sensitive]
     again = [limit.codes.tolist() for limit in other.constraints.sensitive]
@@ -307,7 +307,7 @@ def nearest(n: int, allowed: int, most: int) -> tuple[int, int]:
     limit = SensitiveLimit(
         "s", codes[0].astype(np.int64), np.bincount(codes[0]), diversity=Diversity("distinct", 2)
     )
-    tallies = tries.tallied(codes, np.ones(n, np.int64), np.zeros(2, np.int64))
+    tallies = tries.tally_class(codes, np.ones(n, np.int64), np.zeros(2, np.int64))
     at = np.arange(2, n - 1)
     rules = rules_of(Constraints(2, 0, (limit,)))
     left, tried = tries._nearest(rules, tallies, np.arange(n), (at, at, (n + 1) // 2 - 2), most)

@@ -51,11 +51,11 @@ def test_a_value_has_the_release_that_published_it_last(keeping: Keeping, labele
     one, two = [(key * 32, digest) for key, digest in zip("ab", digests, strict=True)]
     memory = replace(second.memory, releases=tuple(Past(digest, None, key) for key, digest in (one, two)))
     assert memory.values["release"].value_counts().to_dict() == {1: 200, 0: 40}
-    assert (memory.booked_in([one]).values["release"] == -1).sum() == 200
-    assert (memory.booked_in([two]).values["release"] == -1).sum() == 40
-    assert (memory.booked_in([]).values["release"] == -1).all()
-    assert (memory.booked_in([(one[0], two[1]), (two[0], one[1])]).values["release"] == -1).all()
-    assert memory.booked_in([one, two]).values.equals(memory.values)
+    assert (memory.only_booked([one]).values["release"] == -1).sum() == 200
+    assert (memory.only_booked([two]).values["release"] == -1).sum() == 40
+    assert (memory.only_booked([]).values["release"] == -1).all()
+    assert (memory.only_booked([(one[0], two[1]), (two[0], one[1])]).values["release"] == -1).all()
+    assert memory.only_booked([one, two]).values.equals(memory.values)
 
 
 def test_equal_tables_of_other_people_are_not_booked_by_each_other(keeping: Keeping, labeled: People) -> None:
@@ -65,9 +65,11 @@ def test_equal_tables_of_other_people_are_not_booked_by_each_other(keeping: Keep
     assert memory is not None
     digest = memory.releases[0].digest
     mine = replace(memory, releases=(Past(digest, None, "a" * 32),))
-    assert (mine.booked_in([("b" * 32, digest)]).values["release"] == -1).all()
-    assert (mine.booked_in([("a" * 32, digest)]).values["release"] == 0).all()
-    assert (memory.booked_in([("a" * 32, digest)]).values["release"] == -1).all()  # without an id: not booked
+    assert (mine.only_booked([("b" * 32, digest)]).values["release"] == -1).all()
+    assert (mine.only_booked([("a" * 32, digest)]).values["release"] == 0).all()
+    assert (
+        memory.only_booked([("a" * 32, digest)]).values["release"] == -1
+    ).all()  # without an id: not booked
 
 
 def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labeled: People) -> None:
@@ -77,7 +79,9 @@ def test_one_of_version_1_does_not_know_what_is_booked(keeping: Keeping, labeled
     frame.loc[frame["release"] < 0, "release"] = -1
     back = from_table(frame, {"memory": {**found["memory"], "version": 1}})
     assert (back.values["release"] == -1).all()
-    assert (back.booked_in([("a" * 32, past.digest) for past in back.releases]).values["release"] == -1).all()
+    assert (
+        back.only_booked([("a" * 32, past.digest) for past in back.releases]).values["release"] == -1
+    ).all()
     assert back.values.drop(columns="release").equals(memory.values.drop(columns="release"))
 
 

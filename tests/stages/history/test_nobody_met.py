@@ -16,7 +16,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.archive import VaultArchive
-from anon_pipeline.stages.history.memory import met
+from anon_pipeline.stages.history.memory import normalize_persons
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import ID, person_ids
 
@@ -101,7 +101,7 @@ def test_a_memory_of_this_version_may_meet_nobody(keeping: Keeping, labeled: Peo
     memory = anonymize(policy, people, memory=Memory.empty()).memory
     assert anonymize(policy, people.assign(person="Q " + people["person"]), memory=memory).report.passed
     ids = person_ids(pd.Series(["a"]), KEY)
-    assert met(replace(Memory.empty(), written=0), ids)[0].releases == ()
+    assert normalize_persons(replace(Memory.empty(), written=0), ids)[0].releases == ()
 
 
 @pytest.fixture

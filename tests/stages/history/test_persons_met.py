@@ -16,7 +16,7 @@ from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.history.intersection import fewest_compatible, history
-from anon_pipeline.stages.history.memory import Past, met
+from anon_pipeline.stages.history.memory import Past, normalize_persons
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import ID, person_ids
 
@@ -128,7 +128,7 @@ def test_nobody_whom_the_memory_knew_is_new(data: st.DataObject) -> None:
         one, other = history(old, persons, classes), history(new, persons, classes)
         assert sorted(map(tuple, one)) == sorted(map(tuple, other))
         assert fewest_compatible(one) == fewest_compatible(other)
-        old = met(old, persons)[0]
+        old = normalize_persons(old, persons)[0]
         assert not set(old.members["person"]) & set(persons.str[ID:])
 
 
@@ -143,9 +143,9 @@ def test_two_persons_of_one_release_never_become_one() -> None:
         }
     )
     memory = Memory((Past("a" * 64, None),), members, Memory.empty().values)
-    first, _ = met(memory, one)
+    first, _ = normalize_persons(memory, one)
     with pytest.raises(InputError, match="got 1 in one release"):
-        met(first, other)
+        normalize_persons(first, other)
 
 
 def test_without_a_memory_nothing_is_measured_and_nothing_comes_out(

@@ -163,7 +163,7 @@ def test_the_gate_refuses_noise_that_should_have_stayed(
     from anon_pipeline.stages.persons import memory_key
 
     key = hashing_key(sticky)
-    before = Memory.empty().under(memory_key(sticky, key))
+    before = Memory.empty().rehashed(memory_key(sticky, key))
     from pathlib import Path
 
     made = pipeline.run(sticky, labeled(), Means(Path(), key, system_entropy(), memory=before))
@@ -220,7 +220,7 @@ def test_what_no_ledger_has_booked_is_booked_when_it_stays(
     digest = first.report.data_digest
     memory = replace(first.memory, releases=(Past(digest, None, "a" * 32),))
     for published, epsilon in (((), "2"), ((("b" * 32, digest),), "2"), ((("a" * 32, digest),), "0")):
-        second = anonymize(sticky, labeled(), memory=memory.booked_in(published))
+        second = anonymize(sticky, labeled(), memory=memory.only_booked(published))
         assert facts(second)["values_drawn"] == 0
         assert facts(second)["epsilon_spent"] == epsilon
 

@@ -25,9 +25,9 @@ from anon_pipeline.encode.codes import PERSON, RECORD
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.perturb.mechanisms import sensitivities
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.stages.history.memory import Memory, Past, remember, terms
+from anon_pipeline.stages.history.memory import Memory, Past, noise_terms, remember
 from anon_pipeline.stages.history.memory_table import from_table, to_table
-from anon_pipeline.stages.history.sticky import recall, recalled, spending
+from anon_pipeline.stages.history.sticky import epsilon_to_book, kept_noise, recall
 from benchmarks.epsilon import Draw, laplace, published_ratio
 
 EPSILON, LOW, HIGH = 1.0, 0, 10
@@ -108,8 +108,8 @@ class World:
                 "height": [values[person] for person in people],
             }
         )
-        stays = recalled(self.policy, frame, noisy_units(frame, self.policy), memory=self.memory)
-        self.spent.append(float(spending(self.policy, stays)))
+        stays = kept_noise(self.policy, frame, noisy_units(frame, self.policy), memory=self.memory)
+        self.spent.append(float(epsilon_to_book(self.policy, stays)))
         (noise,) = noises(self.policy)
         noisy = []
         for row, person in enumerate(people):
@@ -293,14 +293,14 @@ def test_no_terms_of_a_class_are_those_of_a_public_scale(keeping: Keeping, mecha
             "declared",
             "class",
         )
-        assert terms(declared)["height"] != terms(scaled)["height"]
+        assert noise_terms(declared)["height"] != noise_terms(scaled)["height"]
         assert len(said(declared)) == 6
         assert said(declared)[5] == [145, 195]
         assert len(said(scaled)) == 4 or said(scaled)[5] is None
 
 
 def said(policy: Policy) -> list[Any]:
-    found: list[Any] = json.loads(terms(policy)["height"])
+    found: list[Any] = json.loads(noise_terms(policy)["height"])
     return found
 
 

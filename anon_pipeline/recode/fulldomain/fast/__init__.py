@@ -7,7 +7,7 @@ The search asks each of three questions in one place, and answers it without thi
   from all records.
 * Which node is counted next: `order.queued` asks a heap of older promises. Plain: `optimum.by_promise`
   compares the promises of all nodes.
-* The nodes that are left at the end: `sweep.swept` counts all in one walk. Plain: one after the other.
+* The nodes that are left at the end: `sweep.sweep_nodes` counts all in one walk. Plain: one after the other.
 
 Belongs here: caches, layouts and loops that save time. Does not belong here: bounds, losses, and what a count
 says about other nodes.

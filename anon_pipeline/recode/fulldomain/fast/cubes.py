@@ -113,7 +113,7 @@ def _runs(
     return np.array(table, np.int64), joined([moves for _, _, moves in ordered])
 
 
-def filled(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, levels: _Levels) -> Cube:
+def fill_cube(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, levels: _Levels) -> Cube:
     """Make a cube from the keys of a table below.
 
     Args:
@@ -129,7 +129,7 @@ def filled(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, lev
     return Cube(layout, levels, cells)
 
 
-def folded(below: Cube, levels: _Levels) -> Cube:
+def fold_cube(below: Cube, levels: _Levels) -> Cube:
     """Make a cube from one at or below its node.
 
     Returns:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.fulldomain.bounds import NOTHING, most_lasting
 from anon_pipeline.recode.fulldomain.cover import NOT_ABOVE, NOT_BELOW, Cover, Guess, promise
-from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, is_worthwhile, standing, sweep, swept
+from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, is_worthwhile, node_states, sweep, sweep_nodes
 from anon_pipeline.recode.fulldomain.fast.sweep_kernels import CLOSED
 from anon_pipeline.recode.fulldomain.lattice import Axes, axes_of
 from anon_pipeline.recode.fulldomain.scan import Scan
-from anon_pipeline.recode.fulldomain.search import NodeScore, Search, tell
+from anon_pipeline.recode.fulldomain.search import NodeScore, Search, report_progress
 from anon_pipeline.recode.loss import Kept
 
 _REFILL: Final = 32  # counts until all promises are looked at again; each time twice as many
@@ -77,7 +77,7 @@ def queued(scan: Scan, known: Cover) -> Iterator[int]:
             opened = int(np.count_nonzero(scan.flat <= scan.ceiling))
             greatest = float(promised.max(initial=0.0))
             if walk is not None and greatest > 0:
-                stands = standing(walk, scan.flat <= scan.ceiling)
+                stands = node_states(walk, scan.flat <= scan.ceiling)
                 if is_worthwhile(walk, stands, greatest):
                     _sweep(scan, walk, stands)
                     walk, queue.due = None, 0
@@ -107,14 +107,14 @@ def _sweep(scan: Scan, walk: Sweep, stands: NDArray[np.uint8]) -> None:
     def most_suppressed() -> int:
         return most_lasting(bounds, scan.ceiling, limit=search.limit)
 
-    for rows in swept(walk, search.tables, stands, most_suppressed):
+    for rows in sweep_nodes(walk, search.tables, stands, most_suppressed):
         search.told.swept += len(rows)
         search.told.left -= len(rows)
         for node, small, kept, squares in rows[rows[:, 1] <= search.limit].tolist():
             score, total = search.units.score(Kept(small, kept, squares)), sum(search.nodes.levels(node))
             if scan.best is None or NodeScore(score, small, total, node) < scan.best:
                 scan.look(node)
-        tell(search)
+        report_progress(search)
     scan.flat[before & (stands == CLOSED)] = NOTHING
 
 

@@ -86,7 +86,7 @@ def sweep(nodes: Lattice, kept: KeptTables, layout: CubeLayout) -> Sweep:
     )
 
 
-def standing(sweep: Sweep, opened: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def node_states(sweep: Sweep, opened: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Return how each node stands: CLOSED, OPEN, or open and TO_SWEEP; (N,).
 
     Args:
@@ -102,7 +102,7 @@ def is_worthwhile(sweep: Sweep, stands: NDArray[np.uint8], promise: float) -> bo
 
     Args:
         sweep: the lattice.
-        stands: of `standing`.
+        stands: of `node_states`.
         promise: open nodes that the next count closes, at most.
     """
     own = sweep.cells[stands == TO_SWEEP]
@@ -137,7 +137,7 @@ def _roots(
         yield from _roots(sweep, stands, fixed + 1, first, last)
 
 
-def swept(
+def sweep_nodes(
     sweep: Sweep, tables: NodeTables, stands: NDArray[np.uint8], most: Callable[[], int]
 ) -> Iterator[NDArray[np.int64]]:
     """Count the nodes to be swept, the most general first, but none below one that suppresses too much.
@@ -145,7 +145,7 @@ def swept(
     Args:
         sweep: the lattice.
         tables: its records.
-        stands: of `standing`; overwritten: closed is what was counted, and what is below a node that
+        stands: of `node_states`; overwritten: closed is what was counted, and what is below a node that
             suppresses too much. A node with a class of 2^16 records or more cannot be counted here and
             stays open.
         most: says how many records may be in classes below k, before each walk.

@@ -209,7 +209,7 @@ def walk(
         start: how many attributes are fixed; (q,) levels of the cube; (q,) levels of the nodes, at most.
         places: of the cubes.
         axes: of the lattice.
-        stands: (N,) of `sweep.standing`; overwritten.
+        stands: (N,) of `sweep.node_states`; overwritten.
         rules: k; records of the table; how many may be in classes below k.
     Returns:
         Nodes counted.

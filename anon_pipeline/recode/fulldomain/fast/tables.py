@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.fulldomain.fast.cube_layout import CubeLayout
-from anon_pipeline.recode.fulldomain.fast.cubes import Cube, filled, folded, stepping_stone
+from anon_pipeline.recode.fulldomain.fast.cubes import Cube, fill_cube, fold_cube, stepping_stone
 from anon_pipeline.recode.fulldomain.fast.shortcuts import CELLS_PER_CLASS, KeptTables, Shortcuts, work_of
 from anon_pipeline.recode.fulldomain.layout import NodeTables
 from anon_pipeline.recode.fulldomain.node_table import NodeTable
@@ -70,8 +70,8 @@ def node_cube(tables: NodeTables, kept: KeptTables, cubes: CubeLayout, levels: _
     """
     here = kept.tables[_cheapest(kept, levels)]
     if isinstance(here, Cube):
-        return folded(here, levels)
-    return filled(cubes, tables.key_fields, here, levels)
+        return fold_cube(here, levels)
+    return fill_cube(cubes, tables.key_fields, here, levels)
 
 
 def _filled(
@@ -80,7 +80,7 @@ def _filled(
     """Make the cube of a node, or of one below it, from a table."""
     cells = min(cubes.most_cells, _SPREAD * len(below.sizes))
     stone = stepping_stone(cubes, below.levels, wanted, cells=cells)
-    found = filled(cubes, tables.key_fields, below, stone)
+    found = fill_cube(cubes, tables.key_fields, below, stone)
     _keep(kept, found)
     return found
 
@@ -88,7 +88,7 @@ def _filled(
 def _folded(kept: KeptTables, below: Cube, wanted: _Levels) -> Cube:
     """Make the cube of a node, or of one below it, from a cube; what lies in spare space is not kept."""
     stone = stepping_stone(below.layout, below.levels, wanted, cells=len(below.sizes) // _STONE)
-    found = folded(below, stone)
+    found = fold_cube(below, stone)
     if stone == wanted and (2 * len(found.sizes) > len(below.sizes) or len(found.sizes) <= _FEW):
         return found
     copied = Cube(below.layout, stone, found.sizes.copy())

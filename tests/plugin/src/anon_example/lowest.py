@@ -1,6 +1,6 @@
 """A full-domain recoder: the first node that keeps all limits, from the lowest total level up."""
 
-from anon_pipeline.recode.fulldomain.search import is_feasible, nowhere, score
+from anon_pipeline.recode.fulldomain.search import is_feasible, no_node_error, score
 
 
 def lowest_node(search):
@@ -9,4 +9,4 @@ def lowest_node(search):
     for index in sorted(range(nodes.size), key=lambda index: (sum(nodes.levels(index)), index)):
         if is_feasible(search, index):
             return score(search, index), 0
-    raise nowhere(search)
+    raise no_node_error(search)

@@ -15,7 +15,7 @@ from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Task
 from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
-from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, standing, sweep, swept
+from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, node_states, sweep, sweep_nodes
 from anon_pipeline.recode.fulldomain.optimum import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
 from anon_pipeline.recode.tuples import distinct_tuples
@@ -33,7 +33,7 @@ def laid_out(search: Search) -> Sweep:
 
 
 def rows_of(search: Search, own: Sweep, stands: np.ndarray, most: int) -> list[list[int]]:
-    found = swept(own, search.tables, stands, lambda: most)
+    found = sweep_nodes(own, search.tables, stands, lambda: most)
     return [row for rows in found for row in rows.tolist()]
 
 
@@ -63,7 +63,7 @@ def test_every_node_is_counted_once_and_the_most_general_first(
         patch.setattr(sweeping, "_ROOT", 10**6)
         patch.setattr(sweeping, "_WORK", work)
         own = laid_out(search)
-        stands = standing(own, np.ones(search.nodes.size, np.bool_))
+        stands = node_states(own, np.ones(search.nodes.size, np.bool_))
         wanted = np.flatnonzero(stands == 2)
         rows = rows_of(search, own, stands, task.codes.shape[0])
     nodes = [row[0] for row in rows]
@@ -89,7 +89,7 @@ def test_what_lies_below_a_node_that_suppresses_too_much_is_closed(
     own, size = laid_out(search), search.nodes.size
     most = data.draw(st.integers(-1, len(task.codes)))
     opened = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
-    stands = standing(own, opened)
+    stands = node_states(own, opened)
     wanted = set(np.flatnonzero(stands == 2).tolist())
     rows = rows_of(search, own, stands, most)
     wrong = {node for node in wanted if counted(search, node)[0] > most}
@@ -141,7 +141,7 @@ def test_a_class_too_large_for_a_cell_is_counted_otherwise(loss: Any, size: int)
     task = Task(codes, (hierarchy,), Constraints(5, 2), "optimal", loss=loss)
     search = searched(task)
     own = laid_out(search)
-    stands = standing(own, np.ones(3, np.bool_))
+    stands = node_states(own, np.ones(3, np.bool_))
     rows = rows_of(search, own, stands, 2)
     fits = [node for node, largest in enumerate((size - 1, size, size + 9)) if largest < 2**16]
     assert sorted(row[0] for row in rows) == fits
@@ -158,7 +158,7 @@ def test_a_walk_stays_within_its_arena() -> None:
     folds = 2 * sum(height - 1 for height in search.nodes.shape)
     guard = np.full(root * (1 + folds) + 10_000, 7, np.uint16)
     own = replace(own, arena=guard, most_cells=root)
-    stands = standing(own, np.ones(search.nodes.size, np.bool_))
+    stands = node_states(own, np.ones(search.nodes.size, np.bool_))
     rows = rows_of(search, own, stands, 3000)
     assert len(rows) == search.nodes.size
     assert (guard[root * (1 + folds) :] == 7).all()
@@ -180,7 +180,7 @@ def test_more_combinations_than_a_float_can_hold_are_too_many_without_a_word(
     search = searched(Task(codes, hierarchies, Constraints(5, 0), "optimal", loss="discernibility"))
     own = laid_out(search)
     assert own.cells[0] == np.inf
-    assert standing(own, np.ones(search.nodes.size, np.bool_))[0] == 1
+    assert node_states(own, np.ones(search.nodes.size, np.bool_))[0] == 1
     assert optimal(search).node == search.nodes.size - 1
 
 
@@ -206,8 +206,8 @@ def test_a_walk_ends_before_long_however_few_cells_its_nodes_have(monkeypatch: p
     monkeypatch.setattr(sweeping, "_WORK", float(40 * sweeping._NODE))
     search = searched(level_lattice(5))
     own = laid_out(search)
-    stands = standing(own, np.ones(search.nodes.size, np.bool_))
-    walks = [len(rows) for rows in swept(own, search.tables, stands, lambda: 50)]
+    stands = node_states(own, np.ones(search.nodes.size, np.bool_))
+    walks = [len(rows) for rows in sweep_nodes(own, search.tables, stands, lambda: 50)]
     assert sum(walks) == search.nodes.size == 1024
     assert max(walks) <= len(own.rows) == 40
     assert max(walks) > 4

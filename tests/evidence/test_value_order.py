@@ -13,7 +13,7 @@ from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.expected import expectation, expected_linking
 from anon_pipeline.evidence.measures import linking
-from anon_pipeline.evidence.ordered import copied, in_order, numbered
+from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages.pipeline import run
@@ -82,20 +82,20 @@ def test_the_order_is_that_of_plain_sorting(seed: int) -> None:
     policy = policy_of(t_closeness={"illness": 0.9, "pay": 0.9})
     evidence = evidence_of(policy, seed=seed)
     labels, own = slow_order(evidence, policy)
-    found = in_order(evidence, policy)
+    found = sort_originals(evidence, policy)
     assert np.array_equal(found.labels, labels)
-    assert np.array_equal(numbered(evidence, policy).labels, labels)
+    assert np.array_equal(number_classes(evidence, policy).labels, labels)
     assert np.array_equal(found.labels[found.own], labels[own])
     assert np.array_equal(found.grid[found.own], found.grid[own])
     for name in ("illness", "pay"):
         assert found.frame[name].iloc[found.own].tolist() == found.frame[name].iloc[own].tolist()
-    assert sorted(found.own) == sorted(numbered(evidence, policy).own) == sorted(own)
+    assert sorted(found.own) == sorted(number_classes(evidence, policy).own) == sorted(own)
 
 
 def test_copies_have_classes_of_their_own() -> None:
     policy = policy_of(t_closeness={"illness": 0.9})
-    behind = in_order(evidence_of(policy), policy)
-    once, thrice = copied(behind, policy, 1), copied(behind, policy, 3)
+    behind = sort_originals(evidence_of(policy), policy)
+    once, thrice = repeat_originals(behind, policy, 1), repeat_originals(behind, policy, 3)
     assert np.array_equal(once.labels, behind.labels)
     assert list(once.frame.columns) == list(thrice.frame.columns) == ["town", "age", "illness"]
     n, m, r = len(behind.labels), int(behind.labels.max()) + 1, len(behind.own)

@@ -10,8 +10,8 @@ import pytest
 
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
+from anon_pipeline.facts import check, check_1
 from anon_pipeline.facts import fact_rules as must
-from anon_pipeline.facts import recorded, recorded_1
 from anon_pipeline.policy.model import Policy
 
 KNOWN = must.Known(Policy.model_construct(columns={}), 1)
@@ -31,23 +31,23 @@ def grown(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         patch.setattr(
             must, "one_of", lambda model, name: must.either(words(model, name), lambda v, _: v == "later")
         )
-        importlib.reload(recorded)
+        importlib.reload(check)
         yield
-    importlib.reload(recorded)
+    importlib.reload(check)
 
 
 def _fields(module: ModuleType, stage: str) -> dict[str, must.Rule]:
-    return dict((module.FIELDS_1 if module is recorded_1 else module.FIELDS)[stage])
+    return dict((module.FIELDS_1 if module is check_1 else module.FIELDS)[stage])
 
 
 @pytest.mark.parametrize(("stage", "field", "word"), WORDS)
 def test_the_words_of_0_1_0_are_in_version_1(stage: str, field: str, word: str) -> None:
-    assert _fields(recorded_1, stage)[field](word, KNOWN)
+    assert _fields(check_1, stage)[field](word, KNOWN)
 
 
 @pytest.mark.parametrize(("stage", "field"), sorted({word[:2] for word in WORDS}))
 @pytest.mark.usefixtures("grown")
 def test_a_word_that_is_added_gets_into_today_s_facts_alone(stage: str, field: str) -> None:
-    again = importlib.reload(recorded_1)
-    assert _fields(recorded, stage)[field]("later", KNOWN)
+    again = importlib.reload(check_1)
+    assert _fields(check, stage)[field]("later", KNOWN)
     assert not _fields(again, stage)[field]("later", KNOWN)

@@ -22,7 +22,7 @@ from anon_pipeline.hierarchy.levels_seen import broken_levels
 from anon_pipeline.limits.table import demands, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, seen_in
+from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, count_seen
 from anon_pipeline.publish.versions import Rules
 
 _ALWAYS = names_where(lambda limit: limit.always)
@@ -166,7 +166,7 @@ def broken_seen_facts(
     facts = document["facts"]
     if not rules.worded(document):
         return []
-    wrong = broken_seen(facts, seen_in(frame, policy))
+    wrong = broken_seen(facts, count_seen(frame, policy))
     recoded = facts[KAnonymizedFacts.stage]
     if recoded["levels"] is not None:
         with suppress(AnonPipelineError):  # hierarchy tables that cannot be read are said there

@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline import Locations, Policy, make_release
 from anon_pipeline.gate import Status
-from anon_pipeline.publish.lock import LOCK, held, this_process
+from anon_pipeline.publish.lock import LOCK, hold_folder, this_process
 from anon_pipeline.publish.verify import Against, verify_release
 
 Small = Callable[..., Policy]
@@ -71,7 +71,7 @@ def test_what_merely_has_the_name_of_the_lock_is_a_stranger(out: Path, kind: str
 
 
 def test_the_locks_that_are_written_are_passed_over(out: Path) -> None:
-    with held(out, wait=0):
+    with hold_folder(out, wait=0):
         assert (out / LOCK).exists()
         assert judged(out) is Status.PASSED
     for owner in (replace(this_process(), started=None, boot=""), replace(this_process(), host="ma-1.x.org")):

@@ -14,12 +14,12 @@ from click.testing import CliRunner
 
 from anon_pipeline import InputError, Locations, Policy, make_release
 from anon_pipeline.cli.ledgering import ledger as commands
-from anon_pipeline.ledger import Ledger, asked_by, ledger_at
-from anon_pipeline.ledger.budget import states
+from anon_pipeline.ledger import Ledger, ledger_at, requested_by
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.policy import TYPE
 from anon_pipeline.policy.version_1 import digest_1
 from anon_pipeline.publish import Published
-from anon_pipeline.publish.adopting import Adopted, Opened, adopted
+from anon_pipeline.publish.adopt import Adopted, Opened, adopt_releases
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.stages.stored import read_staged, write_staged
@@ -48,8 +48,8 @@ class World:
         (self.folder / "ledger.sqlite").unlink()
 
     def adopt(self, policy: Policy, dataset: str | None = None) -> list[Adopted]:
-        opened = Opened(self.book, asked_by(policy, None), self.places.release(policy))
-        return adopted(opened, policy, None, dataset=dataset)
+        opened = Opened(self.book, requested_by(policy, None), self.places.release(policy))
+        return adopt_releases(opened, policy, None, dataset=dataset)
 
     def command(self, policy: Policy, *options: str) -> Any:
         file = self.folder / "policy.yaml"
@@ -58,7 +58,7 @@ class World:
         return CliRunner().invoke(commands, ["adopt", str(file), *options])
 
     def datasets(self) -> list[str]:
-        return [state.last.dataset for state in states(self.book.events()).values()]
+        return [state.last.dataset for state in release_states(self.book.events()).values()]
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ class Keeping(World):
         return self.command(policy, "--dataset", "small", *options)
 
     def spent(self) -> list[str]:
-        return [state.last.epsilon for state in states(self.book.events()).values()]
+        return [state.last.epsilon for state in release_states(self.book.events()).values()]
 
     def keeping(self, epsilon: float) -> Policy:
         return self.policies(

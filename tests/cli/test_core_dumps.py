@@ -60,7 +60,7 @@ def test_the_program_is_not_dumpable(arguments: str) -> None:
 
 AS_NOBODY = """
 import ctypes, os, subprocess
-from anon_pipeline.cli.undumped import keep_out_of_dumps
+from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.publish.lock import _started
 os.setgid(65534)
 os.setuid(65534)

@@ -18,7 +18,7 @@ from anon_pipeline.evidence.spare import spare_records
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.survival import Line, line
+from anon_pipeline.risk.survival import Line, sort_line
 from anon_pipeline.stages.pipeline import k_anonymized
 from anon_pipeline.stages.private import Staged
 
@@ -50,7 +50,7 @@ class Recoded:
     information_loss: float
 
 
-def recoded(
+def recode_input(
     policy: Policy,
     before: Staged,
     *,
@@ -82,7 +82,7 @@ def recoded(
         originals=originals,
         diameters=class_diameters(originals, classes),
         spans=np.nanmax(grid, axis=0) - np.nanmin(grid, axis=0),
-        line=line(originals[:, 0], classes.labels) if originals.shape[1] == 1 else None,
+        line=sort_line(originals[:, 0], classes.labels) if originals.shape[1] == 1 else None,
         spare=spare_records(policy, evidence),
         records=len(frame),
         information_loss=float(after.facts["k_anonymized"]["information_loss"]),

@@ -165,7 +165,7 @@ def _broken(kind: type, values: Mapping[str, Any], known: must.Known) -> Iterato
             yield "composition"
 
 
-def decided(policy: Policy) -> Iterator[tuple[str, ...]]:
+def decided_facts(policy: Policy) -> Iterator[tuple[str, ...]]:
     """Yield the facts that the policy alone decides, so that they are compared with it: the keys to each.
 
     A list among them is decided with all its items.

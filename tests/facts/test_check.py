@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts import recorded
-from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.facts import check
+from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.history.memory import Memory
@@ -94,11 +94,11 @@ def test_what_the_stages_write_is_taken(policy: Policy, facts: dict[str, Any]) -
 
 
 def test_every_field_of_every_stage_has_a_rule() -> None:
-    assert {kind.stage: set(rules) for kind, rules in recorded._RULES.items()} == {  # type: ignore[attr-defined]
+    assert {kind.stage: set(rules) for kind, rules in check._RULES.items()} == {  # type: ignore[attr-defined]
         kind.stage: {field.name for field in fields(kind)}
-        for kind in recorded._RULES  # type: ignore[attr-defined]
+        for kind in check._RULES  # type: ignore[attr-defined]
     }
-    assert set(recorded._STAGES) == set(STAGES)
+    assert set(check._STAGES) == set(STAGES)
 
 
 @pytest.mark.parametrize(

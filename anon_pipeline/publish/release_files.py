@@ -12,10 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.base.errors import InputError, in_words
-from anon_pipeline.base.reading import MANIFEST_BYTES, Held, exceeded, file_size, read_small
-from anon_pipeline.base.spelling import plain
-from anon_pipeline.catalog.named import code
+from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.reading import MANIFEST_BYTES, Held, file_size, limit_error, read_small
+from anon_pipeline.base.spelling import is_plain
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Limits
@@ -59,7 +59,7 @@ def manifest_of(path: Path) -> dict[str, Any]:
             )
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: must be the manifest of a release: {in_words(error)}") from None
+        raise InputError(f"{path}: must be the manifest of a release: {error_words(error)}") from None
     try:
         document = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
         version = document["manifest_version"]
@@ -92,25 +92,25 @@ def _no_number(text: str) -> None:
 
 def _is_file(item: Any) -> bool:
     name, types = item["name"], item.get("types", {})
-    named = isinstance(name, str) and Path(name).name == name and "\\" not in name and plain(name)
+    named = isinstance(name, str) and Path(name).name == name and "\\" not in name and is_plain(name)
     typed = isinstance(types, dict) and all(isinstance(text, str) for text in types.values())
     sized = type(item["size"]) is type(item["records"]) is int
     return named and typed and sized and isinstance(item["sha256"], str)
 
 
-def held_file(folder: Path, document: Mapping[str, Any], limits: Limits) -> Read:
+def read_data_file(folder: Path, document: Mapping[str, Any], limits: Limits) -> Read:
     """Read the data file, no more than the limits allow, and keep its bytes if they are the manifest's."""
     item = document["files"][0]
     try:
-        data = bytes_of(folder / item["name"], item, limits)
+        data = read_bytes(folder / item["name"], item, limits)
     except OSError as error:
-        return Read(document, item, None, in_words(error))
+        return Read(document, item, None, error_words(error))
     except InputError as error:
         return Read(document, item, None, str(error))
     return Read(document, item, Held(item["name"], data))
 
 
-def bytes_of(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
+def read_bytes(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
     """Read a file beside a manifest.
 
     Args:
@@ -125,7 +125,7 @@ def bytes_of(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
         raise InputError("it must be a file beside the manifest")
     size = file_size(path)
     if size > limits.file_bytes:
-        raise exceeded(path.name, "file_bytes", limits.file_bytes, got=size)
+        raise limit_error(path.name, "file_bytes", limits.file_bytes, got=size)
     data = read_small(path, size) if size == item["size"] else None
     if data is None or len(data) != size:
         raise InputError(f"its size must be {item['size']} bytes, got {size}")
@@ -139,7 +139,7 @@ def is_page(item: Any) -> bool:
     if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("name", "sha256")):
         return False
     name = item["name"]
-    beside = Path(name).name == name and "\\" not in name and plain(name) and name.endswith(".html")
+    beside = Path(name).name == name and "\\" not in name and is_plain(name) and name.endswith(".html")
     return beside and type(item.get("size")) is int
 
 
@@ -151,7 +151,7 @@ def readings(read: Read, held: Held, policy: Policy | None) -> Iterator[pd.DataF
     limits = limits_of(policy)
     form = format_of(held.name)
     if form.typed or policy is None:
-        yield code(form.loads)(held, limits)
+        yield import_entry(form.loads)(held, limits)
         if form.typed:
             return
     else:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from anon_pipeline.ledger.asking import Asked
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.ledger.requests import Asked
 
 
-def known_in(events: Iterable[Event], asked: Asked) -> dict[str, set[tuple[str, str | None]]]:
+def required_memory(events: Iterable[Event], asked: Asked) -> dict[str, set[tuple[str, str | None]]]:
     """Return what the memory of a release must know.
 
     That is what was published under its name and dataset with a memory, since a memory was last given up:

@@ -13,7 +13,7 @@ from typing import Any
 
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.ledger import Asked, Ledger
-from anon_pipeline.ledger.recovery import must_remember, unknown
+from anon_pipeline.ledger.recovery import must_remember, unknown_releases
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.history.memory import Memory
 
@@ -35,16 +35,16 @@ def manifests_of(root: Path, release: str) -> Iterator[Mapping[str, Any]]:
                 yield document
 
 
-def perturbed_in(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+def noise_in(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a manifest says of the noise; nothing where it is not written as it should be."""
     facts = manifest.get("facts")
     found = facts.get("perturbed") if isinstance(facts, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def ids_in(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
+def release_ids_in(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the release ids that manifests name."""
-    found = (perturbed_in(manifest).get("release_id") for manifest in manifests)
+    found = (noise_in(manifest).get("release_id") for manifest in manifests)
     return [release_id for release_id in found if isinstance(release_id, str)]
 
 
@@ -58,7 +58,7 @@ def refuse_unless_known(ledger: Ledger, release: str, release_ids: list[str]) ->
     Raises:
         InputError: with their number.
     """
-    missing = unknown(ledger, sorted(set(release_ids)))
+    missing = unknown_releases(ledger, sorted(set(release_ids)))
     if missing:
         raise InputError(
             f"{len(missing)} published release{'s' * (len(missing) != 1)} of {release} "

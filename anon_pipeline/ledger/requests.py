@@ -8,7 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from anon_pipeline.base.errors import GateRefused, InputError
-from anon_pipeline.ledger.budget import Entry, State, exact_text, spent
+from anon_pipeline.ledger.budget import Entry, State, exact_text, sum_spent
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.ledger.kinds import kind_of
 from anon_pipeline.perturb.budget import exact_fraction
@@ -37,7 +37,7 @@ class Asked:
     memory: str | None = None
 
 
-def asked_by(policy: Policy, partition: str | None) -> Asked:
+def requested_by(policy: Policy, partition: str | None) -> Asked:
     """Return what a policy's release asks for: its whole ε."""
     epsilon = Fraction(0) if policy.perturb is None else exact_fraction(policy.perturb.epsilon)
     return Asked(
@@ -54,7 +54,7 @@ def asked_by(policy: Policy, partition: str | None) -> Asked:
     )
 
 
-def asked_in(event: Event) -> Asked:
+def requested_in(event: Event) -> Asked:
     """Return what an event's release has asked for."""
     return Asked(
         event.dataset,
@@ -140,7 +140,7 @@ def is_closed(last: Event) -> bool:
     return last.event == "failed" and last.note is not None
 
 
-def say_if_late(state: State | None) -> None:
+def raise_if_late(state: State | None) -> None:
     """Raise if a release went out after it was called failed or withdrawn, which is entered by now.
 
     Args:
@@ -171,7 +171,7 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
     budget, wanted = asked.budget, Fraction(asked.epsilon)
     if budget is None:
         return
-    found = spent(others, budget, dataset=asked.dataset, partition=asked.partition, now=now)
+    found = sum_spent(others, budget, dataset=asked.dataset, partition=asked.partition, now=now)
     limit = exact_fraction(budget.epsilon)
     if found.epsilon + wanted <= limit:
         return

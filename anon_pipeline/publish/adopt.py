@@ -21,7 +21,7 @@ from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.version_1 import digest_1
-from anon_pipeline.publish.remembering import ids_in, manifests_of, perturbed_in
+from anon_pipeline.publish.memory_check import manifests_of, noise_in, release_ids_in
 from anon_pipeline.stages.history.memory import Memory
 
 
@@ -66,7 +66,7 @@ class _Found:
         return replace(self, asked=replace(self.asked, epsilon=more), told=True)
 
 
-def adopted(
+def adopt_releases(
     booked: Opened,
     policy: Policy,
     memory: Memory | None,
@@ -169,7 +169,7 @@ def _shown(booked: Opened, policy: Policy) -> Iterator[_Found]:
     for document in manifests_of(booked.root, policy.name):
         partition, digest, made_by = _named(document, policy.name)
         epsilon = max(Fraction(booked.asked.epsilon), _promised(document))
-        composed = perturbed_in(document).get("composition") is not None
+        composed = noise_in(document).get("composition") is not None
         asked = replace(
             booked.asked,
             partition=partition,
@@ -178,7 +178,7 @@ def _shown(booked: Opened, policy: Policy) -> Iterator[_Found]:
             partition_kind=_kind(booked.asked, partition),
             memory=booked.asked.memory if composed else None,
         )
-        for release_id in ids_in([document]) or [_id_of(digest, partition)]:
+        for release_id in release_ids_in([document]) or [_id_of(digest, partition)]:
             yield _Found(release_id, asked, digest, made_by in (policy.digest, digest_1(policy)))
 
 
@@ -194,7 +194,7 @@ def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, 
     if (
         not plain
         or not all(map(is_digest, (digest, made_by)))
-        or not all(map(is_release_id, ids_in([document])))
+        or not all(map(is_release_id, release_ids_in([document])))
     ):
         raise InputError(
             f"the manifests of {release} must name digests, a partition and an id, one does not. "

@@ -10,7 +10,7 @@ import pandas as pd
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.recorded import checked_facts
+from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
 from anon_pipeline.policy.model import Policy
@@ -31,7 +31,7 @@ class Described:
     gate: GateReport
 
 
-def described(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> Described:
+def table_description(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> Described:
     """Return what a manifest says of a table.
 
     Args:

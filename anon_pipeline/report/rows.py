@@ -9,8 +9,8 @@ import yaml
 
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport
-from anon_pipeline.limits.table import meaning
-from anon_pipeline.policy.marks import public
+from anon_pipeline.limits.table import limit_meaning
+from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
 
 _NOISE = {
@@ -37,7 +37,7 @@ def verdict_rows(gate: GateReport) -> list[dict[str, str]]:
             "measured": "–" if v.value is None else f"{v.value:.6g}",
             "demanded": v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}",
             "status": str(v.status),
-            "meaning": meaning(v.limit),
+            "meaning": limit_meaning(v.limit),
         }
         for v in gate.verdicts
     ]
@@ -80,7 +80,7 @@ def policy_text(policy: Policy, *, internal: bool) -> str:
         internal: whether to show all of it. Else only what is marked as public, see `policy.marks`; lists of
             values are replaced by how many they are: they may name what nobody released has.
     """
-    document = policy.model_dump(mode="json", exclude_defaults=True) if internal else public(policy)
+    document = policy.model_dump(mode="json", exclude_defaults=True) if internal else public_fields(policy)
     text: str = yaml.safe_dump(
         document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )

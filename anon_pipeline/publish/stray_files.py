@@ -41,7 +41,7 @@ class Beside:
     former: int
 
 
-def lying_beside(
+def count_stray_files(
     folder: Path, document: Mapping[str, Any], *, most: int, divides: Callable[[str], bool]
 ) -> Beside:
     """Count what lies beside a manifest, and is neither named by it nor a partition of the same release.

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import row_order
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, Originals
-from anon_pipeline.evidence.measures import needs_originals
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.model import Policy
 
 
-def numbered(evidence: Evidence, policy: Policy) -> Originals:
+def number_classes(evidence: Evidence, policy: Policy) -> Originals:
     """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
 
     Args:
@@ -28,7 +28,7 @@ def numbered(evidence: Evidence, policy: Policy) -> Originals:
     Raises:
         InputError: this is a file alone.
     """
-    behind = needs_originals(evidence)
+    behind = require_originals(evidence)
     inside = np.flatnonzero(behind.labels >= 0).astype(np.int64)
     codes, found = pd.factorize(behind.labels[inside])
     one = np.empty(len(found), np.int64)
@@ -52,7 +52,7 @@ def _by_text(column: pd.Series) -> NDArray[np.int64]:
     return rank[codes]
 
 
-def in_order(evidence: Evidence, policy: Policy) -> Originals:
+def sort_originals(evidence: Evidence, policy: Policy) -> Originals:
     """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
 
     Args:
@@ -64,7 +64,7 @@ def in_order(evidence: Evidence, policy: Policy) -> Originals:
     Raises:
         InputError: this is a file alone.
     """
-    behind = numbered(evidence, policy)
+    behind = number_classes(evidence, policy)
     own = behind.own
     keys = [behind.labels[own], *(pd.factorize(column, sort=True)[0] for column in behind.grid[own].T)]
     for name in reversed(policy.class_limited):
@@ -74,7 +74,7 @@ def in_order(evidence: Evidence, policy: Policy) -> Originals:
     return replace(behind, own=own[row_order(np.stack(keys, axis=1))])
 
 
-def copied(behind: Originals, policy: Policy, copies: int) -> Originals:
+def repeat_originals(behind: Originals, policy: Policy, copies: int) -> Originals:
     """Repeat the originals, each time in classes of their own; of the columns those that are looked at."""
     n, m = len(behind.labels), int(behind.labels.max(initial=-1)) + 1
     frame = behind.frame[[*policy.generalized, *policy.class_limited]]
