@@ -43,8 +43,10 @@ def ru_map(tuning: Tuning, policy: Policy) -> str:
     Source:
         [DB 2.7].
     """
-    bound = next((demand.bound for demand in demands(policy) if demand.limit.mapped), None)
-    scale = _scale(tuning, bound or 0.0)
+    limit, bound = next(
+        ((demand.name, demand.bound or 0.0) for demand in demands(policy) if demand.limit.mapped), ("", 0.0)
+    )
+    scale = _scale(tuning, bound)
     summary = (
         f"{len(tuning.points)} points, {sum(point.passes for point in tuning.points)} of them keep limits. "
         f"{'None is recommended.' if tuning.recommended is None else title(tuning.recommended)}"
@@ -54,7 +56,7 @@ def ru_map(tuning: Tuning, policy: Policy) -> str:
         shape("style", Markup(_STYLE)),  # noqa: S704 - a constant
         shape("rect", class_="paper", width=size[0], height=size[1]),
         *_axes(scale),
-        *(limit_line(_PAPER, scale.up(bound), f"gate.linking_risk: at most {bound:g}") if bound else ()),
+        *(limit_line(_PAPER, scale.up(bound), f"gate.{limit}: at most {bound:g}") if bound else ()),
         *_front([_place(point, scale) for point in tuning.front]),
         *(
             part

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 METHODS = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
 SECTIONS = set(re.findall(r"^#{2,3} (\d+(?:\.\d+)?)\.? ", METHODS, re.MULTILINE))
 KEYS = set(re.findall(r"^\* \*\*(.+?)\*\*: ", METHODS, re.MULTILINE))
