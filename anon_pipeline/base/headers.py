@@ -75,14 +75,23 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
         )
         return
     yield from _repeated(got, set(declared))
+    undeclared = [name for name in undeclared if name not in {other for _, other in alike}]
+    lacking = [name for name in lacking if name not in {one for one, _ in alike}]
     for one, other in alike:
         yield (
             f"columns must be named as in the policy, got a name in place {got.index(other) + 1} that only "
-            f"looks like {escape(one)}"
+            f"looks like {escape(one)}. Write it in the same way in both."
         )
     for pair in look_alikes(dict.fromkeys(got)):
         one, other = (_told(name, got, declared) for name in sorted(pair, key=lambda n: n not in declared))
         yield f"columns must not look alike, got {one} and {other}"
+    if len(undeclared) == len(lacking) == 1 and len(got) == len(set(got)):
+        yield (
+            f"columns must be named as in the policy, got no {lacking[0]}; the policy does not declare "
+            f"column {got.index(undeclared[0]) + 1} of the data. If this is the same column, correct its "
+            "name in the policy."
+        )
+        return
     if undeclared:
         where = [place for place, name in enumerate(got, 1) if name in set(undeclared)]
         columns = "column" if len(where) == 1 else "columns"
