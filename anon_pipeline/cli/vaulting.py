@@ -95,7 +95,7 @@ def rotate(
     The old keys are needed to open them.
 
     A vault that was begun without a key is encrypted: tables, memories and draws. Interrupted, it can be run
-    again. Exit code 2 if an artefact is left that is not under the new key.
+    again. Exit code 2 if an artifact is left that is not under the new key.
     """
     from dataclasses import replace  # noqa: PLC0415
 
