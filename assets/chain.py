@@ -63,6 +63,6 @@ def chain(policy: Policy) -> Chain:
         # Records that the noise would single out are suppressed; then the gate judges the table.
         suppressed(policy),
         check_gate(policy),
-        # The gate judges the bytes of the file again; only what passes is published, with manifest and report.
+        # The gate judges the bytes of the file again; only what passes is published, with its report.
         published(policy),
     ]
