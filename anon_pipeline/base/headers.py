@@ -75,9 +75,8 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
         )
         return
     yield from _repeated(got, set(declared))
-    undeclared = [name for name in undeclared if name not in {other for _, other in alike}]
-    lacking = [name for name in lacking if name not in {one for one, _ in alike}]
     for one, other in alike:
+        undeclared, lacking = [n for n in undeclared if n != other], [n for n in lacking if n != one]
         yield (
             f"columns must be named as in the policy, got a name in place {got.index(other) + 1} that only "
             f"looks like {escape(one)}. Write it in the same way in both."

@@ -12,19 +12,9 @@ _CELLS, _CLASSES = "anon_pipeline.recode.cell_losses", "anon_pipeline.recode.cla
 _ALL = (
     Loss("precision", "levels of generalization", "cells", f"{_CELLS}:PRECISION", exact=False),
     Loss("granularity", "how many leaves a value covers", "cells", f"{_CELLS}:GRANULARITY", exact=False),
+    Loss("discernibility", "Σ m² of the classes", "classes", f"{_CLASSES}:DISCERNIBILITY", exact=False),
     Loss(
-        "discernibility",
-        "Σ m² over the classes of m records",
-        "classes",
-        f"{_CLASSES}:DISCERNIBILITY",
-        exact=False,
-    ),
-    Loss(
-        "average_class_size",
-        "average size of a class",
-        "classes",
-        f"{_CLASSES}:AVERAGE_CLASS_SIZE",
-        exact=False,
+        "average_class_size", "average class size", "classes", f"{_CLASSES}:AVERAGE_CLASS_SIZE", exact=False
     ),
     Loss("entropy", "bits lost", "cells", f"{_CELLS}:ENTROPY"),
     Loss(
