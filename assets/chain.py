@@ -3,19 +3,24 @@
 Read it from top to bottom. Each stage is an asset that takes the table of the stage above it. Each check
 stands behind the stage that it guards, and stops what follows if it fails. All tables but the last are
 private and stay in the vault. The component makes the releases below `releases/` by the same list; a test
-holds both equal.
+compares the two.
 
-For a stage of your own, copy this file, and put a `defs.py` beside the policy of your release:
+For a stage of your own, copy this file, and put a `defs.py` beside the policy of your release (ROOT is the
+folder of your project):
+
+    from anon_pipeline import load_policy
+    from anon_pipeline.orchestration.component import build_release
 
     policy = load_policy(Path(__file__).parent / "policy.yaml")
     defs = build_release(policy, ROOT, chain(policy))
 
-(`build_release` is in `anon_pipeline.orchestration.component`). Between `raw` and `k_anonymized` you may put
+In the copy, put own stages (`own_stage`, from `anon_pipeline.orchestration.assets`) between `raw` and
+`k_anonymized`:
 
     own_stage(policy, "own_top_coded", top_coded, meaning="Nobody is older than 90."),
 
 where `top_coded` takes a table and returns it changed. To read the data in another way, write
-`raw(policy, read=my_reader)`. The gate stays: a chain without it is refused, and `published` judges itself.
+`raw(policy, read=my_reader)`. The gate stays: a chain without it is refused, and `published` judges again.
 """
 
 from anon_pipeline.orchestration.assets import (
@@ -45,19 +50,19 @@ def chain(policy: Policy) -> Chain:
         # The personal data, with every column and type as the policy declares; each record gets a random id.
         raw(policy),
         check_declared(policy),
-        # Names, numbers and addresses are dropped, masked or hashed, and none is left in a text.
+        # Identifiers are dropped, masked or hashed; the check looks for them in all other columns, too.
         deidentified(policy),
         check_identifiers(policy),
-        # Quasi-identifiers become coarser until at least k records look alike.
+        # Quasi-identifiers are generalized until each class has at least k records.
         k_anonymized(policy),
         check_hierarchies(policy),
-        # Measurements get noise; its ε is booked in the ledger before it is drawn.
+        # Perturb columns get noise; its ε is booked in the ledger before the noise is drawn.
         perturbed(policy),
-        # The order of the records says nothing any more.
+        # The records are put into a uniformly random order.
         shuffled(policy),
-        # Records that still stand out are left out; then the gate judges the table, a check for each limit.
+        # Records that the noise would single out are suppressed; then the gate judges the table.
         suppressed(policy),
         check_gate(policy),
-        # The gate judges the very bytes once more; only what passes is written, with manifest and report.
+        # The gate judges the bytes of the file again; only what passes is published, with its report.
         published(policy),
     ]

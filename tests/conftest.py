@@ -42,7 +42,8 @@ def _dumpable() -> Iterator[None]:
     """Keep this process as it is, in which tests call the program's `main`.
 
     What tests start inherits its limits, and a limit on core dumps that is 0 cannot be raised again without
-    the right to do so. What `main` asks of the system is tested in processes of their own (`test_undumped`).
+    the right to do so. What `main` asks of the system is tested in processes of their own, in
+    `test_core_dumps`.
     """
     from anon_pipeline import cli
 

@@ -39,7 +39,7 @@ def canonical_form(frame: pd.DataFrame) -> Canonical:
     Raises:
         InputError: a column of several kinds of values, or of lists, bytes and the like.
 
-    >>> canonical(pd.DataFrame({"age": [40, 30, 40]})).places.tolist()
+    >>> canonical_form(pd.DataFrame({"age": [40, 30, 40]})).places.tolist()
     [1, 0, 2]
     """
     sha = hashlib.sha256(str(len(frame)).encode())

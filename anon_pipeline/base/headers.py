@@ -76,13 +76,21 @@ def _problems(got: Sequence[str], declared: Sequence[str]) -> Iterator[str]:
         return
     yield from _repeated(got, set(declared))
     for one, other in alike:
+        undeclared, lacking = [n for n in undeclared if n != other], [n for n in lacking if n != one]
         yield (
             f"columns must be named as in the policy, got a name in place {got.index(other) + 1} that only "
-            f"looks like {escape(one)}"
+            f"looks like {escape(one)}. Write it in the same way in both."
         )
     for pair in look_alikes(dict.fromkeys(got)):
         one, other = (_told(name, got, declared) for name in sorted(pair, key=lambda n: n not in declared))
         yield f"columns must not look alike, got {one} and {other}"
+    if len(undeclared) == len(lacking) == 1 and len(got) == len(set(got)):
+        yield (
+            f"columns must be named as in the policy, got no {lacking[0]}; the policy does not declare "
+            f"column {got.index(undeclared[0]) + 1} of the data. If this is the same column, correct its "
+            "name in the policy."
+        )
+        return
     if undeclared:
         where = [place for place, name in enumerate(got, 1) if name in set(undeclared)]
         columns = "column" if len(where) == 1 else "columns"

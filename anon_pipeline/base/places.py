@@ -47,7 +47,7 @@ def has_credentials(url: str) -> bool:
     query or fragment (a folder has none; tokens, signatures and options of fsspec are in it), and what looks
     like ``secret=…`` anywhere; in each part of a chain, also where it is percent-encoded.
 
-    >>> [tells_credentials(f"s3://{rest}") for rest in ("b/v", "K:S@b/v", "K@b", "b/v?token=t", "K%3AS%40b")]
+    >>> [has_credentials(f"s3://{rest}") for rest in ("b/v", "K:S@b/v", "K@b", "b/v?token=t", "K%3AS%40b")]
     [False, True, True, True, True]
     """
     return any(_tells(part) for text in _readings(url) for part in text.split("::"))

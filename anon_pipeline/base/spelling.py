@@ -92,7 +92,7 @@ def is_plain(text: str) -> bool:
 def escape(text: str) -> str:
     """Write a name in ASCII, so that names that look alike can be told apart.
 
-    >>> escaped("аge")
+    >>> escape("аge")
     '\\\\u0430ge'
     """
     return text.encode("unicode_escape").decode()

@@ -21,7 +21,7 @@ class Mechanism:
 
     name: in the policy.
     words: for people.
-    law: place of the module with its law, see `perturb.mechanisms.Law`.
+    law: place of the module with its law, see `perturb.law.Law`.
     promises: what is promised of one row. What promises δ as well takes a share of ``perturb.delta``.
     most_epsilon: largest ε of a column, if there is one.
     """

@@ -10,16 +10,16 @@ from anon_pipeline.catalog.plugins import table_of
 
 _CELLS, _CLASSES = "anon_pipeline.recode.cell_losses", "anon_pipeline.recode.class_losses"
 _ALL = (
-    Loss("precision", "by levels", "cells", f"{_CELLS}:PRECISION", exact=False),
-    Loss("granularity", "by how many leaves a value covers", "cells", f"{_CELLS}:GRANULARITY", exact=False),
+    Loss("precision", "levels of generalization", "cells", f"{_CELLS}:PRECISION", exact=False),
+    Loss("granularity", "how many leaves a value covers", "cells", f"{_CELLS}:GRANULARITY", exact=False),
     Loss("discernibility", "Σ m² of the classes", "classes", f"{_CLASSES}:DISCERNIBILITY", exact=False),
     Loss(
-        "average_class_size", "their average size", "classes", f"{_CLASSES}:AVERAGE_CLASS_SIZE", exact=False
+        "average_class_size", "average class size", "classes", f"{_CLASSES}:AVERAGE_CLASS_SIZE", exact=False
     ),
-    Loss("entropy", "bits", "cells", f"{_CELLS}:ENTROPY"),
+    Loss("entropy", "bits lost", "cells", f"{_CELLS}:ENTROPY"),
     Loss(
         "classification",
-        "labels (target) outside their class's majority",
+        "records whose label (target) is not the majority of their class",
         "classes",
         f"{_CLASSES}:CLASSIFICATION",
         labels=True,

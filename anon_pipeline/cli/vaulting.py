@@ -51,10 +51,7 @@ def vault() -> None:
 @vault.command()
 @_of_a_vault
 def status(project: Path, place: str | None, key_names: str) -> None:
-    """Count the files of the vault by encryption key.
-
-    unfinished: left by a crash; other: not files of a vault.
-    """
+    """Count the files of the vault by encryption key."""
     from anon_pipeline.vault.artefacts import survey  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
@@ -70,9 +67,9 @@ def status(project: Path, place: str | None, key_names: str) -> None:
         click.echo(
             f"encrypted   {count} under {key_id} ({now if key_id in known else 'a key not given here'})"
         )
-    click.echo(f"plain       {found.plain}")
-    click.echo(f"unfinished  {found.unfinished}")
-    click.echo(f"other       {found.other}")
+    click.echo(f"plain       {found.plain} (not encrypted)")
+    click.echo(f"unfinished  {found.unfinished} (left by a crash)")
+    click.echo(f"other       {found.other} (not written by anon-pipeline)")
     if tracked:
         click.echo(f"error: git tracks {tracked} files of the vault. Run git rm -r --cached on it.", err=True)
 
@@ -98,7 +95,7 @@ def rotate(
     The old keys are needed to open them.
 
     A vault that was begun without a key is encrypted: tables, memories and draws. Interrupted, it can be run
-    again. Exit code 2 if an artefact is left that is not under the new key.
+    again. Exit code 2 if an artifact is left that is not under the new key.
     """
     from dataclasses import replace  # noqa: PLC0415
 

@@ -158,7 +158,7 @@ def _broken(stage: str, values: Mapping[str, Any], known: must.Known, making: st
 
 
 def decided_1(policy: Policy) -> Iterator[tuple[str, ...]]:
-    """Yield the facts that the policy alone decides: the keys to each, see `recorded.decided`."""
+    """Yield the facts that the policy alone decides: the keys to each, see `check.decided_facts`."""
     for stage in FIELDS_1:
         for name in _said(stage, policy):
             yield from ((stage, name), (stage, name, "*"))

@@ -57,9 +57,9 @@ def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path) -> list[st
     problems = []
     others = [kind.stage for kind in _ALL if facts[kind.stage].get("made_by") != policy.making]
     if others:
-        problems.append(f"made by another policy than this one: {', '.join(others)}. Materialize them again.")
+        problems.append(f"made by another policy than this one: {', '.join(others)}")
     if facts[KAnonymizedFacts.stage].get("hierarchies") != hierarchy_digests(policy, hierarchies):
-        problems.append("a hierarchy table has changed since k_anonymized was made. Materialize it again.")
+        problems.append("a hierarchy table has changed since k_anonymized was made")
     if any(facts[kind.stage].get("seeded") is not False for kind in _RANDOM):
         problems.append("made with a seed: whoever knows it can undo the noise")
     return problems

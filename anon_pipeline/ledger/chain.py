@@ -34,7 +34,7 @@ class Event:
     partition_kind: ``daily``, ``weekly``, ``monthly``, ``none`` (a release of one piece); None in events
         before version 4.
     memory: the policy's ``record_key``, where the release was made with a memory.
-    note: what is unusual about the event, see `notes`.
+    note: what is unusual about the event, such as ``adopted`` or ``closed by force``.
     rows_digest: of the table's rows whatever their order, see `canonical`; once the release is published, of
         the rows that its ε pays for. None where they are not known, and in events before version 4.
 

@@ -27,7 +27,7 @@ def datasets_of(ledger: Ledger, release_ids: Iterable[str]) -> dict[str, str]:
 
 
 def must_remember(ledger: Ledger, asked: Asked) -> dict[str, set[tuple[str, str | None]]]:
-    """Return what the memory of a release must know, see `known.known_in`.
+    """Return what the memory of a release must know, see `required_memory`.
 
     Raises:
         InputError: the ledger has been tampered with.

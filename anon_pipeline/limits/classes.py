@@ -17,13 +17,13 @@ from anon_pipeline.policy.recoding import LDiversity
 _ROUNDING = 1e-12  # as in t-closeness
 
 
-def _closeness(case: Case, demand: Demand) -> Verdict:
+def _t_closeness(case: Case, demand: Demand) -> Verdict:
     distances = class_closeness(case.evidence, case.policy, demand.of)
     status = Status.PASSED if bool(is_t_close(distances, demand.wanted).all()) else Status.REFUSED
     return Verdict(demand.name, status, float(distances.max()), demand.wanted, demand.limit.sense)
 
 
-def _diversity(case: Case, demand: Demand) -> Verdict:
+def _l_diversity(case: Case, demand: Demand) -> Verdict:
     limit: LDiversity = demand.wanted
     values = class_diversity(case.evidence, case.policy, demand.of, limit)
     recursive = limit.kind == "recursive"
@@ -48,7 +48,7 @@ T_CLOSENESS = Limit(
     name=T_CLOSE.name,
     meaning="In every class {} is distributed as in the whole input, up to this distance.",
     demanded=lambda policy: policy.class_limits[T_CLOSE.name],
-    judge=_closeness,
+    judge=_t_closeness,
     needs=("originals",),
     certain=True,
     expectation="expect_release_to_be_t_close",
@@ -61,7 +61,7 @@ L_DIVERSITY = Limit(
     name=L_DIVERSE.name,
     meaning="In every class {} has enough different values.",
     demanded=lambda policy: policy.class_limits[L_DIVERSE.name],
-    judge=_diversity,
+    judge=_l_diversity,
     bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
     certain=True,
     expectation="expect_release_to_be_l_diverse",

@@ -15,7 +15,7 @@ from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Demanded, Foreseen, Limit
 from anon_pipeline.policy.model import Policy
 
-_OVER_NOISE = "Judged is the mean over the noise, or the drawn noise with linking: realized."
+_OVER_NOISE = "The mean over the noise is judged; with linking: realized, the drawn noise."
 
 
 def demand_on_release(wanted: Any) -> Demanded:
@@ -28,14 +28,14 @@ def _mean_of(measure: Callable[[Evidence, Policy], float]) -> Callable[[Case, De
     return lambda case, demand: expectation(case.evidence, case.policy, measure, together=True)
 
 
-def _fewest_originals(case: Case, demand: Demand) -> int:
+def _confidence_k(case: Case, demand: Demand) -> int:
     """Return the fewest originals in the interval of a released record; records that have none may stay."""
     counts = confident_originals(case.evidence, case.policy, cap=demand.wanted, drawn=case.noises)
     within = counts[counts > 0]
     return int(within.min()) if len(within) else int(demand.wanted)
 
 
-def _success(evidence: Evidence, policy: Policy) -> float:
+def _attacker_success(evidence: Evidence, policy: Policy) -> float:
     return linking(evidence, policy).attacker_success
 
 
@@ -80,7 +80,7 @@ CONFIDENCE_K = Limit(
     name="confidence_k",
     meaning="No record has fewer originals than this, but at least one, in its confidence interval.",
     demanded=lambda policy: demand_on_release(policy.gate.confidence_k),
-    measure=_fewest_originals,
+    measure=_confidence_k,
     sense="at least",
     needs=("originals",),
     foreseen=lambda expected, policy: policy.anonymize.k,
@@ -90,9 +90,9 @@ ATTACKER_SUCCESS = Limit(
     name="attacker_success",
     meaning=f"At most this share of the guesses at the nearest original is right. {_OVER_NOISE}",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.attacker_success),
-    measure=lambda case, demand: _success(case.evidence, case.policy),
+    measure=lambda case, demand: _attacker_success(case.evidence, case.policy),
     needs=("originals",),
-    over_noise=_mean_of(_success),
+    over_noise=_mean_of(_attacker_success),
     attack=True,
 )
 ASSIGNMENT_RISK = Limit(

@@ -13,13 +13,13 @@ from anon_pipeline.stages.history.intersection import fewest_compatible
 from anon_pipeline.stages.history.sticky import count_redrawn
 
 
-def _fewest_persons(case: Case, demand: Demand) -> int:
+def _cross_release_k(case: Case, demand: Demand) -> int:
     """Return the fewest people who match every class that one person of this release was published in."""
     fewest = fewest_compatible(case.histories)
     return case.evidence.classes.k if fewest is None else fewest  # None: nobody of it was published before
 
 
-def _redrawn(case: Case, demand: Demand) -> Verdict:
+def _judge_sticky(case: Case, demand: Demand) -> Verdict:
     """Judge whether all noise stayed that had to; another run may have published since it was drawn."""
     stays = case.published_noise
     anew = count_redrawn(stays.noisy, stays.known, stays.released)
@@ -36,7 +36,7 @@ CROSS_RELEASE_K = Limit(
     meaning="Over all releases, at least this many people match every class that any one person was "
     "published in.",
     demanded=lambda policy: demand_on_release(policy.gate.cross_release_k),
-    measure=_fewest_persons,
+    measure=_cross_release_k,
     sense="at least",
     needs=("originals", "memory"),
     expectation="expect_releases_together_to_be_k_anonymous",
@@ -50,7 +50,7 @@ STICKY = Limit(
     name="sticky",
     meaning="What was published before and has not changed has the same noise.",
     demanded=_sticky,
-    judge=_redrawn,
+    judge=_judge_sticky,
     needs=("originals", "memory"),
     expectation="expect_release_to_keep_published_noise",
 )

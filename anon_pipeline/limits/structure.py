@@ -29,6 +29,7 @@ def _contract(case: Case, demand: Demand) -> Verdict:
 def _origin(case: Case, demand: Demand) -> Verdict:
     """Judge whether every stage was made by this policy, noise and order without a seed, here, of these."""
     problems = broken_origin(case.policy, case.facts or {}, hierarchies=case.evidence.hierarchies)
+    problems += ["materialize these stages again"] if problems else []
     if case.descent is not None:
         problems += case.descent.broken(require_originals(case.evidence).frame)
     return _kept(demand, problems)

@@ -34,7 +34,7 @@ def thresholds(rings: Sequence[int], gammas: Sequence[Fraction], bits: int) -> l
 
     Args:
         rings: (h,) leaves that meet the original first on each level; 1 on the first.
-        gammas: (h,) of each level, in [0, 1000], the first 0; see `categories.exponents`.
+        gammas: (h,) of each level, in [0, 1000], the first 0; see `category_law.exponents`.
         bits: ≥ 1.
     """
     digits = 20 + _SLACK + bits // 3

@@ -173,9 +173,9 @@ def shifts(
     x, own = np.unique(values, return_inverse=True)
     pairs, at = np.unique(own * len(scale) + place, return_inverse=True)
     x, wide = x[pairs // len(scale)], scale[pairs % len(scale)]
-    inside, centre = np.clip(x.astype(np.float64), low, high), clamp_inputs(noise, x).astype(np.float64)
-    up = excess(noise, inside - centre, wide) - excess(noise, high - centre, wide)
-    down = excess(noise, centre - inside, wide) - excess(noise, centre - low, wide)
+    inside, center = np.clip(x.astype(np.float64), low, high), clamp_inputs(noise, x).astype(np.float64)
+    up = excess(noise, inside - center, wide) - excess(noise, high - center, wide)
+    down = excess(noise, center - inside, wide) - excess(noise, center - low, wide)
     return (np.maximum(up, 0.0) + np.maximum(down, 0.0) + np.abs(x - inside))[at]
 
 

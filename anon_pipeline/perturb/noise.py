@@ -37,7 +37,7 @@ class Drawing:
 
     values: (n, p) original values in grid units.
     kept: (n,) whether each record is in a class.
-    centres: (n', p) what the noise of the n' records in classes is added to.
+    centers: (n', p) what the noise of the n' records in classes is added to.
     wanted: (n', p) of each of them, as `parameters` says.
     noises, bounds: of the columns.
     diameters: (m, p) of each class.
@@ -45,7 +45,7 @@ class Drawing:
 
     values: NDArray[np.int64] = field(repr=False)
     kept: NDArray[np.bool_] = field(repr=False)
-    centres: NDArray[np.int64] = field(repr=False)
+    centers: NDArray[np.int64] = field(repr=False)
     wanted: NDArray[np.int64] = field(repr=False)
     noises: Sequence[Noise]
     bounds: Bounds
@@ -57,7 +57,7 @@ class Drawing:
         mine, noisy = Words(words.key, words.places[self.kept]), self.values.copy()
         for column, (noise, limit) in enumerate(zip(self.noises, self.bounds, strict=True)):
             added = draw(noise, self.wanted[:, column], entropy=mine.of_column(column))
-            noisy[self.kept, column] = _clamp(self.centres[:, column] + added, limit)
+            noisy[self.kept, column] = _clamp(self.centers[:, column] + added, limit)
         return noisy
 
 
@@ -130,7 +130,7 @@ def prepare_noise(
     diameters = class_diameters(values, classes)
     kept = classes.labels >= 0
     labels, inside = classes.labels[kept], values[kept]
-    centres, wanted = np.empty_like(inside), np.empty_like(inside)
+    centers, wanted = np.empty_like(inside), np.empty_like(inside)
     problems: list[str] = []
     for column, noise in enumerate(noises):
         try:
@@ -139,10 +139,10 @@ def prepare_noise(
             problems += [f"{called[column]}: {problem}" for problem in error.problems]
             continue
         wanted[:, column] = parameter[labels]
-        centres[:, column] = clamp_inputs(noise, inside[:, column])
+        centers[:, column] = clamp_inputs(noise, inside[:, column])
     if problems:
         raise InputError(problems)
-    return Drawing(values, kept, centres, wanted, noises, limits, diameters)
+    return Drawing(values, kept, centers, wanted, noises, limits, diameters)
 
 
 def _clamp(values: NDArray[np.int64], limit: tuple[int, int] | None) -> NDArray[np.int64]:

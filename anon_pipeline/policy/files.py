@@ -13,11 +13,11 @@ from anon_pipeline.policy.marks import TEXT
 class SourceOptions(Strict):
     """How a CSV file is written."""
 
-    sep: Annotated[Separator, TEXT] = Field(",", description="Between two fields.")
+    sep: Annotated[Separator, TEXT] = Field(",", description="Field separator.")
     encoding: Annotated[str, TEXT] = Field(
         "utf-8", description="Encoding of the file, by its name in Python."
     )
-    decimal: Literal[".", ","] = Field(".", description="Mark in numbers.")
+    decimal: Literal[".", ","] = Field(".", description="Decimal mark of numbers.")
     missing: Annotated[tuple[str, ...], TEXT] = Field(
         (), description="Texts that stand for a missing value, beside the empty one."
     )
@@ -26,9 +26,9 @@ class SourceOptions(Strict):
 class Limits(Strict):
     """How large the source may be; whatever is larger is refused before it fills the memory."""
 
-    file_bytes: Whole = Field(2**32, ge=1, description="Bytes of the file.")
-    line_bytes: Whole = Field(2**20, ge=1, le=2**30, description="Bytes of one record of a CSV file.")
-    cell_bytes: Whole = Field(2**17, ge=1, description="Bytes of one text.")
-    columns: Whole = Field(2_000, ge=1, description="Columns.")
-    rows: Whole = Field(20_000_000, ge=1, description="Records.")
-    uncompressed_bytes: Whole = Field(2**32, ge=1, description="Bytes of a Parquet file's values.")
+    file_bytes: Whole = Field(2**32, ge=1, description="Most bytes of the file.")
+    line_bytes: Whole = Field(2**20, ge=1, le=2**30, description="Most bytes of one record, CSV.")
+    cell_bytes: Whole = Field(2**17, ge=1, description="Most bytes of one text.")
+    columns: Whole = Field(2_000, ge=1, description="Most columns.")
+    rows: Whole = Field(20_000_000, ge=1, description="Most records.")
+    uncompressed_bytes: Whole = Field(2**32, ge=1, description="Most bytes of the values, Parquet.")

@@ -25,7 +25,7 @@ class Table(Strict):
     table: Annotated[LocalPath, Below("hierarchies"), COUNTED] = Field(
         description="Path of the CSV file, relative to the folder of hierarchies."
     )
-    separator: Annotated[Separator, SHOWN] = Field(";", description="Between two fields.")
+    separator: Annotated[Separator, SHOWN] = Field(";", description="Field separator.")
 
 
 class Intervals(Strict):

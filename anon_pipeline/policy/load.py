@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
 _MERGE = "tag:yaml.org,2002:merge"
+_Loc = tuple[int | str, ...]
 _UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -194,13 +196,18 @@ def _parsed(annotation: Any, value: Any) -> Any:
 
 def _lines(error: ValidationError) -> list[str]:
     lines: list[str] = []
-    for item in error.errors(include_url=False):
+    items = error.errors(include_url=False)
+    meant = _misspelled(items)
+    for item in items:
         where = ".".join(str(part) for part in _without_tags(item["loc"]))
         message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "missing" and item["loc"] in meant.values():
+            continue  # said with the key that is misspelled
         if not where:  # the rules between sections name their own place
             lines += message.split("\n")
         elif item["type"] == "extra_forbidden":  # its value may be a key that was written into the policy
-            lines.append(f"{where}: is not known here")
+            hint = f". Is it {meant[item['loc']][-1]}?" if item["loc"] in meant else ""
+            lines.append(f"{where}: is not known here{hint}")
         elif item["loc"][-1] == "[key]":
             lines.append(f"{where.removesuffix('.[key]')}: names must be texts, not empty. Put it in quotes.")
         elif item["type"] in {"model_type", "model_attributes_type"}:
@@ -212,6 +219,17 @@ def _lines(error: ValidationError) -> list[str]:
     return lines
 
 
+def _misspelled(items: list[ErrorDetails]) -> dict[_Loc, _Loc]:
+    """Return unknown keys that are probably a required key, misspelled, which is missing beside them."""
+    missing = [item["loc"] for item in items if item["type"] == "missing"]
+    meant = {}
+    for loc in (item["loc"] for item in items if item["type"] == "extra_forbidden"):
+        names = [str(other[-1]) for other in missing if other[:-1] == loc[:-1]]
+        if close := get_close_matches(str(loc[-1]), names, n=1):
+            meant[loc] = (*loc[:-1], close[0])
+    return meant
+
+
 def _got(item: ErrorDetails) -> str:
     """Show a value that is wrong, unless it may be a key."""
     value, shown = item.get("input"), item["loc"][0] != "deidentify" and "got" not in item["msg"]
@@ -221,7 +239,7 @@ def _got(item: ErrorDetails) -> str:
 _TAGS = {*COLUMN_TAGS, *HIERARCHY_TAGS}
 
 
-def _without_tags(loc: tuple[int | str, ...]) -> list[int | str]:
+def _without_tags(loc: _Loc) -> list[int | str]:
     """Drop pydantic's union tags: ``columns.age.generalize.hierarchy.mask`` → ``columns.age.hierarchy``."""
     if len(loc) < 3 or loc[0] != "columns":
         return list(loc)

@@ -26,7 +26,7 @@ class Locations:
     sources: what ``source.path`` and the files of keys are relative to.
     hierarchies: what ``hierarchy.table`` is relative to.
     releases: what ``publish.to`` is relative to.
-    vault: private artefacts between the stages.
+    vault: private artifacts between the stages.
     remote_vault: URL that fsspec knows, where these are instead; ``vault`` is then not used for them.
     outside: whether the paths of a policy may leave these folders.
     ledger: URL of the database that counts releases, without a password; `OFF`: none is kept.
@@ -95,7 +95,7 @@ class Locations:
 
     @property
     def vault_place(self) -> str:
-        """Where private artefacts are: a local folder or a URL."""
+        """Where private artifacts are: a local folder or a URL."""
         return self.remote_vault or str(self.vault)
 
     def confine(self, policy: Policy, partition: str | None = None) -> None:

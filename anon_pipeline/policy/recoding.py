@@ -48,15 +48,16 @@ class Anonymize(Strict):
     )
     suppress: Annotated[Literal["records", "cells"], SHOWN] = Field(
         "records",
-        description="cells: of records that would be suppressed, single cells are, where that is enough. For "
-        "full-domain recoders.",
+        description="records: suppress whole records; cells: only single cells of them where that keeps all "
+        "limits. For full-domain recoders.",
     )
     gamma: Annotated[Real | None, SHOWN] = Field(
         None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."
     )
     loss: Annotated[LossName, SHOWN] = Field(
         DEFAULT_LOSS,
-        description=f"Information loss to minimize: {'; '.join(loss.words for loss in LOSSES.values())}.",
+        description="Information loss to minimize. "
+        + "; ".join(f"{loss.name}: {loss.words}" for loss in LOSSES.values()),
     )
     weights: Annotated[Keyed[Annotated[Real, Field(gt=0)]], SHOWN, Names("generalize")] = Field(
         default_factory=FrozenMapping,

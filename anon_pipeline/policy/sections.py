@@ -59,7 +59,7 @@ class Source(Strict):
 
 
 class Deidentify(Strict):
-    """Where the key for ``action: hash`` is. It never reaches an artefact."""
+    """Where the key for ``action: hash`` is. The key is never written anywhere."""
 
     key_env: Annotated[str | None, TEXT] = Field(
         None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="Name of an environment variable."
@@ -168,7 +168,7 @@ if not TYPE_CHECKING:
 
 
 class Sign(Strict):
-    """Where the private key that signs manifests is. It never reaches an artefact."""
+    """Where the private key that signs manifests is. The key is never written anywhere."""
 
     key_env: Annotated[str | None, TEXT, AFTER] = Field(
         None,

@@ -117,7 +117,7 @@ class Booking:
         return memory.only_booked(self.ledger.tables(self.asked))
 
     def require_memory(self, memory: Memory) -> None:
-        """Refuse a memory that does not know what the ledger has as published, see `remembering`."""
+        """Refuse a memory that does not know what the ledger has as published, see `memory_check`."""
         if self.ledger is not None:
             self.find()
             refuse_unless_remembered(self.ledger, self.asked, memory)

@@ -1,7 +1,7 @@
 """The shape of a manifest: every key that it must have, no other, and what kind of value each leaf holds.
 
 Keys of verdicts are those that a verdict publishes, those of facts from the rules that every field has
-(`facts.recorded`), so that a field that is added is known here, too. A missing key, an unknown one and a
+(`facts.check`), so that a field that is added is known here, too. A missing key, an unknown one and a
 value of another kind are refused, whatever they say.
 """
 

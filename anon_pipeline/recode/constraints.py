@@ -173,7 +173,7 @@ def _below(limit: SensitiveLimit) -> NDArray[np.int64]:
 
 
 def rules_of(constraints: Constraints) -> Rules:
-    """Lay constraints out for the kernels, `rules.Rules`.
+    """Lay constraints out for the kernels, `class_rules.Rules`.
 
     The values of a class that the kernels take are those of ``constraints.sensitive``, in that order.
     """

@@ -29,7 +29,7 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFra
     Returns:
         One HTML file; equal for equal arguments.
     Raises:
-        InputError: they do not belong together, see `checked.described`.
+        InputError: they do not belong together, see `manifest_data.table_description`.
     """
     said = table_description(document, policy, frame)
     return page(
@@ -61,7 +61,7 @@ def internal_report(
     Returns:
         One HTML file; private: what it shows of the originals is not protected.
     Raises:
-        InputError: the manifest is of another table than the vault's, or see `checked.described`.
+        InputError: the manifest is of another table than the vault's; or as `table_description` says.
     """
     lacking = sorted(set(policy.released) - set(released.columns))
     if lacking:

@@ -39,7 +39,7 @@ def count_open_classes(beyond: NDArray[np.bool_], sizes: NDArray[np.integer]) ->
     Raises:
         ValueError: no class, or an empty one.
 
-    >>> open_to(np.array([True, False]), np.array([2, 6]))
+    >>> count_open_classes(np.array([True, False]), np.array([2, 6]))
     OpenClasses(classes=1, records=2, share=0.25)
     """
     if len(sizes) == 0 or int(sizes.min()) < 1:

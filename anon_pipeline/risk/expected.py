@@ -69,7 +69,7 @@ class NoiseLaw:
         """Return the bounds that values of a column are moved to before the noise."""
         return self.drawn[column].inputs if self.drawn else None
 
-    def centres(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def centers(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what the noise is added to, (r, p)."""
         found = values.copy()
         for j in range(values.shape[1]):
@@ -186,15 +186,15 @@ def _outputs(
     x: NDArray[np.float64], law: NoiseLaw, label: int, reach: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return all outputs of one record, (o, p), and their probabilities, (o,)."""
-    outputs, chances, centre = np.empty((1, 0)), np.ones(1), law.centres(x[None])[0]
+    outputs, chances, center = np.empty((1, 0)), np.ones(1), law.centers(x[None])[0]
     for j, bound in enumerate(law.bounds):
-        low, high = centre[j] - reach[j], centre[j] + reach[j]
+        low, high = center[j] - reach[j], center[j] + reach[j]
         if bound is not None:
             low, high = max(min(low, bound[1]), bound[0]), min(max(high, bound[0]), bound[1])
         values = np.arange(low, high + 1)
         scale = np.full(len(values), law.scales[label, j])
-        chance = chance_up_to(values, law.cdf(j, values - centre[j], scale), bound)
-        chance -= chance_up_to(values - 1, law.cdf(j, values - 1 - centre[j], scale), bound)
+        chance = chance_up_to(values, law.cdf(j, values - center[j], scale), bound)
+        chance -= chance_up_to(values - 1, law.cdf(j, values - 1 - center[j], scale), bound)
         outputs = np.column_stack((np.repeat(outputs, len(values), axis=0), np.tile(values, len(outputs))))
         chances = np.repeat(chances, len(values)) * np.tile(chance, len(chances))
     return np.ascontiguousarray(outputs), chances
@@ -210,10 +210,10 @@ def _simulated(table: ClassTable, law: NoiseLaw, random: np.random.Generator, dr
     if draws < _MANY:
         groups = groups_of(np.bincount(classes, weights=counts).astype(np.int64))
     rows, classes = np.repeat(table.rows, counts, axis=0), np.repeat(classes, counts)
-    centres, own, many = law.centres(rows), groups[classes], int(groups.max()) + 1
+    centers, own, many = law.centers(rows), groups[classes], int(groups.max()) + 1
     linked = np.empty((draws, many), np.int64)
     for draw in range(draws):
-        near = ties_of(law.clamped(centres + law.draw(classes, random)), rows, classes, table) > 0
+        near = ties_of(law.clamped(centers + law.draw(classes, random)), rows, classes, table) > 0
         linked[draw] = np.bincount(own[near], minlength=many)
     of = np.broadcast_to(np.bincount(own, minlength=many), linked.shape)
     return ExpectedRisk(*combined_ratio(linked, of), draws)

@@ -254,8 +254,8 @@ def expected_linking_risk(
     found = class_histograms(values - shift, labels[inside], m=len(scales))
     x, scale = found.codes + shift, np.asarray(scales, np.float64)[found.classes]
     lower, upper = _cells(found.codes, found.classes)
-    centres = x if inputs is None else np.clip(x, *inputs)
-    chances = [law(limit - centres, scale) for limit in (upper + shift, lower + shift - 1)]
+    centers = x if inputs is None else np.clip(x, *inputs)
+    chances = [law(limit - centers, scale) for limit in (upper + shift, lower + shift - 1)]
     linked = chance_up_to(upper + shift, chances[0], bounds) - chance_up_to(
         lower + shift - 1, chances[1], bounds
     )

@@ -146,9 +146,9 @@ def _chances(
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))).astype(np.int64)
     row = np.repeat(np.arange(len(rows)), lengths)
     column = np.arange(offsets[-1]) - offsets[row] + there.starts[label][row]
-    centres, chances = law.centres(there.rows), np.ones(len(row))
+    centers, chances = law.centers(there.rows), np.ones(len(row))
     for j, bound in enumerate(law.bounds):
-        y, x = here.rows[rows, j][row], centres[column, j]
+        y, x = here.rows[rows, j][row], centers[column, j]
         scale = np.asarray(law.scales, np.float64)[label, j][row]
         below = law.cdf(j, -np.abs(y - x), scale)  # the noise is symmetric; this tail is exact
         own = below - law.cdf(j, -np.abs(y - x) - 1, scale)

@@ -60,7 +60,7 @@ def suppress_unconfident(
     Source:
         [KE V-C], by its text (its formula leaves ℓ = 0 out); [methods 7].
 
-    >>> confident(np.array([2, 1, 0, 2]), np.zeros(4, np.int64), k=2).keep.tolist()
+    >>> suppress_unconfident(np.array([2, 1, 0, 2]), np.zeros(4, np.int64), k=2).keep.tolist()
     [True, False, True, True]
     """
     classes = np.asarray(labels).astype(np.int64)

@@ -100,32 +100,32 @@ def fates(table: Line, law: Outputs, *, radius: Reals | None, k: int) -> Fates:
         [KE V-B, V-C]; [methods 7, 8.1].
     """
     classes = table.found.classes
-    centre = table.x if law.inputs is None else np.clip(table.x, *law.inputs)
+    center = table.x if law.inputs is None else np.clip(table.x, *law.inputs)
     sensitivity = law.sensitivity[classes]
-    rows = np.arange(len(centre))
+    rows = np.arange(len(center))
 
     def between(low: Reals, high: Reals, at: Integers) -> Reals:
-        below = _up_to(low - 1, centre[at], sensitivity[at], law)
-        inside = _up_to(high, centre[at], sensitivity[at], law) - below
+        below = _up_to(low - 1, center[at], sensitivity[at], law)
+        inside = _up_to(high, center[at], sensitivity[at], law) - below
         return np.where(high >= low, np.maximum(inside, 0.0), 0.0)
 
     linked = np.minimum(between(table.lower, table.upper, rows), 1.0)
-    lost, both = np.zeros(len(centre)), np.zeros(len(centre))
+    lost, both = np.zeros(len(center)), np.zeros(len(center))
     if radius is not None:
         reach = np.floor(np.minimum(radius, 2.0**61)).astype(np.int64)
-        lows, highs, starts = _thin(centre, table.found.counts, table.found.starts, reach, k)
+        lows, highs, starts = _thin(center, table.found.counts, table.found.starts, reach, k)
         for at, which in _pairs(classes, starts):
             low, high = lows[which].astype(np.float64), highs[which].astype(np.float64)
-            lost += np.bincount(at, between(low, high, at), minlength=len(centre))
+            lost += np.bincount(at, between(low, high, at), minlength=len(center))
             near = between(np.maximum(low, table.lower[at]), np.minimum(high, table.upper[at]), at)
-            both += np.bincount(at, near, minlength=len(centre))
+            both += np.bincount(at, near, minlength=len(center))
     return Fates(linked, np.minimum(lost, 1.0), np.minimum(both, linked))
 
 
-def _up_to(limit: Reals, centre: Integers, sensitivity: Integers, law: Outputs) -> Reals:
+def _up_to(limit: Reals, center: Integers, sensitivity: Integers, law: Outputs) -> Reals:
     """Return the probability that the output, moved to its bounds, is at most ``limit``; ±inf allowed."""
     finite = np.isfinite(limit)
-    chance = law.chance(np.where(finite, limit - centre, 0.0), sensitivity)
+    chance = law.chance(np.where(finite, limit - center, 0.0), sensitivity)
     chance = np.where(finite, chance, limit > 0)
     if law.bounds is None:
         return chance
@@ -148,13 +148,13 @@ def _pairs(classes: Integers, starts: Integers) -> Iterator[tuple[Integers, Inte
 
 
 @kernel
-def _thin(centre, counts, starts, reach, k):  # type: ignore[no-untyped-def]
+def _thin(center, counts, starts, reach, k):  # type: ignore[no-untyped-def]
     """Find the outputs with 0 < ℓ < k: intervals [low, high] of each class, (i,), and where a class begins.
 
     An original counts from x − reach to x + reach: two pointers walk along these ends.
     """
     m = len(starts) - 1
-    lows, highs = np.empty(2 * len(centre), np.int64), np.empty(2 * len(centre), np.int64)
+    lows, highs = np.empty(2 * len(center), np.int64), np.empty(2 * len(center), np.int64)
     bounds, used = np.zeros(m + 1, np.int64), 0
     for label in range(m):
         # `within` originals count at the output `at`; the next end of one is the next change.
@@ -164,10 +164,10 @@ def _thin(centre, counts, starts, reach, k):  # type: ignore[no-untyped-def]
         while leave < end:
             before, thin = at, 0 < within < k
             # Go to the next change: where an original begins to count, or where one ends.
-            if enter < end and centre[enter] - reach[label] <= centre[leave] + reach[label] + 1:
-                at = centre[enter] - reach[label]
+            if enter < end and center[enter] - reach[label] <= center[leave] + reach[label] + 1:
+                at = center[enter] - reach[label]
             else:
-                at = centre[leave] + reach[label] + 1
+                at = center[leave] + reach[label] + 1
             # Since the last change the outputs had too few originals: a new interval, or more of the last.
             if thin and at > before:
                 if used > began and highs[used - 1] == before - 1:
@@ -176,10 +176,10 @@ def _thin(centre, counts, starts, reach, k):  # type: ignore[no-untyped-def]
                     lows[used], highs[used] = before, at - 1
                     used += 1
             # Count the originals that begin or end here.
-            while enter < end and centre[enter] - reach[label] == at:
+            while enter < end and center[enter] - reach[label] == at:
                 within += counts[enter]
                 enter += 1
-            while leave < end and centre[leave] + reach[label] + 1 == at:
+            while leave < end and center[leave] + reach[label] + 1 == at:
                 within -= counts[leave]
                 leave += 1
         bounds[label + 1] = used

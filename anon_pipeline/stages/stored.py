@@ -89,7 +89,7 @@ def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
 
 
 def trusted_table(policy: Policy, staged: Staged) -> Staged:
-    """Return a table of the vault whose facts are what the stages write; see `facts.recorded`.
+    """Return a table of the vault whose facts are what the stages write; see `facts.check`.
 
     Args:
         policy: of the release.

@@ -20,14 +20,14 @@ from anon_pipeline.vault.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """Artefacts by name, sealed if there is a key."""
+    """Artifacts by name, sealed if there is a key."""
 
     store: Store
     keys: Keys = field(default_factory=Keys)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
-        """Open an artefact for writing: it appears complete at the end, or not at all."""
+        """Open an artifact for writing: it appears complete at the end, or not at all."""
         if self.keys.current is not None and not self.store.exists(SEALED):
             self.store.read_or_create(SEALED, b"sealed\n")
         with self.store.writing(name) as target:
@@ -39,7 +39,7 @@ class Vault:
             sealer.finish()
 
     def read(self, name: str) -> memoryview:
-        """Read an artefact whole: all of it is authenticated before any of it is used.
+        """Read an artifact whole: all of it is authenticated before any of it is used.
 
         Raises:
             InputError: it is not there; it is sealed and there is no key, or the reverse; it has changed.
@@ -81,7 +81,7 @@ class Vault:
 class Survey:
     """What is in a vault, in numbers.
 
-    sealed: artefacts by the id of their key.
+    sealed: artifacts by the id of their key.
     plain: tables and keys of draws that are not encrypted.
     unfinished: what crashes left.
     other: files that are none of the vault's.
@@ -94,14 +94,14 @@ class Survey:
 
 
 def survey(store: Store) -> Survey:
-    """Count the artefacts of a vault; needs no key."""
+    """Count the artifacts of a vault; needs no key."""
     kinds = Counter(kind for name in store.names() if (kind := _kind(store, name)) is not None)
     plain, unfinished, other = (kinds.pop(kind, 0) for kind in ("plain", "unfinished", "other"))
     return Survey(dict(sorted(kinds.items())), plain, unfinished, other)
 
 
 def _kind(store: Store, name: str) -> str | None:
-    """Return the id of an artefact's key, or what it is without one; None if it has gone meanwhile."""
+    """Return the id of an artifact's key, or what it is without one; None if it has gone meanwhile."""
     if is_unfinished(name):
         return "unfinished"
     try:
@@ -114,7 +114,7 @@ def _kind(store: Store, name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rotated:
-    """What a rotation did, in artefacts.
+    """What a rotation did, in artifacts.
 
     rewrapped: now under the new key.
     before: were so already.
@@ -131,14 +131,14 @@ class Rotated:
 
 
 def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
-    """Wrap every data key by the vault's current key, an artefact at a time; encrypt what is plain.
+    """Wrap every data key by the vault's current key, an artifact at a time; encrypt what is plain.
 
     Each is replaced in one step: interrupted, it leaves some under the old key and some under the new, all
     readable with both, and the next call does the rest.
 
     Args:
         vault: with its keys.
-        encrypt_plain: whether plain artefacts are encrypted although the vault was written with a key before;
+        encrypt_plain: whether plain artifacts are encrypted although the vault was written with a key before;
             in one that never was they are.
     Raises:
         InputError: there is no key.
@@ -168,7 +168,7 @@ def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
 
 
 def _rewrapped(vault: Vault, name: str) -> str:
-    """Wrap one artefact's data key anew; say what came of it."""
+    """Wrap one artifact's data key anew; say what came of it."""
     assert vault.keys.current is not None  # noqa: S101 - `rotate` has asked
     try:
         with vault.store.open_replacement(name) as (source, target):

@@ -1,9 +1,9 @@
-"""Sealing an artefact: AES-256-GCM in chunks, under a data key of its own that the vault's key wraps.
+"""Sealing an artifact: AES-256-GCM in chunks, under a data key of its own that the vault's key wraps.
 
 Layout: a head (magic, version, key id, chunk size, nonce prefix), the wrapped data key (nonce, key, tag),
 then chunks of ciphertext with a tag each. A chunk's nonce is the prefix, its number, and whether it is the
 last one (the STREAM construction), so that a chunk that is missing, moved or added does not open. The
-artefact's name is authenticated with the data key and with every chunk; the key id with the data key only,
+artifact's name is authenticated with the data key and with every chunk; the key id with the data key only,
 which a rotation wraps anew without touching the chunks.
 
 Source: NIST SP 800-38D; Hoang, Reyhanitabar, Rogaway and Vizár, Online Authenticated-Encryption (2015).
@@ -45,7 +45,7 @@ class VaultKey:
 
 
 def vault_key(secret: bytes) -> VaultKey:
-    """Return the key of 32 random bytes, with the id that artefacts name it by."""
+    """Return the key of 32 random bytes, with the id that artifacts name it by."""
     return VaultKey(hashlib.sha256(b"anon_pipeline vault key id\0" + secret).hexdigest()[:32], secret)
 
 
@@ -117,10 +117,10 @@ class Sealer(io.RawIOBase):
 
 
 def key_id_of(header: bytes) -> str | None:
-    """Return the id of the key that an artefact is sealed with; None for one that is not sealed.
+    """Return the id of the key that an artifact is sealed with; None for one that is not sealed.
 
     Args:
-        header: the artefact's first `HEADER` bytes, or fewer where it is shorter.
+        header: the artifact's first `HEADER` bytes, or fewer where it is shorter.
     """
     if not header.startswith(MAGIC) or len(header) < _HEAD.size:
         return None
@@ -128,11 +128,11 @@ def key_id_of(header: bytes) -> str | None:
 
 
 def unseal(source: BinaryIO, name: str, keys: Mapping[str, VaultKey]) -> Iterator[bytes]:
-    """Decrypt an artefact, a chunk at a time; none is returned before it is authenticated.
+    """Decrypt an artifact, a chunk at a time; none is returned before it is authenticated.
 
     Args:
-        source: at the artefact's beginning.
-        name: of the artefact in the vault.
+        source: at the artifact's beginning.
+        name: of the artifact in the vault.
         keys: those that may open it, by id.
     Raises:
         InputError: it is sealed with another key; or it, its order, its length or its name has changed. A
@@ -159,7 +159,7 @@ def unseal(source: BinaryIO, name: str, keys: Mapping[str, VaultKey]) -> Iterato
 def rewrap(
     source: BinaryIO, target: BinaryIO, name: str, *, keys: Mapping[str, VaultKey], to: VaultKey
 ) -> None:
-    """Copy a sealed artefact with its data key wrapped by another key; the chunks are copied as they are.
+    """Copy a sealed artifact with its data key wrapped by another key; the chunks are copied as they are.
 
     Raises:
         InputError: the header does not open: see `unseal`.
@@ -171,7 +171,7 @@ def rewrap(
 
 
 def _opened(header: bytes, name: str, keys: Mapping[str, VaultKey]) -> tuple[_Head, bytes]:
-    """Return an artefact's head and its data key; nothing of the head is used before it is authenticated."""
+    """Return an artifact's head and its data key; nothing of the head is used before it is authenticated."""
     if len(header) < HEADER or not header.startswith(MAGIC):
         _changed(name)
     _, version, key_id, chunk, prefix = _HEAD.unpack_from(header)

@@ -27,7 +27,7 @@ _FEWEST = 16  # different bytes; 32 random ones have 30, fewer than 16 in one of
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The key that artefacts are sealed with, and older ones that they may still be read with.
+    """The key that artifacts are sealed with, and older ones that they may still be read with.
 
     current: None for a vault that is not encrypted.
     """

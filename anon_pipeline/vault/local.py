@@ -162,7 +162,7 @@ def private_folder(folder: Path, *, root: Path) -> None:
 def _ignored(root: Path) -> None:
     """Let git ignore all of a vault, this file too; what a crash left empty is written again.
 
-    A file that somebody else wrote stays, and so does the root of a repository: see `tracked` for both.
+    A file that somebody else wrote stays, and so does the root of a repository: see `gitindex` for both.
     """
     path = root / IGNORED
     if (path.exists() and path.stat().st_size) or (root / ".git").exists():

@@ -29,7 +29,7 @@ JOURNAL = "rotation-journal"
 """File that lists what a rotation is encrypting, see `encrypting`."""
 
 OWN = frozenset({PROJECT, SEALED, IGNORED, JOURNAL})
-"""Files in the vault's root that are no artefacts; `Store.names` leaves them out.
+"""Files in the vault's root that are no artifacts; `Store.names` leaves them out.
 
 No release can have such a name, which is one of a folder there: its names have no hyphen and no dot."""
 

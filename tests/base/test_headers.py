@@ -70,6 +70,27 @@ def test_it_stays_so_on_its_way_out_of_a_stage() -> None:
 @pytest.mark.parametrize(
     ("got", "says"),
     [
+        (
+            ["age", "x", "income"],
+            "columns must be named as in the policy, got no name; the policy does not declare column 2 "
+            "of the data. If this is the same column, correct its name in the policy.",
+        ),
+        (
+            ["Name", "age", "income"],
+            "columns must be named as in the policy, got a name in place 1 that only looks like name. Write "
+            "it in the same way in both.",
+        ),
+    ],
+)
+def test_a_name_that_is_misspelled_is_one_mistake(got: list[str], says: str) -> None:
+    problems = refused(got).problems
+    assert problems[0] == says
+    assert [line[:16] for line in problems[1:]] == ["Undeclared names"]
+
+
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
         ([*DECLARED, "x", "x"], "columns must be named once, got equal names in the places 4, 5"),
         ([*DECLARED, "age"], "columns must be named once, got twice: age"),
         (["аge", "income", "name"], "got a name in place 1 that only looks like age"),

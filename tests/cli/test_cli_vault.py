@@ -55,7 +55,13 @@ def test_status_counts_and_names_nothing(call: Call, tmp_path: Path) -> None:
     assert code == 0
     assert f"encrypted   1 under {vault_key(NEW).id} (the key)" in said
     assert f"encrypted   1 under {vault_key(OLD).id} (a key not given here)" in said
-    assert "plain       1" in said
+    (tmp_path / "vault" / "CANARY_notes.txt").write_text("CANARY")
+    assert call("status", key=NEW)[1].splitlines()[-3:] == [
+        "plain       1 (not encrypted)",
+        "unfinished  0 (left by a crash)",
+        "other       1 (not written by anon-pipeline)",
+    ]
+    assert "CANARY" not in said
     assert "not encrypted: no key is set" in call("status")[1]
 
 

@@ -50,8 +50,8 @@ def test_every_reason_is_listed(small_policy: Small, folder: Path) -> None:
     (folder / "city.csv").write_text("Cork;South;*\n")
     facts["shuffled"] = {"made_by": "another", "seeded": True}
     assert broken_origin(policy, facts, hierarchies=folder) == [
-        "made by another policy than this one: shuffled. Materialize them again.",
-        "a hierarchy table has changed since k_anonymized was made. Materialize it again.",
+        "made by another policy than this one: shuffled",
+        "a hierarchy table has changed since k_anonymized was made",
         "made with a seed: whoever knows it can undo the noise",
     ]
     del facts["raw"]

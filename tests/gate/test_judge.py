@@ -153,6 +153,7 @@ def test_tables_made_by_another_policy_are_refused(small_policy: Small, change: 
     verdict = next(v for v in report.verdicts if v.limit == "origin")
     assert verdict.status is Status.REFUSED
     assert "made by another policy than this one: raw, deidentified" in (verdict.reason or "")
+    assert (verdict.reason or "").endswith("; materialize these stages again")
 
 
 def test_a_table_that_one_stage_made_by_another_policy_is_refused(small_policy: Small) -> None:

@@ -104,6 +104,27 @@ def test_a_key_that_is_not_known_is_refused_everywhere(place: tuple[str, ...]) -
     assert mistakes(changed(*place, "supression", to=1)) == [f"{where}: is not known here"]
 
 
+@pytest.mark.parametrize(
+    ("place", "key", "written"),
+    [
+        (("perturb",), "epsilon", "epsilom"),
+        (("columns", "height"), "resolution", "resolutoin"),
+        ((), "anonymize", "anonymise"),
+    ],
+)
+def test_a_required_key_that_is_misspelled_is_one_mistake(
+    place: tuple[str, ...], key: str, written: str
+) -> None:
+    section: Any = (attributes := copy.deepcopy(ATTRIBUTES))
+    for part in place:
+        section = section[part]
+    section[written] = section.pop(key)
+    where = ".".join((*place, written))
+    assert [line for line in mistakes(attributes) if "known" in line or "required" in line] == [
+        f"{where}: is not known here. Is it {key}?"
+    ]
+
+
 @pytest.mark.parametrize("kind", [{"mask": [1]}, {"dates": ["year"]}, {"tree": {"a": ["b"]}}])
 def test_a_key_that_is_not_known_is_refused_in_every_kind_of_hierarchy(kind: dict[str, Any]) -> None:
     broken = changed("columns", "race", "hierarchy", to={**kind, "extra": 1})

@@ -1,4 +1,4 @@
-"""Signed manifests: made with the policy's key, refused when anything changed, no key in any artefact."""
+"""Signed manifests: made with the policy's key, refused when anything changed, no key in any artifact."""
 
 from __future__ import annotations
 

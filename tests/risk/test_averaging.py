@@ -124,10 +124,10 @@ def test_each_mechanism_averages_by_its_own_law(mechanism, inputs, t):
         law = np.convolve(law, one)
     total = 0.0
     for x in members:
-        centre = x if inputs is None else min(max(x, inputs[0]), inputs[1])
+        center = x if inputs is None else min(max(x, inputs[0]), inputs[1])
         for s, chance in zip(range(-t * reach, t * reach + 1), law.tolist(), strict=True):
-            apart = [abs(t * (centre - other) + s) for other in members]
-            total += chance * (abs(t * (centre - x) + s) == min(apart))
+            apart = [abs(t * (center - other) + s) for other in members]
+            total += chance * (abs(t * (center - x) + s) == min(apart))
     values, labels = np.array(members), np.zeros(4, int)
     found = expected_averaging_risk(
         values, labels, scales=np.array([float(sensitivity)]), releases=t, noise=noise

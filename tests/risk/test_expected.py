@@ -139,12 +139,12 @@ def enumerated(originals, sensitivity, drawn, bounds, reach=40):
     assert all(math.fsum(law) == pytest.approx(1, abs=1e-10) for law in laws)
     spans = np.ptp(originals, axis=0)
     for x in originals:
-        centre = [
+        center = [
             v if n.inputs is None else min(max(v, n.inputs[0]), n.inputs[1])
             for v, n in zip(x, drawn, strict=True)
         ]
         for picked in product(*(range(len(steps)) for _ in drawn)):
-            y = np.array([c + steps[place] for c, place in zip(centre, picked, strict=True)])
+            y = np.array([c + steps[place] for c, place in zip(center, picked, strict=True)])
             y = np.array(
                 [v if b is None else min(max(v, b[0]), b[1]) for v, b in zip(y, bounds, strict=True)]
             )

@@ -282,11 +282,11 @@ def test_a_bug_in_a_stage_does_not_tell_its_data(
 
 
 def test_wrong_data_lists_every_mistake(small_policy: Small, small_people: People) -> None:
-    frame = small_people().drop(columns="note").assign(extra=1)
+    frame = small_people().drop(columns="note").assign(extra=1, more=2)
     with pytest.raises(InputError) as raised:
         chain(small_policy(), frame)
     undeclared, lacking, hint = raised.value.problems
-    assert undeclared.startswith("the policy does not declare 1 column of the data: column 7.")
+    assert undeclared.startswith("the policy does not declare 2 columns of the data: columns 7, 8.")
     assert lacking == "columns of the policy must be in the data, not there: note"
     assert hint.startswith("Undeclared names are hidden because they may be data.")
     assert "extra" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""A vault keeps artefacts private and complete, here and elsewhere, and wraps their keys anew."""
+"""A vault keeps artifacts private and complete, here and elsewhere, and wraps their keys anew."""
 
 from __future__ import annotations
 

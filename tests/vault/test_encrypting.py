@@ -135,7 +135,7 @@ def test_a_journal_vouches_for_bytes_not_for_names(tmp_path: Path, key: VaultKey
     def at(name: str) -> None:
         nonlocal seen
         seen += name == "after rename private table"
-        if seen == 3:  # the journal, `sealed`, one artefact
+        if seen == 3:  # the journal, `sealed`, one artifact
             raise Killed
 
     with use_disk(Disk(at=at)), pytest.raises(Killed):

@@ -73,7 +73,7 @@ class Memory:
         ``release``
         (position in ``releases`` of the one that published it last; −1 where no ledger is known to have
         booked it).
-    key: under which column and key the persons are hashed, see `deidentify.memory_key`; None if nobody is.
+    key: under which column and key the persons are hashed, see `persons.memory_key`; None if nobody is.
     written: how many of the releases, the first ones, were remembered before version 4; none once it was said
         that their people are others than those to come, see `normalize_persons`.
     """
@@ -187,7 +187,7 @@ def normalize_persons(memory: Memory, persons: pd.Series) -> tuple[Memory, pd.Se
 
     Args:
         memory: what was published; is not changed.
-        persons: (n,) see `deidentify.person_ids`; others (of `ID` characters or fewer) are taken as they are.
+        persons: (n,) see `persons.person_ids`; others (of `ID` characters or fewer) are taken as they are.
     Returns:
         The memory, and (n,) ids.
     Raises:
