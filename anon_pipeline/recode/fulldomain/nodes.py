@@ -80,7 +80,6 @@ def count_node(tables: NodeTables, levels: Sequence[int]) -> NodeCount:
 
     Args:
         tables: of `node_tables`; its scratch is overwritten, tables made are kept.
-        levels: (q,) level of each attribute.
     """
     if tables.shortcuts is None:
         return _count_by_table(tables, rolled(tables, tables.whole, levels))

@@ -181,7 +181,6 @@ def error_of(space: Space, labels: NDArray[np.int64]) -> float:
     """Sum of the squared distances (9.7) of n records from the centroids of their clusters.
 
     Args:
-        space: the records.
         labels: (n,) cluster of each, 0 … m−1.
     """
     cells = space.numbers, space.categories
@@ -194,8 +193,6 @@ def release_centroids(
     """Say what the records of each cluster release.
 
     Args:
-        space: n records.
-        hierarchies: q.
         labels: (n,) cluster of each record, 0 … m−1.
         k: records of a cluster, at least; a mean is of so many numbers.
     Returns:

@@ -138,7 +138,6 @@ def form_from_slices(space: Space, *, limit: int, clusters: int) -> NDArray[np.i
     """Form so many clusters with one record, some with two, from each slice of an ordered sensitive column.
 
     Args:
-        space: n records.
         limit: row of ``space.sensitive``.
         clusters: m, 1 … n; there are ⌊n/m⌋ slices.
     Returns:

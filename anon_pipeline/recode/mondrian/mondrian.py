@@ -124,7 +124,6 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
         task: with ``mondrian`` or, where equal values and even equal records may be divided,
             ``mondrian_relaxed``. The whole table keeps its constraints.
         table: its n ≥ 1 records.
-        axes: of its q columns.
     Returns:
         The classes. A cut is made where both halves keep everything. The widest axis is tried first: its cut
         at the median, then its others by how far the halves are from equal (all near the median, ever fewer
@@ -155,9 +154,6 @@ def _measured(task: Task, axes: Sequence[Axis], found: Partition, labels: NDArra
     """Measure the loss that was asked for, in [0, 1], records gone before counted as suppressed.
 
     Args:
-        task: its loss.
-        axes: of its q columns.
-        found: what each class releases.
         labels: (n,) class of each record by released value, for the measures of whole classes.
     """
     if task.loss not in WEIGHED:
@@ -178,7 +174,6 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
 
     Args:
         task: with ``mondrian`` or ``mondrian_relaxed``; the cuts do not depend on its loss.
-        table: its n records.
     Raises:
         InfeasibleError: the table as one class does not keep the constraints.
     Source:

@@ -131,9 +131,6 @@ def open_nodes(
     Args:
         floors: (N,).
         ceiling: of open nodes.
-        node: flat index.
-        axes: of the lattice; q ≥ 1.
-        upward: whether above.
     """
     heights, steps = axes
     q = len(heights)
@@ -195,8 +192,6 @@ def most_promising(
         heap: promises, nodes, size.
         floors: (N,) what no node's loss falls below.
         ceiling: nodes with a floor above it are closed.
-        axes: of the lattice.
-        guess: of the lattice.
     Returns:
         The node, EMPTY or ASK_AGAIN; and the heap's size.
     """

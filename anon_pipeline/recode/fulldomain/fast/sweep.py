@@ -59,7 +59,6 @@ def sweep(nodes: Lattice, kept: KeptTables, layout: CubeLayout) -> Sweep:
     Args:
         nodes: a lattice of at least one attribute.
         kept: tables of its nodes, the whole table among them.
-        layout: of its cubes.
     """
     q, height = len(nodes.shape), max(nodes.shape)
     widths = np.zeros((q, height), np.int64)
@@ -90,7 +89,6 @@ def node_states(sweep: Sweep, opened: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Return how each node stands: CLOSED, OPEN, or open and TO_SWEEP; (N,).
 
     Args:
-        sweep: the lattice.
         opened: (N,) whether a node is open.
     """
     stands = np.where(sweep.cells <= sweep.most_cells, TO_SWEEP, OPEN)
@@ -101,7 +99,6 @@ def is_worthwhile(sweep: Sweep, stands: NDArray[np.uint8], promise: float) -> bo
     """Tell whether walking over nodes takes less time than counting first those that close most.
 
     Args:
-        sweep: the lattice.
         stands: of `node_states`.
         promise: open nodes that the next count closes, at most.
     """
@@ -143,8 +140,6 @@ def sweep_nodes(
     """Count the nodes to be swept, the most general first, but none below one that suppresses too much.
 
     Args:
-        sweep: the lattice.
-        tables: its records.
         stands: of `node_states`; overwritten: closed is what was counted, and what is below a node that
             suppresses too much. A node with a class of 2^16 records or more cannot be counted here and
             stays open.
