@@ -24,9 +24,7 @@ def feed(
     Args:
         fill: takes words (m, w) and the elements (m,) that they are of; writes what it can, moves the
             elements that ran out of words to the front of that array, and returns how many these are.
-        count: elements.
         first: words that an element gets at first; what is drawn does not depend on it.
-        words: of the elements.
     """
     left, number, reader = np.arange(count), first, words.reader()
     while len(left):

@@ -189,7 +189,6 @@ def quantile(noise: Noise, share: ArrayLike, sensitivity: int) -> Reals:
     """Return the smallest whole z with P(noise ≤ z) ≥ share.
 
     Args:
-        noise: of the column.
         share: in (0, 1), any shape.
         sensitivity: whole grid units, ≥ 0.
     """

@@ -29,7 +29,6 @@ def staircase(diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Sourc
     Args:
         diameters: (n,) sensitivity of each element in grid units, ≥ 0.
         epsilon: > 0, exact; see `exact_fraction`.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where the diameter is 0.
     Raises:
@@ -55,7 +54,6 @@ def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDAr
 
     Args:
         sixteenths: (n,) σ of each element in sixteenths of a grid unit, ≥ 0; see `gaussian_law.calibrated`.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where σ is 0.
     Raises:
@@ -79,7 +77,6 @@ def uniform(widths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
 
     Args:
         widths: (n,) w of each element in grid units, 0 … 2^60.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent.
     Raises:
