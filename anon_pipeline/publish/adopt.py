@@ -122,7 +122,6 @@ def _with_epsilon(missing: list[_Found], epsilon: Fraction | None) -> list[_Foun
     """Return the releases that the ledger lacks, each with an ε that is not less than what it spent.
 
     Args:
-        missing: the releases.
         epsilon: for those whose ε nothing tells; None if nobody has said it.
     Raises:
         InputError: nobody has, with the number of such releases.
@@ -142,8 +141,6 @@ def _refuse_if_of_another(asked: Asked, found: Iterable[_Found], known: Mapping[
     """Refuse releases that may be of another dataset: their ε would be missing from that one's budget.
 
     Args:
-        asked: with the policy's dataset.
-        found: all that is out.
         known: dataset of those that the ledger has.
     Raises:
         InputError: naming each.

@@ -114,7 +114,6 @@ def broken_seen(facts: Facts, seen: Seen) -> list[str]:
 
     Args:
         facts: of all stages, whose fields are there and of their types.
-        seen: what the table shows.
     """
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     wrong = []
@@ -135,7 +134,6 @@ def broken_policy_facts(facts: Facts, policy: Policy) -> list[str]:
 
     Args:
         facts: of all stages, whose fields are there and of their types.
-        policy: that should have made them.
     """
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]

@@ -32,7 +32,6 @@ def binding_of(asked: Asked, noise_input: str) -> str:
 
     Args:
         asked: what the release enters into the ledger, with the ε that it spends.
-        noise_input: see `stages.noise_input`.
     """
     said = {
         "input": noise_input,

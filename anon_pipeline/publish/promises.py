@@ -106,7 +106,6 @@ def exchange_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
 
     Args:
         epsilon: of a row, all of its columns that promise one.
-        delta: likewise.
     """
     return _EXCHANGED.format(times(2 * epsilon, 2 * delta))
 
@@ -116,7 +115,6 @@ def sticky_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
 
     Args:
         epsilon: of a row, all of its columns.
-        delta: likewise.
     """
     return _STICKY.format(times(epsilon, delta))
 
@@ -127,6 +125,5 @@ def released_row_sentence(epsilon: Fraction, numbers: Fraction, delta: Fraction 
     Args:
         epsilon: of a row, all of its columns.
         numbers: of its columns with numbers, which suppression by confidence looks at.
-        delta: of a row.
     """
     return (_RELEASED_DELTA if delta else _RELEASED).format(times(epsilon + numbers))

@@ -165,8 +165,6 @@ TOP: Mapping[str, Shape] = {
 def broken_shape(document: Mapping[str, Any]) -> list[str]:
     """List the places of a manifest of this version that lack, are unknown, or hold another kind of value.
 
-    Args:
-        document: the manifest.
     Returns:
         Each place once, by the keys that lead to it; of unknown keys only where they are, never what was
         found.
@@ -189,8 +187,6 @@ def misfits(value: Any, shape: Shape, at: str = "") -> Iterator[str]:
     """Yield the places where a value has not its shape.
 
     Args:
-        value: of JSON.
-        shape: that it must have.
         at: keys that lead to it.
     """
     if isinstance(shape, Each):
