@@ -77,7 +77,6 @@ def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> 
     """Count every released column.
 
     Args:
-        policy: names the columns.
         tables: the release last; before it the input as recoded, or none. Each has at least k records.
         k: records of the smallest bin, in every table.
     """

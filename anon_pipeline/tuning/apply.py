@@ -75,8 +75,6 @@ def edit_text(text: str, policy: Policy, choice: Choice) -> str:
     """Return a policy's text with a choice's values.
 
     Args:
-        text: YAML or JSON.
-        policy: what it says.
         choice: the values; those that the policy has already stay as they are written.
     Raises:
         PolicyError: a value that is not spelled out where it stands.

@@ -24,7 +24,6 @@ def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
     """Judge one point.
 
     Args:
-        policy: with the point's values.
         expected: of the point; of an interval the worse end is judged.
     """
     return tuple(_verdicts(policy, expected))

@@ -59,11 +59,6 @@ def recode_input(
 ) -> Recoded:
     """Recode the input.
 
-    Args:
-        policy: its k and recoder.
-        before: the table of `pipeline.raw`.
-        hierarchies: folder of the hierarchy tables.
-        observe: called now and then with how far a long search is.
     Raises:
         InputError, InfeasibleError: see `pipeline.k_anonymized`.
     """

@@ -168,7 +168,6 @@ def protected_values(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int
     """Return the values that the noise protects: numbers moved to their public input bounds, codes.
 
     Args:
-        policy: names the columns.
         units: (n, p) grid units, then codes, see `noisy_units`.
     """
     found = units.copy()
