@@ -58,11 +58,7 @@ def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
 
 
 def sizes_table(sizes: Sequence[SizeBin]) -> dg.MarkdownMetadataValue:
-    """Return classes by their size, with bars: Dagster's UI shows no picture that Markdown brings along.
-
-    Args:
-        sizes: of the release; counts alone.
-    """
+    """Return classes by their size, with bars: Dagster's UI shows no picture that Markdown brings along."""
     lines = [
         "| records of a class | classes | records | as bars | largest risk | as bars |",
         "|---|--:|--:|---|--:|---|",

@@ -78,8 +78,6 @@ class Folders(dg.ConfigurableResource):
 def default_resources(project: Path) -> dict[str, Any]:
     """Return folders below a project, or where environment variables move them.
 
-    Args:
-        project: folder of the project.
     Returns:
         The same objects for the same folders, so that the definitions of several releases can be merged.
     """

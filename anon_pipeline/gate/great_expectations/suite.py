@@ -69,8 +69,6 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
     """Return the gate's limits as expectations on a `gate_batch`: k always, the others where they are set.
 
     Args:
-        policy: its limits.
-        hierarchies: folder of the hierarchy tables.
         releases: how many are judged together, this one included.
     Returns:
         A suite that belongs to no context; each expectation has the limit's name in its ``meta``.
