@@ -57,8 +57,6 @@ def refuse_another_kind(others: Iterable[Entry], asked: Asked, *, now: datetime)
 
     Args:
         others: all releases of the ledger but the one that asks.
-        asked: with its budget and its kind of partition.
-        now: the clock.
     Raises:
         GateRefused: naming the kinds, and how many releases are of another.
     """

@@ -130,7 +130,6 @@ def open_page(connection: sa.Connection, shown: str) -> Page:
 
     Args:
         connection: in the transaction that nobody else writes in.
-        shown: the database, for the message.
     Raises:
         InputError: it was tampered with.
     """
@@ -169,9 +168,6 @@ def read_verified(connection: sa.Connection) -> tuple[list[Event], Broken | None
 def read_all(connection: sa.Connection, shown: str) -> list[Event]:
     """Read all events.
 
-    Args:
-        connection: in a transaction.
-        shown: the database, for the message.
     Raises:
         InputError: they were tampered with.
     """

@@ -47,7 +47,6 @@ def _as_then(value: Any, dumped: Any) -> Any:
     """Return the JSON that 0.1.0 made of a part of a policy.
 
     Args:
-        value: the part.
         dumped: the JSON that this version makes of it.
     """
     if isinstance(value, BaseModel):
