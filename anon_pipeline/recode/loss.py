@@ -131,12 +131,6 @@ def cell_costs(hierarchy: Hierarchy, loss: str, counts: NDArray[np.int64]) -> li
     return own.levels(hierarchy, counts)
 
 
-def suppressed_cost(hierarchy: Hierarchy, loss: str, records: int) -> int:
-    """Return what a suppressed cell costs; 0 where there is nothing to lose (h = 1, D = 1)."""
-    own = cell_loss(loss)
-    return 0 if own is None else own.suppressed(hierarchy, records)
-
-
 def exact_weights(weights: Sequence[float], columns: int) -> tuple[int, ...]:
     """Return the columns' weights as whole numbers in the same proportion; none given: all alike.
 

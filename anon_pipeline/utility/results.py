@@ -87,12 +87,7 @@ class Utility:
 
 
 def utility(
-    evidence: Evidence,
-    policy: Policy,
-    before: pd.DataFrame,
-    *,
-    target: str | None = None,
-    seed: int = 0,
+    evidence: Evidence, policy: Policy, before: pd.DataFrame, *, target: str | None = None, seed: int = 0
 ) -> Utility:
     """Measure everything that an analyst loses.
 
@@ -216,11 +211,7 @@ def _generalized(
     problems: list[str] = []
     for j, (name, column) in enumerate(policy.generalized.items()):
         recoded = Recoded(
-            coded.hierarchies[j],
-            column.hierarchy,
-            coded.codes[:, j],
-            originals.frame[name],
-            originals.labels,
+            coded.hierarchies[j], column.hierarchy, coded.codes[:, j], originals.frame[name], originals.labels
         )
         try:
             found[name] = find_covers(recoded, policy.anonymize.recoder).only(kept)

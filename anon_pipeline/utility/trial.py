@@ -21,11 +21,7 @@ from anon_pipeline.utility.results import Utility, utility
 
 
 def measure_trial_of(
-    policy: Policy,
-    frame: pd.DataFrame,
-    means: Means,
-    *,
-    target: str | None = None,
+    policy: Policy, frame: pd.DataFrame, means: Means, *, target: str | None = None
 ) -> Utility:
     """Make a release of a table in memory and measure what an analyst would lose by it.
 
@@ -41,10 +37,7 @@ def measure_trial_of(
     means.observe(Step("utility"))
     with private_stage("utility"):
         evidence = evidence_from(
-            chain.suppressed.frame,
-            policy,
-            originals=chain.k_anonymized.frame,
-            hierarchies=means.hierarchies,
+            chain.suppressed.frame, policy, originals=chain.k_anonymized.frame, hierarchies=means.hierarchies
         )
         return utility(evidence, policy, _before(policy, frame, chain), target=target)
 
