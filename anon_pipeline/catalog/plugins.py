@@ -17,15 +17,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from anon_pipeline.base.errors import PluginError
-from anon_pipeline.catalog.entries import (
-    Format,
-    Generator,
-    HierarchyKind,
-    LimitKey,
-    Loss,
-    Mechanism,
-    Recoder,
-)
+from anon_pipeline.catalog.entries import Format, Generator, HierarchyKind, LimitKey, Loss, Mechanism, Recoder
 
 VARIABLE = "ANON_PIPELINE_PLUGINS"
 """Names the distributions that are allowed, with commas between them."""

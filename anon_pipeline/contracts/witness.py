@@ -121,10 +121,7 @@ def _probes(
     """
     shapes = {name: contract.columns[name] for name in names}
     twice = next(iter(contract.columns), _STRANGER)
-    yield (
-        pd.DataFrame([[0, 0]], columns=[twice, twice]),
-        {f"{TABLE}: dataframe_column_labels_unique"},
-    )
+    yield (pd.DataFrame([[0, 0]], columns=[twice, twice]), {f"{TABLE}: dataframe_column_labels_unique"})
     yield (
         pd.DataFrame({name: pd.Series([None], dtype=object) for name in names}),
         {f"{name}: dtype" for name, shape in shapes.items() if shape.dtype is not None}

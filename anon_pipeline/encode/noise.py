@@ -29,10 +29,7 @@ _ENOUGH_CLASSES = 10
 
 
 def noise_facts(
-    policy: Policy,
-    originals: NDArray[np.int64],
-    classes: EquivalenceClasses,
-    diameters: NDArray[np.int64],
+    policy: Policy, originals: NDArray[np.int64], classes: EquivalenceClasses, diameters: NDArray[np.int64]
 ) -> dict[str, dict[str, Any]]:
     """Describe the noise of every perturb column.
 

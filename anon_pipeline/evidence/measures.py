@@ -171,11 +171,7 @@ def confidence_counter(
 
 
 def class_intervals(
-    drawn: Sequence[Noise],
-    exact: NDArray[np.int64],
-    classes: EquivalenceClasses,
-    *,
-    confidence: float,
+    drawn: Sequence[Noise], exact: NDArray[np.int64], classes: EquivalenceClasses, *, confidence: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return what the noise was added to, (n, p), and how far from it a released value lies, (m, p).
 

@@ -1,6 +1,4 @@
-"""Originals in an order that says nothing but their values: neither the input's nor the numbers of
-classes.
-"""
+"""Originals in an order of their values alone: it tells neither the input's order nor class numbers."""
 
 from __future__ import annotations
 

@@ -126,9 +126,7 @@ def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetC
     with as_failure(), private_stage(f"check of {stage}"):
         problems = broken_contract(table.frame, schema())
     return dg.AssetCheckResult(
-        passed=not problems,
-        description="; ".join(problems) or None,
-        metadata={"broken_rules": len(problems)},
+        passed=not problems, description="; ".join(problems) or None, metadata={"broken_rules": len(problems)}
     )
 
 

@@ -40,11 +40,7 @@ def digests(report: GateReport) -> dict[str, str]:
 
 def report_metadata(report: GateReport) -> dict[str, Any]:
     """Return a whole report: a table of verdicts, and the digests."""
-    return {
-        "gate": verdict_table(report),
-        "gate_passed": report.passed,
-        **digests(report),
-    }
+    return {"gate": verdict_table(report), "gate_passed": report.passed, **digests(report)}
 
 
 def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:

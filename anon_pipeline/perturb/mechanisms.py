@@ -146,11 +146,7 @@ def excess(noise: Noise, m: ArrayLike, sensitivity: ArrayLike) -> Reals:
 
 
 def shifts(
-    noise: Noise,
-    values: Integers,
-    sensitivity: Integers,
-    *,
-    bounds: tuple[int, int] | None = None,
+    noise: Noise, values: Integers, sensitivity: Integers, *, bounds: tuple[int, int] | None = None
 ) -> Reals:
     """Return E|y − x| of each record, where y is what is released of x: moved to public bounds on both sides.
 
@@ -217,9 +213,5 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
         return closed_form(scales(noise, sensitivity), confidence)
     distinct, places = np.unique(sensitivity, return_inverse=True)
     law, shape = _law(noise).closed, _shape(noise, distinct)
-    found = quantiles.smallest(
-        lambda m: law.beyond(m, *shape),
-        1 - confidence,
-        count=len(distinct),
-    )
+    found = quantiles.smallest(lambda m: law.beyond(m, *shape), 1 - confidence, count=len(distinct))
     return found[places.reshape(-1)]

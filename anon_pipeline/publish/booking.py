@@ -36,14 +36,7 @@ from anon_pipeline.publish.memory_check import (
 from anon_pipeline.publish.writer import Fence, read_manifest
 from anon_pipeline.stages.history.memory import Memory
 
-__all__ = [
-    "Booking",
-    "booking",
-    "epsilon_in",
-    "is_manifest_of",
-    "release_id_in",
-    "with_release_id",
-]
+__all__ = ["Booking", "booking", "epsilon_in", "is_manifest_of", "release_id_in", "with_release_id"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -164,11 +164,7 @@ def broken_seen_facts(
     if recoded["levels"] is not None:
         with suppress(AnonPipelineError):  # hierarchy tables that cannot be read are said there
             wrong += broken_levels(
-                frame,
-                policy,
-                recoded["levels"],
-                cells=recoded["suppressed_cells"],
-                hierarchies=hierarchies,
+                frame, policy, recoded["levels"], cells=recoded["suppressed_cells"], hierarchies=hierarchies
             )
     return wrong
 

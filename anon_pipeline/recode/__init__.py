@@ -14,15 +14,7 @@ from anon_pipeline.catalog.named import import_entry, is_plugin
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, recoder_of
 from anon_pipeline.recode.task import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
-__all__ = [
-    "Constraints",
-    "Diversity",
-    "Progress",
-    "Recoding",
-    "SensitiveLimit",
-    "Task",
-    "recode",
-]
+__all__ = ["Constraints", "Diversity", "Progress", "Recoding", "SensitiveLimit", "Task", "recode"]
 
 
 def _require_fitting(task: Task) -> None:

@@ -1,6 +1,4 @@
-"""Number lines along which classes are cut or measured, and what a range on one of them releases and
-costs.
-"""
+"""Number lines along which classes are cut or measured; what a range on one releases and costs."""
 
 from __future__ import annotations
 

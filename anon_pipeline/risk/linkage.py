@@ -1,6 +1,4 @@
-"""Record linkage as a release's curator runs it on the known truth: exact, by threshold, rules,
-probability.
-"""
+"""Record linkage by the curator, who knows the truth: exact, by threshold, rules, probability."""
 
 from __future__ import annotations
 
@@ -196,10 +194,7 @@ def probabilistic_linkage(
 
 
 def _optimal_rule(
-    ranks: NDArray[np.int64],
-    true: NDArray[np.int64],
-    other: NDArray[np.int64],
-    errors: tuple[float, float],
+    ranks: NDArray[np.int64], true: NDArray[np.int64], other: NDArray[np.int64], errors: tuple[float, float]
 ) -> NDArray[np.int64]:
     """Return the outcome of each pattern: thresholds on the ratio, as wide as the two errors allow."""
     of_rank = int(ranks.max()) + 1

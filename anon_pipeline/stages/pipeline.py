@@ -96,11 +96,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
 
 @private_stage("k_anonymized")
 def k_anonymized(
-    policy: Policy,
-    before: Staged,
-    *,
-    hierarchies: Path = Path(),
-    observe: Observer = ignore,
+    policy: Policy, before: Staged, *, hierarchies: Path = Path(), observe: Observer = ignore
 ) -> Staged:
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
@@ -226,10 +222,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
     if policy.suppress.confidence is not None:
         counts = confident_originals(evidence, policy, cap=policy.anonymize.k)
     found = suppress_unconfident(
-        counts,
-        evidence.classes.labels,
-        k=policy.anonymize.k,
-        limits=class_limits(evidence, policy),
+        counts, evidence.classes.labels, k=policy.anonymize.k, limits=class_limits(evidence, policy)
     )
     if not found.keep.any():
         raise InfeasibleError(

@@ -51,11 +51,7 @@ class Recoded:
 
 
 def recode_input(
-    policy: Policy,
-    before: Staged,
-    *,
-    hierarchies: Path = Path(),
-    observe: Observer = ignore,
+    policy: Policy, before: Staged, *, hierarchies: Path = Path(), observe: Observer = ignore
 ) -> Recoded:
     """Recode the input.
 

@@ -1,6 +1,4 @@
-"""A vault: a store and its keys. With a key nothing is read that is not sealed, without one nothing that
-is.
-"""
+"""A vault: a store and its keys. With a key only sealed files are read, without one only plain ones."""
 
 from __future__ import annotations
 

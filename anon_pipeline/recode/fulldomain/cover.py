@@ -140,13 +140,7 @@ def likely(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> int | None:
 
 
 @kernel
-def promise(
-    node: int,
-    below: int,
-    above: int,
-    is_open: bool,
-    guess: Guess,
-) -> float:
+def promise(node: int, below: int, above: int, is_open: bool, guess: Guess) -> float:
     """Say how many open nodes counting a node closes, as a guess; soon if it probably wins.
 
     Args:

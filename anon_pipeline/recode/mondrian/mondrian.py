@@ -16,12 +16,7 @@ from anon_pipeline.recode.constraints import broken_classes, infeasible_error, r
 from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.mondrian.kernels import advance
 from anon_pipeline.recode.mondrian.state import Axes, State, initial_state
-from anon_pipeline.recode.ranges import (
-    Axis,
-    column_costs,
-    make_axis,
-    release_ranges,
-)
+from anon_pipeline.recode.ranges import Axis, column_costs, make_axis, release_ranges
 from anon_pipeline.recode.task import Progress, Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
 

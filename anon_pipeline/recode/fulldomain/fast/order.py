@@ -119,13 +119,7 @@ def _sweep(scan: Scan, walk: Sweep, stands: NDArray[np.uint8]) -> None:
 
 
 @kernel
-def open_nodes(
-    floors: NDArray[np.int64],
-    ceiling: int,
-    node: int,
-    axes: Axes,
-    upward: bool,
-) -> int:
+def open_nodes(floors: NDArray[np.int64], ceiling: int, node: int, axes: Axes, upward: bool) -> int:
     """Count the open nodes at and below, or at and above, a node: those with a floor up to the ceiling.
 
     Args:
