@@ -108,7 +108,6 @@ def release_ranges(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) 
     """Say what ranges release.
 
     Args:
-        axis: the quasi-identifier.
         low: (m,) least position of each class.
         high: (m,) greatest position.
     Returns:

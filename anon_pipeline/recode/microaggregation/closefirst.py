@@ -165,7 +165,6 @@ def tclose_first(space: Space, *, limit: int, k: int, t: float) -> NDArray[np.in
         space: n ≥ k records.
         limit: row of ``space.sensitive``.
         k: records that a class needs anyway.
-        t: distance.
     Returns:
         (n,) cluster of each record, 0 … m−1. Within t where all sensitive values differ and the clusters'
         size divides n; else nearly always.

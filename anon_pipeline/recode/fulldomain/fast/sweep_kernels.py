@@ -204,8 +204,6 @@ def walk(
         space: an arena that begins with the cube; (r, 4) out, of each node counted: which, records in classes
             below k, number of the others, Σ of their squared sizes.
         start: how many attributes are fixed; (q,) levels of the cube; (q,) levels of the nodes, at most.
-        places: of the cubes.
-        axes: of the lattice.
         rules: k; records of the table; how many may be in classes below k.
     Returns:
         Nodes counted.
