@@ -139,7 +139,6 @@ def confident_originals(
     """Count the originals within the confidence interval of each released record, (r,), up to ``cap``.
 
     Args:
-        evidence: with originals.
         policy: with ``suppress.confidence``.
         cap: counts stop there.
         drawn: (p,) what each column's noise is drawn under; None: the policy's.

@@ -110,7 +110,6 @@ def threshold_linkage(
     Similarity is the mean over the attributes: codes 1 if equal, else 0; numbers max(0, 1 − distance/range).
 
     Args:
-        files: what is known, and what is released.
         upper: t_u, in (0, 1].
         lower: t_d ≤ ``upper``; default: ``upper``, so that nothing is potential.
         ranges: (p,) distance at which numbers are not similar at all; default: that between the
@@ -137,7 +136,6 @@ def rule_linkage(files: LinkageFiles, levels: Levels, rules: Sequence[Rule]) -> 
     """Classify pairs by rules; the first one that holds decides, and where none does they are different.
 
     Args:
-        files: what is known, and what is released.
         levels: how similarity becomes levels.
         rules: in order.
     Source:
@@ -168,7 +166,6 @@ def probabilistic_linkage(
     An attacker who estimates them does worse. Every pair is compared, nothing is blocked.
 
     Args:
-        files: what is known, and what is released.
         levels: how similarity becomes levels; from `distance_levels`, say.
         false_matches: μ, largest share of the other pairs that is called a match.
         missed: λ, largest share of the true pairs that is called different.

@@ -93,7 +93,6 @@ def utility(
 
     Args:
         evidence: of the release, with originals.
-        policy: that made it.
         before: (n, columns) the table before recoding (stage ``deidentified``), with record ids.
         target: a sensitive or insensitive column to classify by; by default the policy's, else the first
             sensitive one with at most 64 values and no order of numbers.
@@ -176,7 +175,6 @@ def before_and_after(
 
     Args:
         evidence: of the release, with originals.
-        policy: that made it.
         before: (n, columns) the table before recoding, in the order of the originals.
         target: a column that is read as categories, whatever it holds.
     """

@@ -61,9 +61,6 @@ def measure_trial(
     """Read the policy's source, make the release as if none had been published before, and measure it.
 
     Args:
-        policy: what the release would be.
-        locations: folders of sources and hierarchies.
-        partition: of a partitioned source.
         target: column to classify by.
         observe: called when a stage begins, and now and then with how far a search is.
     Raises:
