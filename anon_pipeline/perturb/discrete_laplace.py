@@ -27,7 +27,6 @@ def discrete_laplace(
     Args:
         diameters: (n,) sensitivity of each element in grid units, ≥ 0.
         epsilon: > 0, exact; see `exact_fraction`.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where the diameter is 0.
     Raises:

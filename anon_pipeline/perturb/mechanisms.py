@@ -55,7 +55,6 @@ def sensitivities(noise: Noise, diameters: Integers) -> Integers:
     """Return what the noise must hide in each class: the public range, or the class's diameter.
 
     Args:
-        noise: of the column.
         diameters: (m,) grid units.
     """
     if noise.inputs is None:
@@ -67,7 +66,6 @@ def parameters(noise: Noise, sensitivity: Integers) -> Integers:
     """Return the whole number that a sampler takes for each sensitivity.
 
     Args:
-        noise: of the column.
         sensitivity: (m,) grid units, ≥ 0.
     Returns:
         (m,) such as the sensitivity itself, or σ in sixteenths of a grid unit; see each mechanism.
@@ -81,9 +79,7 @@ def draw(noise: Noise, wanted: Integers, *, entropy: Source) -> Integers:
     """Draw the noise.
 
     Args:
-        noise: of the column.
         wanted: (n,) of each element, as `parameters` says.
-        entropy: source of the elements' random words.
     Returns:
         (n,) grid units, independent.
     """
@@ -94,7 +90,6 @@ def scales(noise: Noise, sensitivity: ArrayLike) -> Reals:
     """Return the scale of the noise in grid units, 0 for no noise.
 
     Args:
-        noise: of the column.
         sensitivity: whole grid units, ≥ 0, any shape.
     Returns:
         Sensitivity/ε, σ, or the half width; see each mechanism.
@@ -118,7 +113,6 @@ def pmf(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
     """Probability that the noise is exactly z.
 
     Args:
-        noise: of the column.
         z: whole grid units, broadcasts with ``sensitivity``.
         sensitivity: whole grid units, ≥ 0.
     """
@@ -195,7 +189,6 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
     """Return how far an original may lie from its released value, with the given confidence.
 
     Args:
-        noise: of the column.
         sensitivity: (m,) whole grid units, ≥ 0.
         confidence: in (0, 1).
     Returns:
