@@ -173,7 +173,6 @@ class Booking:
 
         Args:
             release_id: that the release was opened under.
-            data_digest: of the table.
             epsilon: that the release was opened with.
             rows_digest: of the table's rows, whatever their order.
         Yields:
@@ -219,9 +218,7 @@ def booking(policy: Policy, locations: Locations, *, partition: str | None = Non
     """Open the deployment's ledger for a release.
 
     Args:
-        policy: of the release.
         locations: with the ledger's URL.
-        partition: of a partitioned release.
         run: of the orchestrator, for the owner of the entries.
     Raises:
         PolicyError: the policy has a budget, and the deployment keeps no ledger.

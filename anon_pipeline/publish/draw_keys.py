@@ -209,9 +209,6 @@ def draws_of(
     """Return the draws of a release.
 
     Args:
-        policy: of the release.
-        locations: with the vault.
-        partition: of a partitioned release.
         opens: opens another vault; default: the one that locations and environment lead to.
     """
 
@@ -231,8 +228,6 @@ def destroy_draw_key(store: Store, release_id: str, *, release: str | None = Non
     """Destroy the key of a draw that was given up, wherever it is in a vault.
 
     Args:
-        store: of the vault.
-        release_id: of the draw.
         release: only among the draws of this one.
     Returns:
         How many files were removed.

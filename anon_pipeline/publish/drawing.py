@@ -51,7 +51,6 @@ def take(
 
     Args:
         booked: the release and its ledger.
-        draws: where keys are kept.
         epsilon: that the release spends.
         noise_input: digest of all that noise is added to.
         key: makes a fresh one.
