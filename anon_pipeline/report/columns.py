@@ -122,7 +122,6 @@ def class_sizes(
     """Count the release's classes by size.
 
     Args:
-        policy: names the quasi-identifiers.
         frame: (r, columns) the released table.
         linking: returns the linking risk of some records, given their rows; None: it is not measured.
     """

@@ -66,9 +66,7 @@ def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where |
     """Accept the personal data: columns and types as declared, a random id for each record.
 
     Args:
-        policy: what the release is.
         frame: (n, columns) personal data.
-        entropy: source of the ids.
         where: the tables belong; None: in memory, a release of one piece.
     Raises:
         InputError: the data does not fit the policy.
@@ -106,7 +104,6 @@ def k_anonymized(
     Args:
         policy: its section ``anonymize``.
         before: the table of `deidentified`.
-        hierarchies: folder of the hierarchy tables.
         observe: called now and then with how far a long search is.
     Raises:
         InputError: values outside their hierarchy.
@@ -211,7 +208,6 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         policy: confidence, k, and the gate's limits on classes.
         before: the shuffled table.
         originals: the table of `k_anonymized`.
-        hierarchies: folder of the hierarchy tables.
     Raises:
         InputError: the originals are not those that the table was made from.
         InfeasibleError: nothing would be left.
@@ -255,7 +251,6 @@ def run(
     """Run all stages in memory; nothing is written.
 
     Args:
-        policy: what the release is.
         frame: (n, columns) personal data.
         means: hierarchies, key, entropy, who observes.
         without_identifiers: called with the table of `deidentified`; raises to end the run before any noise

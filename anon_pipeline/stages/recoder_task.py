@@ -70,9 +70,7 @@ def recoding_task(
     Args:
         policy: its section ``anonymize``.
         frame: (n, columns) accepted data.
-        coded: its quasi-identifiers.
         gone: (n,) records that lack a value and are suppressed before.
-        hierarchies: folder of the hierarchy tables.
         observe: called now and then with how far a search is.
     """
     wanted = policy.anonymize

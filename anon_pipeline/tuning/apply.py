@@ -45,8 +45,6 @@ def apply(path: Path, policy: Policy, choice: Choice) -> bool:
 
     Args:
         path: of the file; a link stays one.
-        policy: as it was tuned.
-        choice: the values.
     Returns:
         Whether the file had to be changed.
     Raises:

@@ -144,7 +144,6 @@ def spent_since(memory: Memory, policy: Policy, originals: pd.DataFrame, *, reco
 
     Args:
         memory: what was published, perhaps by another run since the noise was drawn.
-        policy: names the columns.
         originals: (n, columns) the table of `k_anonymized`.
         records: (r,) ids of the records to be released.
     """
