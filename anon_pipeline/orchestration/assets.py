@@ -45,7 +45,6 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     """Accept the personal data: columns and types as the policy declares, a random id for each record.
 
     Args:
-        policy: what the release is.
         read: reads the data in another way than the policy's ``source`` says.
     """
 

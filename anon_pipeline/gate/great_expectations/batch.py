@@ -65,8 +65,6 @@ def gate_batch(
     Args:
         released: (r, columns) the suppressed table, with record ids.
         originals: (n, columns) the table of `k_anonymized`.
-        policy: names the columns.
-        hierarchies: folder of the hierarchy tables.
         memory: what was published before; needed with ``record_key``.
         population: needed with ``gate.attacks.population``.
     Returns:

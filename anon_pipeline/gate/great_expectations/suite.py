@@ -116,8 +116,6 @@ def validate(batch: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path())
 
     Args:
         batch: (n, columns) of `gate_batch`.
-        policy: its limits.
-        hierarchies: folder of the hierarchy tables.
     Returns:
         A line per limit. What could not be measured has not succeeded and names its error.
     Raises:
