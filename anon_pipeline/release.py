@@ -154,9 +154,6 @@ def make_release(
     """Read the policy's source, run all stages in memory, publish.
 
     Args:
-        policy: what the release is.
-        locations: folders of sources, hierarchies, releases.
-        partition: of a partitioned source or release.
         observe: called when a stage begins, and now and then with how far a search is.
         archive: keeps the memory of what was published, such as `publish.archive.VaultArchive`; needed
             with ``record_key``.

@@ -96,9 +96,6 @@ def table_of(
     """Return a table: the entries of this package, then those of plugins, by name.
 
     Args:
-        group: of entry points.
-        kind: type of the entries.
-        own: entries of this package.
         taken: more names that a plugin must not use.
     Raises:
         PluginError: a plugin that is allowed is not installed, declares nothing, or cannot be imported; an

@@ -43,8 +43,6 @@ def with_local_paths(command: click.Command) -> click.Command:
 
     Args:
         command: is changed.
-    Returns:
-        The same command.
     """
     for param in command.params:
         if isinstance(param.type, click.Path) and not isinstance(param.type, LocalPath):

@@ -67,7 +67,6 @@ def category_values(codes: NDArray[np.int64], policy: Policy) -> dict[str, pd.Se
 
     Args:
         codes: (n, c) of the domains.
-        policy: names the columns.
     """
     return {
         name: pd.Series(pd.array(np.array(noise.domain.values, dtype=object)[codes[:, j]], dtype="str"))
@@ -79,7 +78,6 @@ def draw_category_columns(policy: Policy, originals: NDArray[np.int64], *, words
     """Draw what is released in each column of categories, (n, c).
 
     Args:
-        policy: names the columns.
         originals: (n, c) codes.
         words: of the n records; each column takes those of its number, after the columns with numbers.
     """

@@ -34,9 +34,7 @@ def noise_facts(
     """Describe the noise of every perturb column.
 
     Args:
-        policy: names the columns and their resolution.
         originals: (n, p) grid units.
-        classes: of the n records.
         diameters: (m, p) grid units.
     Returns:
         Per column: its mechanism, ε, δ, sensitivity and resolution, the classes without noise, the records'

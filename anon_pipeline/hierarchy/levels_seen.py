@@ -42,10 +42,7 @@ def broken_levels(
 
     Args:
         frame: (r, columns) the released table.
-        policy: names the hierarchies.
-        levels: level of each generalize column.
         cells: blanked cells that facts tell; only with ``suppress: cells`` is there any.
-        hierarchies: folder of the hierarchy tables.
     Raises:
         InputError: a hierarchy table that cannot be read.
     """

@@ -57,8 +57,6 @@ class Ledger:
             release_id: of the draw; None: a new one.
             draw: commitment of the draw whose key is sealed; its ε is then spent, whatever becomes of it.
                 None for a release without noise.
-        Returns:
-            Its id.
         Raises:
             GateRefused: the budget does not hold what is asked.
             InputError: the ledger cannot be written, or has been tampered with.
@@ -83,7 +81,6 @@ class Ledger:
         Args:
             release_id: what `open` returned.
             asked: as when it was opened; without noise the limits of the gate may be others.
-            data_digest: of the table.
             rows_digest: of its rows, whatever their order; None where they are not known.
         Returns:
             The fencing token: the hash of the release's last event. It is good until the next one.
@@ -123,7 +120,6 @@ class Ledger:
         The ε of its noise stays spent, if the noise was drawn: see `budget.Entry.counts`.
 
         Args:
-            release_id: of the release.
             begun: also when writing had begun: the caller has looked at the destination.
             token: what `begin` returned; nothing is entered if something has happened to the release since.
         Returns:

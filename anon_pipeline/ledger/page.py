@@ -104,8 +104,6 @@ class Page:
             event: without its number, time and links.
             now: the clock, in UTC.
             every: events after which a checkpoint is made first.
-        Returns:
-            Its hash.
         Raises:
             InputError: a checkpoint is due, and an event before the last one has been changed.
         """

@@ -65,7 +65,6 @@ class Locations:
         """Return a project's folders: the project itself and ``vault/`` below it.
 
         Args:
-            project: folder of the project.
             environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder, the
                 last one also to a URL; ``_LEDGER`` is a URL or ``off``; ``ANON_PIPELINE_ALLOW_OUTSIDE=yes``
                 lets paths leave; default: the process's environment.

@@ -85,7 +85,6 @@ def heights(age: ArrayLike, sex: ArrayLike, *, rng: np.random.Generator) -> NDAr
     Args:
         age: (n,) in years, 17 to 120.
         sex: (n,) "Female" or "Male".
-        rng: where the randomness comes from.
     Returns:
         (n,) in cm, on the 0.1 grid.
     Raises:
@@ -105,7 +104,6 @@ def weights(
     Args:
         age: (n,) in years, 17 to 120.
         sex: (n,) "Female" or "Male".
-        rng: where the randomness comes from.
         height_cm: (n,) the same people's heights in cm; then log weight has `CORRELATION` with them within
             sex and decade. Without it the weights do not depend on height.
     Returns:

@@ -135,7 +135,6 @@ def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
     readable with both, and the next call does the rest.
 
     Args:
-        vault: with its keys.
         encrypt_plain: whether plain artefacts are encrypted although the vault was written with a key before;
             in one that never was they are.
     Raises:

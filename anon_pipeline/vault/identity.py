@@ -28,7 +28,6 @@ def project_of(store: Store, *, project: Path | None) -> str:
     """Return the id of the project that a vault belongs to, made at first use.
 
     Args:
-        store: of the vault.
         project: folder of the project; None, or one that cannot be written: the vault alone keeps the id.
     Returns:
         32 hexadecimal digits.
@@ -54,9 +53,6 @@ def project_of(store: Store, *, project: Path | None) -> str:
 def refuse_foreign(store: Store, *, project: Path) -> None:
     """Refuse a vault that is known to be another project's; nothing is made or written.
 
-    Args:
-        store: of the vault.
-        project: folder of the project.
     Raises:
         InputError: both have an id, and these differ; or the project's cannot be read.
     """
