@@ -43,11 +43,7 @@ class Locations:
     project: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse URLs: as folders they would be made, or looked for, on this machine.
-
-        Raises:
-            InputError: every folder that is one; a vault's URL that holds credentials.
-        """
+        """Refuse URLs: as folders they would be made, or looked for, on this machine."""
         problems = [
             f"the folder of {kind} (ANON_PIPELINE_{kind.upper()}) {LOCAL}"
             for kind in ("sources", "hierarchies", "releases", "vault")

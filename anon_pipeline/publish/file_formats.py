@@ -88,11 +88,7 @@ def csv_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
 
 
 def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what a neutralized CSV says.
-
-    Raises:
-        InputError: it holds a text that a spreadsheet would run; by the column's place and the count.
-    """
+    """Return what a neutralized CSV says."""
     found = count_formulas(frame)
     if found:
         raise InputError(

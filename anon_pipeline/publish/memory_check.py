@@ -49,11 +49,7 @@ def release_ids_in(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def refuse_unless_known(ledger: Ledger, release: str, release_ids: list[str]) -> None:
-    """Refuse if releases that are out, by manifests or memory, are not in the ledger.
-
-    Raises:
-        InputError: with their number.
-    """
+    """Refuse if releases that are out, by manifests or memory, are not in the ledger."""
     missing = unknown_releases(ledger, sorted(set(release_ids)))
     if missing:
         raise InputError(

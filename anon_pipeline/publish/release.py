@@ -181,11 +181,7 @@ def _passed(
 def _refuse_if_more(
     epsilon: Fraction, released: Staged, originals: pd.DataFrame, policy: Policy, *, memory: Memory | None
 ) -> None:
-    """Refuse a sticky release that spends more than it was opened with: facts or memory are others.
-
-    Raises:
-        GateRefused: with both.
-    """
+    """Refuse a sticky release that spends more than it was opened with: facts or memory are others."""
     if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
         return
     spent = spent_since(memory, policy, originals, records=released.frame[RECORD])

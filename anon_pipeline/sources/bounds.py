@@ -114,12 +114,7 @@ def refuse_metadata(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> 
 
 
 def refuse_footer(path: Path | Held) -> None:
-    """Refuse a Parquet file whose metadata alone would fill the memory.
-
-    Raises:
-        InputError: more than the fixed limit.
-        OSError: unreadable.
-    """
+    """Refuse a Parquet file whose metadata alone would fill the memory."""
     with open_readable(path) as file:
         file.seek(max(file_size(path) - 8, 0))
         length, mark = int.from_bytes(file.read(4), "little"), file.read(4)

@@ -72,11 +72,7 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
 
 
 def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
-    """Read facts: mappings of stages to mappings. What is in them is checked by who knows the policy.
-
-    Raises:
-        InputError: they are none; without their text.
-    """
+    """Read facts: mappings of stages to mappings. What is in them is checked by who knows the policy."""
     try:
         facts = json.loads(data)
     except (ValueError, RecursionError):

@@ -40,8 +40,6 @@ def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
 
     Args:
         labels: (n,) class of each row, by released value.
-    Raises:
-        InfeasibleError: more than may be suppressed would be, or all.
     """
     kept = ~broken_classes(task.constraints, labels)[labels]
     gone = int((~kept).sum())
