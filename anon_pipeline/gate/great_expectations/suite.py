@@ -18,6 +18,7 @@ from anon_pipeline.gate.great_expectations.batch import MEMBER, POPULATION, RELE
 from anon_pipeline.gate.great_expectations.expectations import expectation_of
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.table import demands
+from anon_pipeline.policy.marks import without_paths
 from anon_pipeline.policy.model import Policy
 
 _FAILED = re.compile(r"\S+ could not be measured: (\w+): (.*)", re.DOTALL)
@@ -90,18 +91,13 @@ def policy_document(policy: Policy) -> dict[str, Any]:
 
     How a column was generalized plays no part. The population and the key are in no batch.
     """
-    as_json: dict[str, Any] = {"mode": "json", "exclude_none": True}
     measured = {**policy.noisy, **policy.sensitive}
     columns: dict[str, Any] = dict.fromkeys(policy.generalized, GENERALIZED)
-    columns |= {name: column.model_dump(**as_json) for name, column in measured.items()}
+    columns |= {name: without_paths(column, POPULATION) for name, column in measured.items()}
+    used = {"suppress": policy.suppress, "gate": policy.gate, "perturb": policy.perturb}
     sections: dict[str, Any] = {
-        "suppress": policy.suppress.model_dump(**as_json),
-        "gate": policy.gate.model_dump(**as_json),
+        name: without_paths(section, POPULATION) for name, section in used.items() if section is not None
     }
-    if policy.gate.attacks.population is not None:
-        sections["gate"]["attacks"]["population"]["path"] = POPULATION
-    if policy.perturb is not None:
-        sections["perturb"] = policy.perturb.model_dump(**as_json)
     if policy.record_key is not None:
         columns[policy.record_key] = {"role": "identifier", "action": "drop"}
         sections |= {"record_key": policy.record_key, "deidentify": {"key_env": "UNUSED"}}
