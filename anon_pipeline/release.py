@@ -176,14 +176,9 @@ def make_release(
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None if archive is None else _read(archive, booked, partition)
+    where, entropy = Where(None, policy.name, partition), system_entropy()
     means = Means(
-        locations.hierarchies,
-        key,
-        system_entropy(),
-        opens=opened,
-        memory=memory,
-        observe=observe,
-        where=Where(None, policy.name, partition),
+        locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
     )
     with opened.failing():
         clean = partial(_refuse_identifiers, policy)

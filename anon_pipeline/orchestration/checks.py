@@ -179,23 +179,22 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
             suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
-        for verdict in report.verdicts:
-            if names[verdict.limit] in wanted:
+        results: list[tuple[str, bool, str | None, dict[str, Any]]] = [
+            (names[each.limit], each.status is Status.PASSED, each.as_text(), verdict_metadata(each, report))
+            for each in report.verdicts
+        ]
+        if suite is not None:
+            said = {"expectations": len(suite.lines), **digests(report)}
+            results.append((GX_CHECK, suite.success, "; ".join(suite.failures()) or None, said))
+        for name, passed, text, found in results:
+            if name in wanted:
                 yield dg.AssetCheckResult(
                     asset_key=asset,
-                    check_name=names[verdict.limit],
-                    passed=verdict.status is Status.PASSED,
-                    description=verdict.as_text(),
-                    metadata={**verdict_metadata(verdict, report), **partition},
+                    check_name=name,
+                    passed=passed,
+                    description=text,
+                    metadata={**found, **partition},
                 )
-        if suite is not None:
-            yield dg.AssetCheckResult(
-                asset_key=asset,
-                check_name=GX_CHECK,
-                passed=suite.success,
-                description="; ".join(suite.failures()) or None,
-                metadata={"expectations": len(suite.lines), **digests(report), **partition},
-            )
 
     return gate
 

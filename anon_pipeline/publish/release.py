@@ -243,13 +243,9 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         judged = _passed(named, originals, policy, locations=locations, memory=memory, where=where)
         _refuse_if_more(epsilon, named, originals, policy, memory=memory)
         second_lock(judged.report)
+        made = (datetime.now(UTC), partition)
         document = manifest(
-            policy,
-            judged.report,
-            facts,
-            file=judged.file,
-            hierarchies=locations.hierarchies,
-            made=(datetime.now(UTC), partition),
+            policy, judged.report, facts, file=judged.file, hierarchies=locations.hierarchies, made=made
         )
         digest = judged.report.data_digest
         past, table = Past(digest, partition, release_id), judged.frame.assign(**{RECORD: ids})
