@@ -63,11 +63,7 @@ def category_codes(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
 
 
 def category_values(codes: NDArray[np.int64], policy: Policy) -> dict[str, pd.Series]:
-    """Return codes as columns of texts, by name.
-
-    Args:
-        codes: (n, c) of the domains.
-    """
+    """Return codes (n, c) of the domains as columns of texts, by name."""
     return {
         name: pd.Series(pd.array(np.array(noise.domain.values, dtype=object)[codes[:, j]], dtype="str"))
         for j, (name, noise) in enumerate(category_noises(policy).items())

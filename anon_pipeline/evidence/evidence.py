@@ -65,11 +65,7 @@ class Evidence:
 
 
 def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClasses:
-    """Group records by equal values of some columns; a missing value equals a missing value.
-
-    Args:
-        frame: (r, columns).
-    """
+    """Group (r, columns) records by equal values of some columns; a missing value equals a missing value."""
     codes = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names]
     return equivalence_classes(np.stack(codes, axis=1).astype(np.int64))
 

@@ -42,11 +42,7 @@ class NoiseKey:
 
 
 def fresh_key(entropy: Entropy) -> NoiseKey:
-    """Draw a key of noise.
-
-    Args:
-        entropy: of the operating system but in tests.
-    """
+    """Draw a key of noise, from the operating system's entropy but in tests."""
     return NoiseKey(entropy.words(4).tobytes(), entropy.seeded)
 
 

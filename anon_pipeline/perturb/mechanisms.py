@@ -52,11 +52,7 @@ def clamp_inputs(noise: Noise, values: Integers) -> Integers:
 
 
 def sensitivities(noise: Noise, diameters: Integers) -> Integers:
-    """Return what the noise must hide in each class: the public range, or the class's diameter.
-
-    Args:
-        diameters: (m,) grid units.
-    """
+    """Return what the noise must hide in each class: the public range, or its diameter, (m,) grid units."""
     if noise.inputs is None:
         return diameters
     return np.full_like(diameters, noise.inputs[1] - noise.inputs[0])

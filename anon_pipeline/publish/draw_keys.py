@@ -206,11 +206,7 @@ class Draws:
 def draws_of(
     policy: Policy, locations: Locations, partition: str | None, *, opens: Callable[[], Vault] | None = None
 ) -> Draws:
-    """Return the draws of a release.
-
-    Args:
-        opens: opens another vault; default: the one that locations and environment lead to.
-    """
+    """Return the draws of a release, in the vault that ``opens`` opens; default: that of the locations."""
 
     def opened() -> Vault:
         return Vault(store_at(locations.vault_place), keys_from())

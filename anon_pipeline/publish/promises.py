@@ -102,20 +102,12 @@ def times(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
 
 
 def exchange_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
-    """Say what two exchanged rows cost.
-
-    Args:
-        epsilon: of a row, all of its columns that promise one.
-    """
+    """Say what two exchanged rows cost; ε and δ are a row's, of all of its columns that promise one."""
     return _EXCHANGED.format(times(2 * epsilon, 2 * delta))
 
 
 def sticky_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
-    """Say what all releases with noise that stays tell of a value.
-
-    Args:
-        epsilon: of a row, all of its columns.
-    """
+    """Say what all releases with noise that stays tell of a value; ε and δ are a row's, all columns."""
     return _STICKY.format(times(epsilon, delta))
 
 

@@ -184,11 +184,7 @@ def strange_leaves(value: Any, at: str = "") -> Iterator[str]:
 
 
 def misfits(value: Any, shape: Shape, at: str = "") -> Iterator[str]:
-    """Yield the places where a value has not its shape.
-
-    Args:
-        at: keys that lead to it.
-    """
+    """Yield the places where a value has not its shape; ``at``: the keys that lead to it."""
     if isinstance(shape, Each):
         if not isinstance(value, dict if shape.named else list):
             yield at

@@ -120,11 +120,7 @@ def key_id(key: Ed25519PublicKey) -> str:
 
 
 def sign(document: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """Return a manifest with its signature.
-
-    Args:
-        key: private; nothing of it but its public half's name is in the result.
-    """
+    """Return a manifest with its signature; of the key only its public half's name is in the result."""
     signature = {"algorithm": _ALGORITHM, "key_id": key_id(key.public_key())}
     value = key.sign(_canonical({**document, "signature": signature}))
     return {**document, "signature": {**signature, "value": base64.b64encode(value).decode()}}

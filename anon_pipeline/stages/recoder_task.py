@@ -122,11 +122,7 @@ def recoding_facts(
     gone: NDArray[np.bool_],
     hierarchies: Path = Path(),
 ) -> KAnonymizedFacts:
-    """Return what is recorded of a recoding.
-
-    Args:
-        gone: (n,) records that were suppressed before the search.
-    """
+    """Return what is recorded of a recoding; ``gone`` (n,): records suppressed before the search."""
     wanted, levels = policy.anonymize, recoding.levels
     return KAnonymizedFacts(
         recoder=wanted.recoder,

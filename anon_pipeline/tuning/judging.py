@@ -21,11 +21,7 @@ JUDGED = tuple(limit.name for limit in LIMITS if limit.foreseen is not None)
 
 
 def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
-    """Judge one point.
-
-    Args:
-        expected: of the point; of an interval the worse end is judged.
-    """
+    """Judge one point; of an interval that is expected the worse end is judged."""
     return tuple(_verdicts(policy, expected))
 
 

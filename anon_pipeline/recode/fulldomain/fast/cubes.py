@@ -127,11 +127,7 @@ def fill_cube(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, 
 
 
 def fold_cube(below: Cube, levels: _Levels) -> Cube:
-    """Make a cube from one at or below its node.
-
-    Returns:
-        A cube that lies in spare space: the next call overwrites it.
-    """
+    """Make a cube from one at or below its node, in spare space that the next call overwrites."""
     layout, here = below.layout, below.levels
     widths = [layout.widths[j][here[j]] for j in layout.axes]
     steps = [

@@ -86,11 +86,7 @@ def sweep(nodes: Lattice, kept: KeptTables, layout: CubeLayout) -> Sweep:
 
 
 def node_states(sweep: Sweep, opened: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Return how each node stands: CLOSED, OPEN, or open and TO_SWEEP; (N,).
-
-    Args:
-        opened: (N,) whether a node is open.
-    """
+    """Return how each node, open or not, (N,), stands: CLOSED, OPEN, or open and TO_SWEEP; (N,)."""
     stands = np.where(sweep.cells <= sweep.most_cells, TO_SWEEP, OPEN)
     return np.where(opened, stands, CLOSED).astype(np.uint8)
 
