@@ -1,7 +1,4 @@
-"""The checks of one release: a contract on each private table, and the gate, a check per limit.
-
-All are blocking.
-"""
+"""The checks of one release, all blocking: a contract on each private table, and the gate by limits."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

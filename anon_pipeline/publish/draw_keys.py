@@ -99,9 +99,7 @@ class Draws:
                 fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
-            fcntl.flock(
-                handle, fcntl.LOCK_UN
-            )  # closing would not do where a forked child has the handle, too
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone keeps it where a forked child has the handle
             os.close(handle)
 
     def ids(self) -> dict[str, str]:

@@ -17,8 +17,6 @@ from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.tuned import Expected
 
-JUDGED = tuple(limit.name for limit in LIMITS if limit.foreseen is not None)
-
 
 def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
     """Judge one point; of an interval that is expected the worse end is judged."""
