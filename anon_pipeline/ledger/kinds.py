@@ -26,7 +26,7 @@ def kind_of(policy: Policy) -> str:
 def can_be_of_kind(kind: str, partition: str | None) -> bool:
     """Tell whether a partition's key can be one of a kind; a Monday is a day, too.
 
-    >>> may_be("weekly", "2026-01-05"), may_be("weekly", "2026-01-06"), may_be("none", None)
+    >>> can_be_of_kind("weekly", "2026-01-05"), can_be_of_kind("weekly", "2026-01-06"), can_be_of_kind("none", None)
     (True, False, True)
     """
     if partition is None or kind == NONE:

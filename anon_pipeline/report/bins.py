@@ -33,7 +33,7 @@ class Bin:
 def quoted_category(name: str) -> str:
     """Return a category's name as it is shown: in quotes if it is one of the report's own words.
 
-    >>> of_the_data("missing"), of_the_data("Cork")
+    >>> quoted_category("missing"), quoted_category("Cork")
     ('“missing”', 'Cork')
     """
     return f"“{name}”" if _OWN.fullmatch(name) else name
