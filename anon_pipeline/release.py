@@ -154,9 +154,6 @@ def make_release(
     """Read the policy's source, run all stages in memory, publish.
 
     Args:
-        policy: what the release is.
-        locations: folders of sources, hierarchies, releases.
-        partition: of a partitioned source or release.
         observe: called when a stage begins, and now and then with how far a search is.
         archive: keeps the memory of what was published, such as `publish.archive.VaultArchive`; needed
             with ``record_key``.
@@ -179,14 +176,9 @@ def make_release(
     with private_stage("source"):
         frame = read_source(policy, folder=locations.sources, partition=partition)
     memory = None if archive is None else _read(archive, booked, partition)
+    where, entropy = Where(None, policy.name, partition), system_entropy()
     means = Means(
-        locations.hierarchies,
-        key,
-        system_entropy(),
-        opens=opened,
-        memory=memory,
-        observe=observe,
-        where=Where(None, policy.name, partition),
+        locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
     )
     with opened.failing():
         clean = partial(_refuse_identifiers, policy)

@@ -19,7 +19,6 @@ from anon_pipeline.encode.codes import Coded, accept, code_quasi_identifiers, ma
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.recode import Recoding, recode
 from anon_pipeline.stages.recoder_task import recoding_task
-from anon_pipeline.utility.loss import numerical_precision
 from benchmarks.datasets import Dataset
 
 __all__ = ["Curse", "Losses", "column_losses", "curse", "curses", "losses"]
@@ -96,7 +95,9 @@ def _local(codes: NDArray[np.int64], classes: EquivalenceClasses, hierarchy: Hie
     if hierarchy.coordinates is not None:
         at = hierarchy.coordinates.astype(np.float64)
         used = at[codes]
-        return numerical_precision(at[high] - at[low], classes.sizes, span=float(np.ptp(used)), n=n)
+        span = float(np.ptp(used))
+        lost_ranges = float((at[high] - at[low]) @ classes.sizes) / span if span else 0.0
+        return (lost_ranges + n - int(classes.sizes.sum())) / n
     apart = [lookup[low] != lookup[high] for lookup in hierarchy.lookups]
     levels = np.sum(apart, axis=0, dtype=np.int64)  # leaves below a value are neighbors
     lost = int((levels * classes.sizes).sum()) / (hierarchy.height - 1)

@@ -26,10 +26,10 @@ from anon_pipeline.encode.grids import quantize_columns
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.error import expected_relative_error, realized_error
-from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.mechanisms import Noise, radius
 from anon_pipeline.perturb.noise import add_noise, class_diameters
 from anon_pipeline.policy import Policy
-from anon_pipeline.risk.confidence import confidence_radius, confident_counts
+from anon_pipeline.risk.confidence import confident_counts
 from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.stages.pipeline import deidentified, k_anonymized, raw
@@ -132,8 +132,8 @@ def run(table: Recoded, epsilon: Fraction, *, entropy: Entropy) -> Run:
     released = noisy.values.astype(np.float64)
     error = realized_error(released[:, 0], originals[:, 0], span=float(np.ptp(originals)))
     linking = linking_risk(released, np.arange(len(labels)), originals, labels=labels)
-    radius = confidence_radius(noisy.diameters.astype(np.float64), float(epsilon), CONFIDENCE)
-    counts = confident_counts(released, labels, originals, labels=labels, radius=radius, cap=table.k)
+    within = radius(noise, noisy.diameters, CONFIDENCE)
+    counts = confident_counts(released, labels, originals, labels=labels, radius=within, cap=table.k)
     extra = suppress_unconfident(counts, labels, k=table.k).suppressed / table.records
     return Run(np.nan if error.relative is None else error.relative, linking.risk, extra)
 

@@ -21,7 +21,7 @@ from anon_pipeline.risk.averaging import expected_averaging_risk
 from anon_pipeline.risk.boxes import points_in_boxes
 from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.comparison import LinkageFiles, distance_levels
-from anon_pipeline.risk.confidence import confidence_radius, confident_counts
+from anon_pipeline.risk.confidence import confident_counts
 from anon_pipeline.risk.diversity import entropy_l
 from anon_pipeline.risk.expected import NoiseLaw
 from anon_pipeline.risk.linkage import exact_linkage, probabilistic_linkage, threshold_linkage
@@ -79,7 +79,7 @@ def _million_rows() -> list[Row]:
     released, originals = (height + noise)[own][:, None], height[:, None].astype(np.float64)
     there, values = labels[own], sensitive[own]
     whole, m = np.bincount(sensitive), _CLASSES
-    radius = confidence_radius(diameters[:, None], _EPSILON, 0.99)
+    radius = diameters[:, None] / _EPSILON * -np.log1p(-0.99)
     law = NoiseLaw(scales[:, None], (None,))
     together: dict[str, Callable[[], object]] = {
         "linking": lambda: linking_risk(released, own, originals, labels=labels),

@@ -18,8 +18,6 @@ def shape(tag: str, inner: str = "", **attributes: str | float) -> Markup:
     """Write an SVG element, everything escaped.
 
     Args:
-        tag: its name.
-        inner: text, or elements in it.
         attributes: `class_` is written as `class`, `_` as `-`; numbers have one decimal at most.
 
     >>> print(shape("text", "a < b", x=2.04, text_anchor="end"))
@@ -41,10 +39,8 @@ def picture(
 
     Args:
         name: unique on the page; letters, digits and hyphens.
-        title: of the picture.
         description: what it shows, for those who cannot see it.
         size: width and height.
-        parts: elements.
     """
     wide, high = size
     named = [shape("title", title, id=f"{name}-title"), shape("desc", description, id=f"{name}-desc")]
@@ -66,7 +62,6 @@ def bars(
     """Draw horizontal bars, one group per row; they are as long as their share of the longest.
 
     Args:
-        name, title, description: of the picture.
         rows: label; value of each series, ≥ 0, None for none; text of each.
     """
     most = max((value or 0.0 for _, values, _ in rows for value in values), default=0.0) or 1.0

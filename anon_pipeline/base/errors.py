@@ -170,8 +170,6 @@ def private_stage(stage: str) -> Iterator[None]:
 
     Warnings and log records lose their text as well (`quiet`).
 
-    Args:
-        stage: name of the stage, for the message.
     Raises:
         StageCrashed: without cause or context, so that no handler further out can print the data. Named
             failures and interrupts pass, without them and without notes, too. What is no `Exception` but has

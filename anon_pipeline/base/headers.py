@@ -22,9 +22,6 @@ _LONGEST = 60
 def refuse_names(got: Sequence[str], declared: Sequence[str]) -> None:
     """Refuse columns that are not those of the policy.
 
-    Args:
-        got: names of the table's columns, in their order.
-        declared: names of the policy's columns.
     Raises:
         InputError: undeclared, repeated, lacking or look-alike names; all listed. Only names that the policy
             declares are quoted, others are told by their number and places (from 1).

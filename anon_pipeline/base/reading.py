@@ -31,8 +31,6 @@ def limit_error(what: str, limit: str, most: int, *, got: int | None = None) -> 
 
     Args:
         what: the file, or the file and column.
-        limit: name of the limit.
-        most: its value.
         got: the size, where it is known.
     """
     more = "more" if got is None else f"{got:,}"

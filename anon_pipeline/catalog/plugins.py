@@ -17,15 +17,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from anon_pipeline.base.errors import PluginError
-from anon_pipeline.catalog.entries import (
-    Format,
-    Generator,
-    HierarchyKind,
-    LimitKey,
-    Loss,
-    Mechanism,
-    Recoder,
-)
+from anon_pipeline.catalog.entries import Format, Generator, HierarchyKind, LimitKey, Loss, Mechanism, Recoder
 
 VARIABLE = "ANON_PIPELINE_PLUGINS"
 """Names the distributions that are allowed, with commas between them."""
@@ -104,9 +96,6 @@ def table_of(
     """Return a table: the entries of this package, then those of plugins, by name.
 
     Args:
-        group: of entry points.
-        kind: type of the entries.
-        own: entries of this package.
         taken: more names that a plugin must not use.
     Raises:
         PluginError: a plugin that is allowed is not installed, declares nothing, or cannot be imported; an

@@ -65,12 +65,7 @@ _PARQUET = ReleaseFormat(
     schema=f"{_FORMATS}:parquet_schema",
 )
 _CSV = ReleaseFormat(
-    "csv",
-    "CSV",
-    f"{_FORMATS}:write_csv",
-    f"{_FORMATS}:csv_table",
-    f"{_FORMATS}:load_csv",
-    runs_formulas=True,
+    "csv", "CSV", f"{_FORMATS}:write_csv", f"{_FORMATS}:csv_table", f"{_FORMATS}:load_csv", runs_formulas=True
 )
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = MappingProxyType({one.name: one for one in (_CSV, _PARQUET)})
 DEFAULT_RELEASE_FORMAT = _PARQUET.name

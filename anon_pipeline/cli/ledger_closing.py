@@ -16,7 +16,6 @@ def refuse_unless_ended(found: State, *, force: bool) -> bool:
     """Refuse to close what may still be at work.
 
     Args:
-        found: the release.
         force: also if it cannot be known; never if the process that writes it runs here.
     Returns:
         Whether it may still be at work, as far as is known.

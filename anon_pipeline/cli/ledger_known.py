@@ -35,11 +35,7 @@ _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_t
 @project_option
 @allow_outside_option
 def adopt(
-    policy_file: Path,
-    dataset: str | None,
-    epsilon: float | None,
-    project: Path | None,
-    allow_outside: bool,
+    policy_file: Path, dataset: str | None, epsilon: float | None, project: Path | None, allow_outside: bool
 ) -> None:
     """Enter published releases of POLICY that the ledger lacks.
 

@@ -39,13 +39,7 @@ class LocalPath(click.Path):
 
 
 def with_local_paths(command: click.Command) -> click.Command:
-    """Let every path of a command, and of the commands below it, be local.
-
-    Args:
-        command: is changed.
-    Returns:
-        The same command.
-    """
+    """Let every path of a command, and of those below it, be local; change and return the command."""
     for param in command.params:
         if isinstance(param.type, click.Path) and not isinstance(param.type, LocalPath):
             param.type = LocalPath.like(param.type)

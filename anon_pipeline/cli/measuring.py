@@ -52,13 +52,7 @@ def utility(
     check_partition(policy, partition)
     locations = locations_of(policy_file, project, outside=allow_outside)
     with Progress() as progress:
-        found = measure_trial(
-            policy,
-            locations,
-            partition=partition,
-            target=target,
-            observe=progress,
-        )
+        found = measure_trial(policy, locations, partition=partition, target=target, observe=progress)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
     else:

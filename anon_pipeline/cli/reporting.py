@@ -68,7 +68,6 @@ def new_page(path: Path, release: Path) -> Path:
     """Return where a page may be written.
 
     Args:
-        path: as given.
         release: folder of a release, or its manifest: readers take what is there for published.
     Raises:
         InputError: it is in that folder, no .html file by its name, or its folder is not there.

@@ -51,7 +51,6 @@ def show_names(ctx: click.Context, names: Sequence[str]) -> None:
     """Show names from the data on standard error, if they were asked for and it is a terminal.
 
     Args:
-        ctx: of the command, or of the group.
         names: a line each; they may hold personal data.
     """
     if not names or not ctx.meta.get(_SHOW_VALUES):

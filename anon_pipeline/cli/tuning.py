@@ -92,13 +92,7 @@ def _tuned(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning
     with Progress() as progress:
         progress(Step("source"))
         frame = source_of(policy, locations, partition=options["partition"])
-        return tune_confined(
-            policy,
-            frame,
-            grid,
-            hierarchies=locations.hierarchies,
-            observe=progress,
-        )
+        return tune_confined(policy, frame, grid, hierarchies=locations.hierarchies, observe=progress)
 
 
 def _grid(policy: Policy, options: dict[str, Any]) -> Grid:

@@ -59,8 +59,6 @@ def describe_identifiers(
 
     Args:
         lines: ``column: rule`` of broken rules.
-        frame: (n, columns) the table that breaks them.
-        rules: this rule of each column, by name.
     Returns:
         The lines, sorted; one for each kind of identifier, the last of these with what to do.
     """

@@ -56,7 +56,6 @@ def broken_rules(frame: pd.DataFrame, contract: Contract) -> set[str]:
 
     Args:
         frame: (n, columns).
-        contract: the rules.
     Returns:
         One line per broken rule, in the words that Pandera has for them; empty if the contract is kept.
     """

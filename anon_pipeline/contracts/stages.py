@@ -42,7 +42,6 @@ def broken_contract(frame: pd.DataFrame, contract: Contract) -> list[str]:
 
     Args:
         frame: (n, columns).
-        contract: one of this module.
     Returns:
         One line per broken rule, sorted; empty if the contract holds.
     """

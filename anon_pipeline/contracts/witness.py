@@ -25,9 +25,6 @@ def broken_by_pandera(frame: pd.DataFrame, contract: Contract) -> set[str]:
 
     Pandera's own report quotes cells and whole rows; nothing of it but names is kept.
 
-    Args:
-        frame: (n, columns).
-        contract: the rules.
     Returns:
         One line per broken rule; empty if the contract is kept.
     """
@@ -81,8 +78,6 @@ def list_missed_breaks(contract: Contract) -> list[str]:
     that its rules must refuse. Our own checks must find that in every column; Pandera, which takes
     milliseconds for each, in one column for each kind of rule.
 
-    Args:
-        contract: the one that is about to be used.
     Returns:
         One line per judge that let something through; empty if the contract is being judged.
     """
@@ -122,16 +117,11 @@ def _probes(
     """Yield tables that break a contract, each with the lines that a judge must find.
 
     Args:
-        contract: the rules.
-        names: columns whose rules are broken.
         each: how many of the values that each rule must refuse; None: all.
     """
     shapes = {name: contract.columns[name] for name in names}
     twice = next(iter(contract.columns), _STRANGER)
-    yield (
-        pd.DataFrame([[0, 0]], columns=[twice, twice]),
-        {f"{TABLE}: dataframe_column_labels_unique"},
-    )
+    yield (pd.DataFrame([[0, 0]], columns=[twice, twice]), {f"{TABLE}: dataframe_column_labels_unique"})
     yield (
         pd.DataFrame({name: pd.Series([None], dtype=object) for name in names}),
         {f"{name}: dtype" for name, shape in shapes.items() if shape.dtype is not None}

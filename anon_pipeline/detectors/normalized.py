@@ -37,7 +37,6 @@ def normalized(text: str, characters: Characters | None = None) -> str:
     ``%40`` and ``name at host dot org`` become an address.
 
     Args:
-        text: as it is in a cell.
         characters: kept from text to text by who has many.
 
     >>> normalized("ann＠mail\u200b.example (dot) org"), normalized("ann at mail dot org")

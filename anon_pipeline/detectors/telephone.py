@@ -113,12 +113,7 @@ TELEPHONE = Detector(
             others=_GROUPED,
             unlike=are_drug_codes,
         ),
-        Form(
-            _LABELLED,
-            _is_no_day,
-            alone=True,
-            needs=r"(?i)(?:tel|phone|mob|handy|fax)[^0-9]{0,20}[0-9]",
-        ),
+        Form(_LABELLED, _is_no_day, alone=True, needs=r"(?i)(?:tel|phone|mob|handy|fax)[^0-9]{0,20}[0-9]"),
         Form(re.compile(r"1?\d{10}"), is_american, chance=_NANP, share=0.98, loose=True),
         Form(
             re.compile(r"\d{9,15}"),

@@ -63,12 +63,7 @@ def category_codes(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
 
 
 def category_values(codes: NDArray[np.int64], policy: Policy) -> dict[str, pd.Series]:
-    """Return codes as columns of texts, by name.
-
-    Args:
-        codes: (n, c) of the domains.
-        policy: names the columns.
-    """
+    """Return codes (n, c) of the domains as columns of texts, by name."""
     return {
         name: pd.Series(pd.array(np.array(noise.domain.values, dtype=object)[codes[:, j]], dtype="str"))
         for j, (name, noise) in enumerate(category_noises(policy).items())
@@ -79,7 +74,6 @@ def draw_category_columns(policy: Policy, originals: NDArray[np.int64], *, words
     """Draw what is released in each column of categories, (n, c).
 
     Args:
-        policy: names the columns.
         originals: (n, c) codes.
         words: of the n records; each column takes those of its number, after the columns with numbers.
     """

@@ -27,7 +27,6 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
 
     Args:
         frame: (n, columns) personal data; index and column order do not matter.
-        policy: names every column.
     Returns:
         The table with columns in the policy's order: perturb columns and ordered sensitive ones without a
         declared order as numbers, perturb columns of categories as texts, everything else as it is; a
@@ -127,8 +126,6 @@ def code_quasi_identifiers(frame: pd.DataFrame, policy: Policy, *, folder: Path 
 
     Args:
         frame: (n, columns) accepted data.
-        policy: names the columns and their hierarchies.
-        folder: where hierarchy tables are.
     Raises:
         InputError: values that a hierarchy does not cover, hierarchies that are not nested; all listed.
     """
@@ -155,8 +152,6 @@ def code_sensitive(
 
     Args:
         series: (n,) values.
-        column: its declaration.
-        folder: where hierarchy tables are.
     Returns:
         Code of each record (n,), −1 where missing: by the declared order, by number, by hierarchy leaf, or by
         text; and the hierarchy for ``distance: hierarchical``.
@@ -178,7 +173,6 @@ def decode(
     Args:
         codes: (n, q); −1 is a suppressed record.
         values: q arrays; the released value of each code; None is a missing value.
-        names: q column names.
     Returns:
         (n, q) texts; missing where the value is missing or the record is suppressed.
     """

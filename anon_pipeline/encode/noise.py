@@ -29,17 +29,12 @@ _ENOUGH_CLASSES = 10
 
 
 def noise_facts(
-    policy: Policy,
-    originals: NDArray[np.int64],
-    classes: EquivalenceClasses,
-    diameters: NDArray[np.int64],
+    policy: Policy, originals: NDArray[np.int64], classes: EquivalenceClasses, diameters: NDArray[np.int64]
 ) -> dict[str, dict[str, Any]]:
     """Describe the noise of every perturb column.
 
     Args:
-        policy: names the columns and their resolution.
         originals: (n, p) grid units.
-        classes: of the n records.
         diameters: (m, p) grid units.
     Returns:
         Per column: its mechanism, ε, δ, sensitivity and resolution, the classes without noise, the records'

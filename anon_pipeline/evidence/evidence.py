@@ -65,12 +65,7 @@ class Evidence:
 
 
 def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClasses:
-    """Group records by equal values of some columns; a missing value equals a missing value.
-
-    Args:
-        frame: (r, columns).
-        names: the quasi-identifiers.
-    """
+    """Group (r, columns) records by equal values of some columns; a missing value equals a missing value."""
     codes = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names]
     return equivalence_classes(np.stack(codes, axis=1).astype(np.int64))
 
@@ -86,10 +81,8 @@ def evidence_from(
 
     Args:
         released: (r, columns) the release; with the record ids when ``originals`` are given.
-        policy: names the columns.
         originals: (n, columns) the recoded table of the vault, with record and class ids; None for a file
             alone.
-        hierarchies: folder of the hierarchy tables.
     Raises:
         InputError: columns that are not there; records that the originals do not have, or have otherwise:
             with counts, without values.

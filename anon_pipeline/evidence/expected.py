@@ -215,7 +215,6 @@ def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
     is 1 where no record can be released.
 
     Args:
-        evidence: with originals.
         policy: all of its stages behind the recoding.
     Raises:
         InputError: a file alone.

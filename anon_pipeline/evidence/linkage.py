@@ -39,7 +39,6 @@ def linked_by(evidence: Evidence, policy: Policy, kind: str) -> float:
     values: the order of the rows does not matter.
 
     Args:
-        evidence: with originals.
         policy: with ``gate.attacks.linkage``.
         kind: one of `LINKAGES`.
     Raises:

@@ -139,7 +139,6 @@ def confident_originals(
     """Count the originals within the confidence interval of each released record, (r,), up to ``cap``.
 
     Args:
-        evidence: with originals.
         policy: with ``suppress.confidence``.
         cap: counts stop there.
         drawn: (p,) what each column's noise is drawn under; None: the policy's.
@@ -171,11 +170,7 @@ def confidence_counter(
 
 
 def class_intervals(
-    drawn: Sequence[Noise],
-    exact: NDArray[np.int64],
-    classes: EquivalenceClasses,
-    *,
-    confidence: float,
+    drawn: Sequence[Noise], exact: NDArray[np.int64], classes: EquivalenceClasses, *, confidence: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return what the noise was added to, (n, p), and how far from it a released value lies, (m, p).
 

@@ -82,9 +82,7 @@ def coded_population(policy: Policy, population: Population, *, hierarchies: Pat
     """Code the generalize columns of a population.
 
     Args:
-        policy: names the columns and their hierarchies.
         population: a record for each person.
-        hierarchies: folder of the hierarchy tables.
     Raises:
         InputError: values that a hierarchy does not cover, by column and count.
     """

@@ -19,7 +19,6 @@ def spare_records(policy: Policy, evidence: Evidence) -> NDArray[np.int64]:
     """Return how many records each class may lose, whichever they are, and keep its limits, (m,).
 
     Args:
-        policy: with the limits.
         evidence: every record in a class.
     Returns:
         The size of a class that has no limits; −1 where it breaks one as it is.

@@ -1,6 +1,4 @@
-"""Originals in an order that says nothing but their values: neither the input's nor the numbers of
-classes.
-"""
+"""Originals in an order of their values alone: it tells neither the input's order nor class numbers."""
 
 from __future__ import annotations
 
@@ -20,9 +18,6 @@ from anon_pipeline.policy.model import Policy
 def number_classes(evidence: Evidence, policy: Policy) -> Originals:
     """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
 
-    Args:
-        evidence: with originals.
-        policy: names the columns.
     Returns:
         ``own`` (r,) is in the order of the input.
     Raises:
@@ -55,9 +50,6 @@ def _by_text(column: pd.Series) -> NDArray[np.int64]:
 def sort_originals(evidence: Evidence, policy: Policy) -> Originals:
     """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
 
-    Args:
-        evidence: with originals.
-        policy: names the columns.
     Returns:
         ``own`` (r,) is ordered by class, perturb columns, and sensitive columns with a limit on classes; what
         is equal in all of these is alike for whatever is measured here.

@@ -117,8 +117,6 @@ def checked_facts(policy: Policy, facts: Facts) -> Facts:
         policy: whose columns are the only names in them. Facts that claim to be made by it must say what it
             says: ε, recoder, which columns.
         facts: of some or all stages, as the vault has them.
-    Returns:
-        The same facts.
     Raises:
         InputError: naming stages and their fields, never what was found there.
     """

@@ -27,7 +27,6 @@ def broken_kinds(facts: object, rules: Mapping[str, Mapping[str, must.Rule]]) ->
 
     Args:
         facts: of all stages, or anything else.
-        rules: of each stage's fields.
     """
     if not isinstance(facts, dict) or not all(isinstance(values, dict) for values in facts.values()):
         yield "facts"

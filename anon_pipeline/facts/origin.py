@@ -46,7 +46,6 @@ def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path) -> list[st
     Args:
         policy: what the release is published under.
         facts: of every stage.
-        hierarchies: folder of the hierarchy tables.
     Returns:
         One line per reason; empty if every stage was made by this policy's sections and hierarchies, and the
         noise and the order without a seed.

@@ -113,7 +113,6 @@ def with_facts(before: Facts, facts: StageFacts, *, made_by: str) -> dict[str, d
 
     Args:
         before: facts of the stages before.
-        facts: of this one.
         made_by: digest of the policy's sections that decide what the tables are (`Policy.making`).
     """
     kept = {stage: dict(values) for stage, values in before.items()}

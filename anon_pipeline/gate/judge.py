@@ -38,7 +38,6 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
         policy: its limits; k is always judged.
         facts: of the stages; None for a file alone.
         originals: (n, columns) the recoded table of the vault; None for a file alone.
-        hierarchies: folder of the hierarchy tables.
         memory: what was published before; needed with ``record_key``.
         population: needed with ``gate.attacks.population``.
         descent: what the tables were made from, which `origin` judges; None: of whoever made them just now.

@@ -46,7 +46,6 @@ def code_column(
     Args:
         column: (n,) values of the data, named; missing values are a leaf of their own.
         spec: the policy's description of the hierarchy; None: as ``suppress``, the leaves in text order.
-        folder: where hierarchy tables are.
     Returns:
         Leaf code of each record (n,), and the hierarchy.
     Raises:

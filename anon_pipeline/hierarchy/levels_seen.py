@@ -18,15 +18,7 @@ from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.computed import date_levels, interval_levels, number_text
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.hierarchy.written import read_table, tree_levels
-from anon_pipeline.policy.hierarchies import (
-    Dates,
-    Intervals,
-    Mask,
-    Order,
-    Table,
-    Tree,
-    hierarchy_kind,
-)
+from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Order, Table, Tree, hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
 
@@ -44,21 +36,13 @@ class Seen(NamedTuple):
 
 
 def broken_levels(
-    frame: pd.DataFrame,
-    policy: Policy,
-    levels: Mapping[str, int],
-    *,
-    cells: int,
-    hierarchies: Path,
+    frame: pd.DataFrame, policy: Policy, levels: Mapping[str, int], *, cells: int, hierarchies: Path
 ) -> list[str]:
     """List the generalize columns whose released texts are not on the level that facts tell.
 
     Args:
         frame: (r, columns) the released table.
-        policy: names the hierarchies.
-        levels: level of each generalize column.
         cells: blanked cells that facts tell; only with ``suppress: cells`` is there any.
-        hierarchies: folder of the hierarchy tables.
     Raises:
         InputError: a hierarchy table that cannot be read.
     """

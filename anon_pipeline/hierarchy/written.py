@@ -28,7 +28,6 @@ def read_table(path: Path, *, separator: str = ";") -> list[NDArray[np.object_]]
 
     Args:
         path: UTF-8 CSV file; lines that are empty are passed over.
-        separator: between two fields.
     Returns:
         One array (D,) per level.
     Raises:
@@ -73,7 +72,6 @@ def tree_levels(column: str, tree: Mapping[str, Any]) -> list[NDArray[np.object_
     """Flatten a taxonomy: nested mappings, lists of leaves at the bottom; ``*`` is added on top.
 
     Args:
-        column: for messages.
         tree: name → subtree, or name → list of leaves.
     Returns:
         One array (D,) per level, leaves first.

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
@@ -33,10 +34,6 @@ from anon_pipeline.ledger.store import Store, events_and_head, store_at
 from anon_pipeline.ledger.tables import paid_tables, refuse_another_table, tables_of
 
 
-def _clock() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Ledger:
     """The ledger of a deployment.
@@ -49,7 +46,7 @@ class Ledger:
 
     store: Store
     run: str = ""
-    now: Callable[[], datetime] = field(default=_clock)
+    now: Callable[[], datetime] = field(default=partial(datetime.now, UTC))
     every: int = EVERY
 
     def open(self, asked: Asked, *, release_id: str | None = None, draw: str | None = None) -> str:
@@ -60,8 +57,6 @@ class Ledger:
             release_id: of the draw; None: a new one.
             draw: commitment of the draw whose key is sealed; its ε is then spent, whatever becomes of it.
                 None for a release without noise.
-        Returns:
-            Its id.
         Raises:
             GateRefused: the budget does not hold what is asked.
             InputError: the ledger cannot be written, or has been tampered with.
@@ -86,7 +81,6 @@ class Ledger:
         Args:
             release_id: what `open` returned.
             asked: as when it was opened; without noise the limits of the gate may be others.
-            data_digest: of the table.
             rows_digest: of its rows, whatever their order; None where they are not known.
         Returns:
             The fencing token: the hash of the release's last event. It is good until the next one.
@@ -126,7 +120,6 @@ class Ledger:
         The ε of its noise stays spent, if the noise was drawn: see `budget.Entry.counts`.
 
         Args:
-            release_id: of the release.
             begun: also when writing had begun: the caller has looked at the destination.
             token: what `begin` returned; nothing is entered if something has happened to the release since.
         Returns:
@@ -263,19 +256,7 @@ class Ledger:
         rows_digest: str | None = None,
         note: str | None = None,
     ) -> str:
-        """Append an event to a page.
-
-        Args:
-            page: of the transaction that is open.
-            release_id: of the release.
-            kind: what happened to it.
-            asked: what it is.
-            data_digest: of its table; None while there is none.
-            rows_digest: of its rows, whatever their order.
-            note: what is unusual about it.
-        Returns:
-            The event's hash.
-        """
+        """Append an event to a page; return its hash. ``note``: what is unusual about it."""
         event = Event(
             0,
             release_id,

@@ -149,9 +149,7 @@ def sum_spent(
     the future. The others count from when they were drawn, or published, whichever is later.
 
     Args:
-        releases: of the ledger.
         budget: ``per: record`` adds up one partition, ``per: dataset`` all; ``window`` in days.
-        dataset: name.
         partition: of the release that asks.
         now: the clock, with its zone.
     """

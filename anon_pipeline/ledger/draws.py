@@ -17,10 +17,7 @@ def reopen(ledger: Ledger, release_id: str, asked: Asked, draw: str) -> bool:
     All events are verified, not those of the step alone: what is found is not paid for again.
 
     Args:
-        ledger: of the deployment.
-        release_id: of the draw.
         asked: as when it was opened.
-        draw: its commitment.
     Returns:
         Whether it is live, and open now.
     Raises:

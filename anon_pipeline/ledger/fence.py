@@ -22,8 +22,6 @@ def hold_fence(ledger: Ledger, release_id: str, token: str) -> Iterator[None]:
     So nobody can close it, begin it anew or withdraw it between the look at its token and the rename.
 
     Args:
-        ledger: of the deployment.
-        release_id: of the release.
         token: what `Ledger.begin` returned.
     Raises:
         GateRefused: something has happened to the release since.
@@ -48,8 +46,6 @@ def close(
     The ε of its noise stays spent, if the noise was drawn.
 
     Args:
-        ledger: of the deployment.
-        release_id: of the release.
         seen: hash of its last event, as the caller saw it.
         there: whether its destination holds it; asked while nobody can write it.
         forced: whether its owner may still be at work, as far as is known.

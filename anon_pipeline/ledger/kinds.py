@@ -39,11 +39,7 @@ def can_be_of_kind(kind: str, partition: str | None) -> bool:
 
 
 def refuse_unless_of_kind(policy: Policy, partition: str | None) -> None:
-    """Refuse a release of no partition of its policy's kind, where the budget is per record.
-
-    Raises:
-        InputError: naming the kind.
-    """
+    """Refuse a release of no partition of its policy's kind, where the budget is per record."""
     if policy.budget is None or policy.budget.per != "record" or can_be_of_kind(kind_of(policy), partition):
         return
     raise InputError(
@@ -57,8 +53,6 @@ def refuse_another_kind(others: Iterable[Entry], asked: Asked, *, now: datetime)
 
     Args:
         others: all releases of the ledger but the one that asks.
-        asked: with its budget and its kind of partition.
-        now: the clock.
     Raises:
         GateRefused: naming the kinds, and how many releases are of another.
     """

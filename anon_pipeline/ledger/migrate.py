@@ -24,7 +24,6 @@ def is_up_to_date(connection: sa.Connection, shown: str) -> bool:
 
     Args:
         connection: in a transaction.
-        shown: the database, for the message.
     Raises:
         InputError: they are of a version that this one does not know.
     """
@@ -48,7 +47,6 @@ def upgrade(connection: sa.Connection, shown: str, *, to: str = VERSIONS[-1]) ->
 
     Args:
         connection: in the transaction that holds the lock: another may have upgraded while we waited.
-        shown: the database, for the message.
         to: the version to end at.
     Raises:
         InputError: the tables are of a newer version.

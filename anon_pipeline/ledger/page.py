@@ -104,8 +104,6 @@ class Page:
             event: without its number, time and links.
             now: the clock, in UTC.
             every: events after which a checkpoint is made first.
-        Returns:
-            Its hash.
         Raises:
             InputError: a checkpoint is due, and an event before the last one has been changed.
         """
@@ -130,7 +128,6 @@ def open_page(connection: sa.Connection, shown: str) -> Page:
 
     Args:
         connection: in the transaction that nobody else writes in.
-        shown: the database, for the message.
     Raises:
         InputError: it was tampered with.
     """
@@ -169,9 +166,6 @@ def read_verified(connection: sa.Connection) -> tuple[list[Event], Broken | None
 def read_all(connection: sa.Connection, shown: str) -> list[Event]:
     """Read all events.
 
-    Args:
-        connection: in a transaction.
-        shown: the database, for the message.
     Raises:
         InputError: they were tampered with.
     """

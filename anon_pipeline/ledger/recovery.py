@@ -53,7 +53,6 @@ def forget_memory(ledger: Ledger, asked: Asked) -> None:
     """Enter that the memory of a release is lost: it need not know what was published until now.
 
     Args:
-        ledger: of the deployment.
         asked: the release, by its name and dataset. Its ε stays spent.
     """
     with ledger.page() as page:

@@ -115,7 +115,6 @@ def refuse_other_rows(first: Event, data_digest: str, rows_digest: str | None) -
 
     Args:
         first: of its events, the first that published it.
-        data_digest: of the table.
         rows_digest: of its rows, whatever their order; None where they are not known.
     Raises:
         GateRefused: they are others, or it cannot be known.
@@ -163,8 +162,6 @@ def refuse_beyond_budget(others: Iterable[Entry], asked: Asked, *, now: datetime
 
     Args:
         others: all releases of the ledger but the one that asks, which is not counted against itself.
-        asked: with its budget, if it has one.
-        now: the clock.
     Raises:
         GateRefused: beyond the budget.
     """

@@ -18,7 +18,6 @@ def required_memory(events: Iterable[Event], asked: Asked) -> dict[str, set[tupl
 
     Args:
         events: of the ledger, verified, in their order.
-        asked: the release, made with a memory.
     Returns:
         By release id its tables: digest and partition.
     """

@@ -57,11 +57,7 @@ def paid_tables(events: Iterable[Event], asked: Asked) -> frozenset[tuple[str, s
 
 
 def refuse_another_table(tables: Tables, data_digest: str) -> None:
-    """Refuse a table at the destination that was neither published nor begun under its id.
-
-    Raises:
-        InputError: it was not.
-    """
+    """Refuse a table at the destination that was neither published nor begun under its id."""
     if data_digest in tables.digests:
         return
     first = tables.first

@@ -1,6 +1,4 @@
-"""Limits on the sensitive values of each class: how they are distributed, how many there are, how
-different.
-"""
+"""Limits on the sensitive values of each class: their distribution, number and differences."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The entry that describes a kind of limit, a policy's demand for it, and judging a release by that
-demand.
-"""
+"""The entry of a kind of limit, a policy's demand for it, and judging a release by that demand."""
 
 from __future__ import annotations
 

@@ -62,11 +62,7 @@ _OWN = (
 
 
 def _of_plugins() -> Iterator[Limit]:
-    """Yield the limits of plugins, which are judged after all others.
-
-    Raises:
-        PluginError: one that is no limit, has another name than its key, or decides itself when it is judged.
-    """
+    """Yield the limits of plugins, which are judged after all others."""
     for key in table_of("limits", LimitKey, (), taken={limit.name for limit in _OWN}).values():
         try:
             limit: Limit = import_entry(key.limit, Limit)

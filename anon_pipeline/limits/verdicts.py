@@ -109,8 +109,5 @@ class GateReport:
             Verdict(**{**item, "status": Status(item["status"])}) for item in document["verdicts"]
         )
         return cls(
-            verdicts,
-            document["data_digest"],
-            document["policy_digest"],
-            document.get("population_digest"),
+            verdicts, document["data_digest"], document["policy_digest"], document.get("population_digest")
         )

@@ -45,7 +45,6 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     """Accept the personal data: columns and types as the policy declares, a random id for each record.
 
     Args:
-        policy: what the release is.
         read: reads the data in another way than the policy's ``source`` says.
     """
 
@@ -133,10 +132,8 @@ def own_stage(
     """Change the personal data before it is generalized, such as by top-coding.
 
     Args:
-        policy: what the release is.
         name: begins with ``own_``.
         change: (n, columns) table in, table out, see `stages.own.changed`.
-        meaning: one sentence.
     """
     return private(policy, name, meaning, lambda run, before: changed(before, name, change))
 
@@ -152,9 +149,6 @@ def private(
     """Return a private stage: its table goes to the vault, its facts to the metadata.
 
     Args:
-        policy: what the release is.
-        name: of the stage.
-        meaning: one sentence, the asset's description.
         work: from the run and the table of the stage before (``before``) to the stage's table.
         needs: further stages whose tables `work` takes, by argument.
     """

@@ -1,7 +1,4 @@
-"""The checks of one release: a contract on each private table, and the gate, a check per limit.
-
-All are blocking.
-"""
+"""The checks of one release, all blocking: a contract on each private table, and the gate by limits."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ from anon_pipeline.contracts.stages import (
     raw_contract,
 )
 from anon_pipeline.encode.codes import code_quasi_identifiers
-from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
+from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.limits.table import limit_meaning
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
@@ -57,29 +54,28 @@ class Check:
 def check_declared(policy: Policy) -> Check:
     """Check of `raw`: every declared column, of its type, with values where they must be."""
     said = "Every declared column, of its type, with values where they must be."
-
-    def build(_: str | None) -> dg.AssetChecksDefinition:
-        @dg.asset_check(**_declared(policy, "raw", "contract", said))
-        def as_declared(table: Staged) -> dg.AssetCheckResult:
-            return _contract("raw", table, lambda: raw_contract(policy))
-
-        return as_declared
-
-    return Check("raw", build)
+    return _contract_check(policy, "raw", "contract", said, raw_contract)
 
 
 def check_identifiers(policy: Policy) -> Check:
     """Check of `deidentified`: no identifier is left, neither a declared one nor one in a text."""
     said = "No declared identifier, and none that a detector finds and the policy does not allow."
+    return _contract_check(policy, "deidentified", "no_identifier_left", said, deidentified_contract)
+
+
+def _contract_check(
+    policy: Policy, stage: str, name: str, said: str, contract: Callable[[Policy], Any]
+) -> Check:
+    """Return the check of a stage whose contract follows from the policy alone."""
 
     def build(_: str | None) -> dg.AssetChecksDefinition:
-        @dg.asset_check(**_declared(policy, "deidentified", "no_identifier_left", said))
-        def no_identifier_left(table: Staged) -> dg.AssetCheckResult:
-            return _contract("deidentified", table, lambda: deidentified_contract(policy))
+        @dg.asset_check(**_declared(policy, stage, name, said))
+        def as_contracted(table: Staged) -> dg.AssetCheckResult:
+            return _contract(stage, table, lambda: contract(policy))
 
-        return no_identifier_left
+        return as_contracted
 
-    return Check("deidentified", build)
+    return Check(stage, build)
 
 
 def check_hierarchies(policy: Policy) -> Check:
@@ -126,9 +122,7 @@ def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetC
     with as_failure(), private_stage(f"check of {stage}"):
         problems = broken_contract(table.frame, schema())
     return dg.AssetCheckResult(
-        passed=not problems,
-        description="; ".join(problems) or None,
-        metadata={"broken_rules": len(problems)},
+        passed=not problems, description="; ".join(problems) or None, metadata={"broken_rules": len(problems)}
     )
 
 
@@ -182,12 +176,22 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
             suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
-        for verdict in report.verdicts:
-            if names[verdict.limit] in wanted:
-                metadata = {**verdict_metadata(verdict, report), **partition}
-                yield _limit_result(asset, names[verdict.limit], verdict, metadata)
+        results: list[tuple[str, bool, str | None, dict[str, Any]]] = [
+            (names[each.limit], each.status is Status.PASSED, each.as_text(), verdict_metadata(each, report))
+            for each in report.verdicts
+        ]
         if suite is not None:
-            yield _suite_result(asset, suite, {**digests(report), **partition})
+            said = {"expectations": len(suite.lines), **digests(report)}
+            results.append((GX_CHECK, suite.success, "; ".join(suite.failures()) or None, said))
+        for name, passed, text, found in results:
+            if name in wanted:
+                yield dg.AssetCheckResult(
+                    asset_key=asset,
+                    check_name=name,
+                    passed=passed,
+                    description=text,
+                    metadata={**found, **partition},
+                )
 
     return gate
 
@@ -216,28 +220,6 @@ def _report(policy: Policy, judged: _Judged, hierarchies: Path) -> GateReport:
         memory=judged.memory,
         population=judged.population,
         descent=Descent(judged.released.frame, judged.released.lineage, judged.where),
-    )
-
-
-def _limit_result(
-    asset: dg.AssetKey, name: str, verdict: Verdict, metadata: dict[str, Any]
-) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        asset_key=asset,
-        check_name=name,
-        passed=verdict.status is Status.PASSED,
-        description=verdict.as_text(),
-        metadata=metadata,
-    )
-
-
-def _suite_result(asset: dg.AssetKey, suite: "SuiteResult", metadata: dict[str, str]) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        asset_key=asset,
-        check_name=GX_CHECK,
-        passed=suite.success,
-        description="; ".join(suite.failures()) or None,
-        metadata={"expectations": len(suite.lines), **metadata},
     )
 
 

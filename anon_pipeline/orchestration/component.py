@@ -22,11 +22,7 @@ class ReleaseScaffolder(dg.Scaffolder):
     """Writes a `defs.yaml` that runs as it is, on generated patients, named after its folder."""
 
     def scaffold(self, request: ScaffoldRequest[Any]) -> None:
-        """Write the file into the target folder, and the vault into the project's ``.gitignore``.
-
-        Args:
-            request: where to; only the YAML format is known.
-        """
+        """Write the file into the target folder, and the vault into the project's ``.gitignore``."""
         if request.scaffold_format != "yaml":
             raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
         request.target_path.mkdir(parents=True, exist_ok=True)
@@ -75,7 +71,6 @@ def build_release(policy: Policy, project: Path, links: Chain | None = None) -> 
     """Build assets, checks, jobs and schedule of one release, with resources below the project.
 
     Args:
-        policy: what the release is.
         project: folder that the default resources are below.
         links: its stages and checks; default: `chain.chain`.
     Raises:

@@ -17,8 +17,6 @@ def checked_on_this_data(
     """Refuse unless the latest evaluation of every gate check on this data and policy has passed.
 
     Args:
-        instance: whose event log holds the evaluations.
-        policy: whose limits the checks are.
         report: the gate's own report on the data to be published.
         partition: evaluations of other partitions do not count.
     Raises:

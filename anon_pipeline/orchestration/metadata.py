@@ -40,11 +40,7 @@ def digests(report: GateReport) -> dict[str, str]:
 
 def report_metadata(report: GateReport) -> dict[str, Any]:
     """Return a whole report: a table of verdicts, and the digests."""
-    return {
-        "gate": verdict_table(report),
-        "gate_passed": report.passed,
-        **digests(report),
-    }
+    return {"gate": verdict_table(report), "gate_passed": report.passed, **digests(report)}
 
 
 def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
@@ -58,11 +54,7 @@ def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
 
 
 def sizes_table(sizes: Sequence[SizeBin]) -> dg.MarkdownMetadataValue:
-    """Return classes by their size, with bars: Dagster's UI shows no picture that Markdown brings along.
-
-    Args:
-        sizes: of the release; counts alone.
-    """
+    """Return classes by their size, with bars: Dagster's UI shows no picture that Markdown brings along."""
     lines = [
         "| records of a class | classes | records | as bars | largest risk | as bars |",
         "|---|--:|--:|---|--:|---|",

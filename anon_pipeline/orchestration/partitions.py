@@ -32,9 +32,6 @@ def partition_of_run(
 
     Dagster runs with any key that a tag names (`dagster job execute --tags`), and maps it to a neighbor's.
 
-    Args:
-        context: of the step.
-        partitions: of the release.
     Raises:
         InputError: several partitions in one run, none, or a key that the schedule does not have.
     """

@@ -1,6 +1,7 @@
 """The resources that a release's assets need, with defaults below the project."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy.locations import Locations, plain_ledger, plain_vault
 
 FOLDERS, VAULT = "anon_folders", "anon_vault"
+_FOLDERS = ("sources", "hierarchies", "releases", "vault")
 
 
 class Folders(dg.ConfigurableResource):
@@ -28,13 +30,11 @@ class Folders(dg.ConfigurableResource):
     outside: bool = False
     project: str | None = None
 
-    @field_validator("sources", "hierarchies", "releases", "vault")
+    @field_validator(*_FOLDERS)
     @classmethod
     def _local(cls, folder: str) -> str:
         if not is_local(folder):
-            raise InputError(
-                f"a folder of Folders {LOCAL}"
-            )  # no ValueError, which pydantic shows with the value
+            raise InputError(f"a folder of Folders {LOCAL}")  # pydantic would show a ValueError's value
         return folder
 
     @field_validator("remote_vault")
@@ -50,36 +50,21 @@ class Folders(dg.ConfigurableResource):
     @classmethod
     def of(cls, locations: Locations) -> "Folders":
         """Return the resource for some locations."""
+        held: dict[str, Any] = {field.name: getattr(locations, field.name) for field in fields(locations)}
         return cls(
-            sources=str(locations.sources),
-            hierarchies=str(locations.hierarchies),
-            releases=str(locations.releases),
-            vault=str(locations.vault),
-            remote_vault=locations.remote_vault,
-            outside=locations.outside,
-            ledger=locations.ledger,
-            project=None if locations.project is None else str(locations.project),
+            **held | {name: str(held[name]) for name in (*_FOLDERS, "project") if held[name] is not None}
         )
 
     def locations(self) -> Locations:
         """Return the folders as paths."""
-        return Locations(
-            sources=Path(self.sources),
-            hierarchies=Path(self.hierarchies),
-            releases=Path(self.releases),
-            vault=Path(self.vault),
-            remote_vault=self.remote_vault,
-            outside=self.outside,
-            ledger=self.ledger,
-            project=None if self.project is None else Path(self.project),
-        )
+        said = {field.name: getattr(self, field.name) for field in fields(Locations)}
+        paths = {name: Path(said[name]) for name in (*_FOLDERS, "project") if said[name] is not None}
+        return Locations(**said | paths)
 
 
 def default_resources(project: Path) -> dict[str, Any]:
     """Return folders below a project, or where environment variables move them.
 
-    Args:
-        project: folder of the project.
     Returns:
         The same objects for the same folders, so that the definitions of several releases can be merged.
     """

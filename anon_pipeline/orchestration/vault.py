@@ -112,9 +112,6 @@ def retain_by_policy(
     """Delete the private tables that a policy does not retain, once its release is published.
 
     Args:
-        manager: of the private tables, see `check_retainable`.
-        policy: whose ``vault.retain`` it is.
-        partition: that was published.
         now: with a time zone.
     Returns:
         How many files were deleted.
@@ -139,9 +136,6 @@ def draws_in(manager: object, policy: Policy, folders: Locations, partition: str
 
     Args:
         manager: of the private tables; one that is not ours has no vault, so the folders' is used.
-        policy: of the release.
-        folders: the release's.
-        partition: of a partitioned release.
     """
     return draws_of(policy, folders, partition, opens=_opens(manager))
 
@@ -161,8 +155,6 @@ def published_before(
     """Return what was published of a release; None without ``record_key``.
 
     Args:
-        policy: of the release.
-        folders: the vault's, and the release's.
         partition: that is to be published next.
         manager: of the private tables, see `archive_in`.
     Raises:
@@ -180,9 +172,6 @@ def location_of(manager: object, policy: Policy, folders: Locations, partition: 
 
     Args:
         manager: of the private tables; one that is not ours has no vault, so the folders' says which project.
-        policy: of the release.
-        folders: the deployment's.
-        partition: that the run is about.
     Raises:
         InputError: the vault is another project's, or git tracks a file of it.
     """

@@ -215,7 +215,6 @@ def estimated_frequencies(noise: CategoryNoise, counts: NDArray[np.int64]) -> Fr
     """Estimate the frequencies of the originals from those of the released values.
 
     Args:
-        noise: what the column was released under.
         counts: (D,) released records of each value.
     Raises:
         ValueError: no records, or not one count per value.

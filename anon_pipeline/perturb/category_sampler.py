@@ -76,7 +76,6 @@ def draw_categories(
     Args:
         noise: what the column is released under.
         codes: (n,) originals, 0 … D−1.
-        entropy: source of the elements' random words.
         bits: of a uniform number that are drawn at once, 1 … 62; any give the same law.
     Returns:
         (n,) codes, independent.

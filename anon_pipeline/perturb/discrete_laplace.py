@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.feed_words import feed
-from anon_pipeline.perturb.keys import Source, by_element
+from anon_pipeline.perturb.keys import Source
 from anon_pipeline.perturb.laplace_kernel import fill
 
 __all__ = ["discrete_laplace", "exact_fraction", "refuse_inexact"]
@@ -27,7 +27,6 @@ def discrete_laplace(
     Args:
         diameters: (n,) sensitivity of each element in grid units, ≥ 0.
         epsilon: > 0, exact; see `exact_fraction`.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where the diameter is 0.
     Raises:
@@ -38,14 +37,12 @@ def discrete_laplace(
     """
     refuse_inexact(diameters, epsilon)
     numerators = np.ascontiguousarray(diameters, np.int64) * epsilon.denominator
-    noise = np.zeros(len(diameters), np.int64)
-    feed(
-        lambda words, elements: fill(noise, numerators, epsilon.numerator, words, elements),
-        len(noise),
+    return feed(
+        lambda noise, words, elements: fill(noise, numerators, epsilon.numerator, words, elements),
+        len(numerators),
         first=_FIRST,
-        words=by_element(entropy, len(noise)),
+        entropy=entropy,
     )
-    return noise
 
 
 def refuse_inexact(diameters: NDArray[np.int64], epsilon: Fraction) -> None:

@@ -127,7 +127,6 @@ def distinct_ids(n: int, *, entropy: Entropy) -> NDArray[np.int64]:
 
     Args:
         n: ids, ≥ 0.
-        entropy: source of the words.
     Returns:
         (n,) all different.
     """

@@ -38,8 +38,6 @@ def realized_error(released: NDArray[np.float64], own: NDArray[np.float64], *, s
         released: (r,) released values.
         own: (r,) original value of each released record, in the same unit.
         span: largest minus smallest value of the column in the input, in the same unit, ≥ 0.
-    Returns:
-        The errors.
     Raises:
         ValueError: nothing released.
     Source:

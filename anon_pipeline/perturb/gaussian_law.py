@@ -191,18 +191,12 @@ def beyond(m: ArrayLike, sigma: ArrayLike) -> Reals:
 
 
 def mean_absolute(sigma: ArrayLike) -> Reals:
-    """E|Z|, in grid units.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E|Z|, in grid units; see `pmf`."""
     return np.asarray(_mean(_sigma(sigma)), np.float64)
 
 
 def variance(sigma: ArrayLike) -> Reals:
-    """E Z², in squared grid units; a little below σ² where σ is small.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E Z², in squared grid units; a little below σ² where σ is small; see `pmf`."""
     return np.asarray(_square(_sigma(sigma)), np.float64)
 
 

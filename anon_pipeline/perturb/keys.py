@@ -42,11 +42,7 @@ class NoiseKey:
 
 
 def fresh_key(entropy: Entropy) -> NoiseKey:
-    """Draw a key of noise.
-
-    Args:
-        entropy: of the operating system but in tests.
-    """
+    """Draw a key of noise, from the operating system's entropy but in tests."""
     return NoiseKey(entropy.words(4).tobytes(), entropy.seeded)
 
 
@@ -135,7 +131,6 @@ def by_element(source: Source, n: int) -> Words:
 
     Args:
         source: a stream, from which a fresh key is drawn for these elements alone; or words of a draw.
-        n: elements.
     Raises:
         ValueError: words of another number of elements.
     """
@@ -153,8 +148,6 @@ def integers_each(bounds: NDArray[np.int64], *, words: Words) -> NDArray[np.int6
         bounds: (n,) ≥ 1.
         words: of the n elements; each uses its words from the first on until one, cut to the bits that the
             bound needs, is below the bound.
-    Returns:
-        (n,) integers.
     Raises:
         ValueError: a bound below 1.
     """

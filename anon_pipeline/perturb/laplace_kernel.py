@@ -44,7 +44,6 @@ def below(words: NDArray[np.int64], at: int, bound: int) -> tuple[int, int]:
     Args:
         words: (w,) uniform 64-bit words.
         at: the first word not used yet.
-        bound: how many integers to draw from.
     Returns:
         The integer and the next word's place; (bound, w + 1) if the words ran out.
     """

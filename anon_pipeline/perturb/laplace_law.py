@@ -58,10 +58,7 @@ def cdf(z: ArrayLike, scale: ArrayLike) -> NDArray[np.float64]:
 
 
 def mean_absolute(scale: ArrayLike) -> NDArray[np.float64]:
-    """E|Z| = 2q/(1 − q²) of the discrete Laplace, in grid units.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E|Z| = 2q/(1 − q²) of the discrete Laplace, in grid units; see `pmf`."""
     b, point = _positive(scale)
     return np.where(point, 0.0, 2 * np.exp(-1 / b) / -np.expm1(-2 / b))
 
@@ -80,9 +77,6 @@ def excess(m: ArrayLike, scale: ArrayLike) -> NDArray[np.float64]:
 
 
 def variance(scale: ArrayLike) -> NDArray[np.float64]:
-    """E Z² = 2q/(1 − q)² of the discrete Laplace, in squared grid units.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E Z² = 2q/(1 − q)² of the discrete Laplace, in squared grid units; see `pmf`."""
     b, point = _positive(scale)
     return np.where(point, 0.0, 2 * np.exp(-1 / b) / np.expm1(-1 / b) ** 2)

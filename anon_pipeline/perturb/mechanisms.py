@@ -52,12 +52,7 @@ def clamp_inputs(noise: Noise, values: Integers) -> Integers:
 
 
 def sensitivities(noise: Noise, diameters: Integers) -> Integers:
-    """Return what the noise must hide in each class: the public range, or the class's diameter.
-
-    Args:
-        noise: of the column.
-        diameters: (m,) grid units.
-    """
+    """Return what the noise must hide in each class: the public range, or its diameter, (m,) grid units."""
     if noise.inputs is None:
         return diameters
     return np.full_like(diameters, noise.inputs[1] - noise.inputs[0])
@@ -67,7 +62,6 @@ def parameters(noise: Noise, sensitivity: Integers) -> Integers:
     """Return the whole number that a sampler takes for each sensitivity.
 
     Args:
-        noise: of the column.
         sensitivity: (m,) grid units, ≥ 0.
     Returns:
         (m,) such as the sensitivity itself, or σ in sixteenths of a grid unit; see each mechanism.
@@ -81,9 +75,7 @@ def draw(noise: Noise, wanted: Integers, *, entropy: Source) -> Integers:
     """Draw the noise.
 
     Args:
-        noise: of the column.
         wanted: (n,) of each element, as `parameters` says.
-        entropy: source of the elements' random words.
     Returns:
         (n,) grid units, independent.
     """
@@ -94,7 +86,6 @@ def scales(noise: Noise, sensitivity: ArrayLike) -> Reals:
     """Return the scale of the noise in grid units, 0 for no noise.
 
     Args:
-        noise: of the column.
         sensitivity: whole grid units, ≥ 0, any shape.
     Returns:
         Sensitivity/ε, σ, or the half width; see each mechanism.
@@ -118,7 +109,6 @@ def pmf(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
     """Probability that the noise is exactly z.
 
     Args:
-        noise: of the column.
         z: whole grid units, broadcasts with ``sensitivity``.
         sensitivity: whole grid units, ≥ 0.
     """
@@ -146,11 +136,7 @@ def excess(noise: Noise, m: ArrayLike, sensitivity: ArrayLike) -> Reals:
 
 
 def shifts(
-    noise: Noise,
-    values: Integers,
-    sensitivity: Integers,
-    *,
-    bounds: tuple[int, int] | None = None,
+    noise: Noise, values: Integers, sensitivity: Integers, *, bounds: tuple[int, int] | None = None
 ) -> Reals:
     """Return E|y − x| of each record, where y is what is released of x: moved to public bounds on both sides.
 
@@ -189,7 +175,6 @@ def quantile(noise: Noise, share: ArrayLike, sensitivity: int) -> Reals:
     """Return the smallest whole z with P(noise ≤ z) ≥ share.
 
     Args:
-        noise: of the column.
         share: in (0, 1), any shape.
         sensitivity: whole grid units, ≥ 0.
     """
@@ -200,7 +185,6 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
     """Return how far an original may lie from its released value, with the given confidence.
 
     Args:
-        noise: of the column.
         sensitivity: (m,) whole grid units, ≥ 0.
         confidence: in (0, 1).
     Returns:
@@ -218,9 +202,5 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
         return closed_form(scales(noise, sensitivity), confidence)
     distinct, places = np.unique(sensitivity, return_inverse=True)
     law, shape = _law(noise).closed, _shape(noise, distinct)
-    found = quantiles.smallest(
-        lambda m: law.beyond(m, *shape),
-        1 - confidence,
-        count=len(distinct),
-    )
+    found = quantiles.smallest(lambda m: law.beyond(m, *shape), 1 - confidence, count=len(distinct))
     return found[places.reshape(-1)]

@@ -94,7 +94,6 @@ def add_noise(
 
     Args:
         values: (n, p) original values in grid units, within ±2^52.
-        classes: of the n records.
         noises: (p,) what each column's noise is drawn under.
         entropy: source of the n records' random words; of a draw the same for all columns.
         bounds: (p,) public lowest and highest released value, grid units; None where there is none. The

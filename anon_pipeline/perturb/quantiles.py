@@ -16,7 +16,6 @@ def smallest(beyond: Callable[[Reals], Reals], share: float, *, count: int) -> R
     Args:
         beyond: (count,) whole m to (count,) P(|noise| > m), never growing with m.
         share: in (0, 1).
-        count: noises.
     Returns:
         (count,) whole grid units.
     """

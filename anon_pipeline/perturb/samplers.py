@@ -29,7 +29,6 @@ def staircase(diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Sourc
     Args:
         diameters: (n,) sensitivity of each element in grid units, ≥ 0.
         epsilon: > 0, exact; see `exact_fraction`.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where the diameter is 0.
     Raises:
@@ -40,14 +39,13 @@ def staircase(diameters: NDArray[np.int64], epsilon: Fraction, *, entropy: Sourc
     refuse_inexact(diameters, epsilon)
     wide = np.ascontiguousarray(diameters, np.int64)
     shapes = (wide, middle_width(wide, float(epsilon)))
-    noise, rate = np.zeros(len(wide), np.int64), (epsilon.numerator, epsilon.denominator)
-    feed(
-        lambda words, elements: staircase_kernel.fill(noise, shapes, rate, words, elements),
-        len(noise),
+    rate = (epsilon.numerator, epsilon.denominator)
+    return feed(
+        lambda noise, words, elements: staircase_kernel.fill(noise, shapes, rate, words, elements),
+        len(wide),
         first=_STAIRCASE_WORDS,
-        words=by_element(entropy, len(noise)),
+        entropy=entropy,
     )
-    return noise
 
 
 def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
@@ -55,7 +53,6 @@ def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDAr
 
     Args:
         sixteenths: (n,) σ of each element in sixteenths of a grid unit, ≥ 0; see `gaussian_law.calibrated`.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent; 0 where σ is 0.
     Raises:
@@ -64,14 +61,13 @@ def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDAr
         Canonne, Kamath and Steinke (2020), Algorithm 3.
     """
     refuse_wide(sixteenths)
-    noise, numerators = np.zeros(len(sixteenths), np.int64), np.ascontiguousarray(sixteenths, np.int64)
-    feed(
-        lambda words, elements: gaussian_kernel.fill(noise, numerators, STEPS, words, elements),
-        len(noise),
+    numerators = np.ascontiguousarray(sixteenths, np.int64)
+    return feed(
+        lambda noise, words, elements: gaussian_kernel.fill(noise, numerators, STEPS, words, elements),
+        len(numerators),
         first=_GAUSSIAN_WORDS,
-        words=by_element(entropy, len(noise)),
+        entropy=entropy,
     )
-    return noise
 
 
 def uniform(widths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
@@ -79,7 +75,6 @@ def uniform(widths: NDArray[np.int64], *, entropy: Source) -> NDArray[np.int64]:
 
     Args:
         widths: (n,) w of each element in grid units, 0 … 2^60.
-        entropy: source of the elements' random words.
     Returns:
         (n,) noise in grid units, independent.
     Raises:

@@ -108,10 +108,7 @@ def cdf(z: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
 
 
 def mean_absolute(diameter: ArrayLike, epsilon: float) -> Reals:
-    """E|Z| in grid units.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E|Z| in grid units; see `pmf`."""
     wide, middle, top, beta = _parts(diameter, epsilon)
     outer = 2 * wide * beta * (middle + (wide - 1) / 2 + wide * beta)
     return np.where(_is_point(diameter), 0.0, top * (middle * (middle - 1) + outer))
@@ -134,10 +131,7 @@ def excess(m: ArrayLike, diameter: ArrayLike, epsilon: float) -> Reals:
 
 
 def variance(diameter: ArrayLike, epsilon: float) -> Reals:
-    """E Z² in squared grid units.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E Z² in squared grid units; see `pmf`."""
     wide, middle, top, beta = _parts(diameter, epsilon)
     inner = (middle - 1) * middle * (2 * middle - 1) / 3
     squares = middle**2 + 2 * middle * wide * beta + wide**2 * beta * (1 + 2 * beta)

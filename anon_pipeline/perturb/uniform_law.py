@@ -79,10 +79,7 @@ def cdf(z: ArrayLike, width: ArrayLike) -> Reals:
 
 
 def mean_absolute(width: ArrayLike) -> Reals:
-    """E|Z| = w(w+1)/(2w+1), in grid units.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E|Z| = w(w+1)/(2w+1), in grid units; see `pmf`."""
     w = _width(width)
     return w * (w + 1) / (2 * w + 1)
 
@@ -102,9 +99,6 @@ def excess(m: ArrayLike, width: ArrayLike) -> Reals:
 
 
 def variance(width: ArrayLike) -> Reals:
-    """E Z² = w(w+1)/3, in squared grid units.
-
-    Arguments and errors as in `pmf`.
-    """
+    """E Z² = w(w+1)/3, in squared grid units; see `pmf`."""
     w = _width(width)
     return w * (w + 1) / 3

@@ -44,11 +44,7 @@ class Allowing(Strict):
 
 
 def allowed_identifiers(columns: Mapping[str, Any]) -> list[dict[str, str]]:
-    """List what a policy allows: column, detector and reason, sorted; for a manifest.
-
-    Args:
-        columns: of the policy, by name.
-    """
+    """List what a policy allows: column, detector and reason, sorted; for a manifest."""
     return [
         {"column": name, "detector": detector, "reason": reason}
         for name, column in sorted(columns.items(), key=lambda item: item[0])

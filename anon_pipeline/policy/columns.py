@@ -155,9 +155,7 @@ Column = Annotated[
         | Annotated[Sensitive, Tag("sensitive")]
         | Annotated[Insensitive, Tag("insensitive")],
         Discriminator(
-            _role,
-            custom_error_type="role",
-            custom_error_message="role must be one of " + ", ".join(_ROLES),
+            _role, custom_error_type="role", custom_error_message="role must be one of " + ", ".join(_ROLES)
         ),
     ],
     BeforeValidator(_mapping),

@@ -48,11 +48,7 @@ class FrozenMapping(Mapping[str, _V]):
 
 
 def freeze(value: Any) -> Any:
-    """Return a value with all mappings and lists in it made unchangeable.
-
-    Args:
-        value: of mappings, lists and scalars, nested.
-    """
+    """Return a value with all mappings and lists in it made unchangeable."""
     if isinstance(value, Mapping):
         return FrozenMapping({key: freeze(below) for key, below in value.items()})
     if isinstance(value, (list, tuple)):

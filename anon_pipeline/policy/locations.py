@@ -43,11 +43,7 @@ class Locations:
     project: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse URLs: as folders they would be made, or looked for, on this machine.
-
-        Raises:
-            InputError: every folder that is one; a vault's URL that holds credentials.
-        """
+        """Refuse URLs: as folders they would be made, or looked for, on this machine."""
         problems = [
             f"the folder of {kind} (ANON_PIPELINE_{kind.upper()}) {LOCAL}"
             for kind in ("sources", "hierarchies", "releases", "vault")
@@ -65,7 +61,6 @@ class Locations:
         """Return a project's folders: the project itself and ``vault/`` below it.
 
         Args:
-            project: folder of the project.
             environ: ``ANON_PIPELINE_SOURCES``, ``_HIERARCHIES``, ``_RELEASES``, ``_VAULT`` move a folder, the
                 last one also to a URL; ``_LEDGER`` is a URL or ``off``; ``ANON_PIPELINE_ALLOW_OUTSIDE=yes``
                 lets paths leave; default: the process's environment.

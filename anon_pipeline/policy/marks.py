@@ -72,12 +72,14 @@ class Marks:
     shown: what the public report has of it.
     binds: whether it decides what the private tables are.
     folder: that a text of it must stay below, as a path; None: it is no path.
+    is_path: whether it is declared as a path, and not only treated as one.
     marked: whether anything is marked at all.
     """
 
     shown: Literal["not", "counted", "whole"] = "not"
     binds: bool = True
     folder: Folder | None = "sources"
+    is_path: bool = False
     marked: bool = False
 
 
@@ -106,6 +108,7 @@ def marks_of(field: FieldInfo) -> Marks:
         "not" if shown is None else "counted" if shown.counted else "whole",
         AFTER not in found,
         None if no_path else folder,
+        below is not None,
         bool(found),
     )
 
@@ -144,6 +147,16 @@ def binding_fields(policy: BaseModel) -> dict[str, Any]:
     found: dict[str, Any] = _walked(
         policy, policy.model_dump(mode="json"), lambda marks, value: value if marks.binds else _NOTHING
     )
+    return found
+
+
+def without_paths(model: BaseModel, stand_in: str) -> dict[str, Any]:
+    """Return the document of a section, a stand-in for each path but those of hierarchy tables."""
+
+    def shown(marks: Marks, value: Any) -> Any:
+        return stand_in if marks.is_path and marks.folder != "hierarchies" else value
+
+    found: dict[str, Any] = _walked(model, model.model_dump(mode="json", exclude_none=True), shown)
     return found
 
 

@@ -15,14 +15,7 @@ from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
 from anon_pipeline.policy.allowed import allowed_identifiers
-from anon_pipeline.policy.columns import (
-    Column,
-    Generalize,
-    Identifier,
-    Perturb,
-    PerturbCategories,
-    Sensitive,
-)
+from anon_pipeline.policy.columns import Column, Generalize, Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import hierarchy_kind

@@ -19,7 +19,6 @@ def with_limits(gate: type[Strict], keys: Mapping[str, LimitKey]) -> type[Strict
     it is without the plugin.
 
     Args:
-        gate: the model.
         keys: of limits, by name.
     Raises:
         PluginError: a field that pydantic cannot make.

@@ -17,8 +17,6 @@ _TEXT = "tag:yaml.org,2002:str"
 def refuse_large(node: yaml.Node) -> None:
     """Refuse a document that is too deep, or that grows too large once its aliases are written out.
 
-    Args:
-        node: of the whole document.
     Raises:
         PolicyError: naming the limit.
     """
@@ -48,10 +46,7 @@ def _weigh(node: Any, kind: _Kind, known: dict[int, tuple[int, int]], depth: int
     """Return a node's number of nodes with aliases written out, and its height.
 
     Args:
-        node: of the document.
-        kind: how it is walked.
         known: weights so far by the node's identity; a node that is being weighed has none (−1).
-        depth: of the node.
     """
     nodes, height = known.get(id(node), (0, 0))
     if nodes < 0:

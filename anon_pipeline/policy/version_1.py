@@ -44,12 +44,7 @@ def making_1(policy: Policy) -> str:
 
 
 def _as_then(value: Any, dumped: Any) -> Any:
-    """Return the JSON that 0.1.0 made of a part of a policy.
-
-    Args:
-        value: the part.
-        dumped: the JSON that this version makes of it.
-    """
+    """Return the JSON that 0.1.0 made of a part of a policy, from the JSON that this version makes of it."""
     if isinstance(value, BaseModel):
         return dict(_fields(value, dumped))
     if isinstance(value, Mapping) and isinstance(dumped, dict):

@@ -18,9 +18,6 @@ def describe_cost(
     """Say what is booked for a release that was made or refused, and what another one costs.
 
     Args:
-        policy: of the release.
-        locations: with the ledger.
-        partition: of a partitioned release.
         refused: whether the gate refused it: its noise is then used again.
     Returns:
         One line; None without noise or without a ledger.

@@ -122,10 +122,7 @@ def _with_epsilon(missing: list[_Found], epsilon: Fraction | None) -> list[_Foun
     """Return the releases that the ledger lacks, each with an ε that is not less than what it spent.
 
     Args:
-        missing: the releases.
         epsilon: for those whose ε nothing tells; None if nobody has said it.
-    Raises:
-        InputError: nobody has, with the number of such releases.
     """
     untold = sum(not one.told for one in missing)
     if untold and epsilon is None:
@@ -142,11 +139,7 @@ def _refuse_if_of_another(asked: Asked, found: Iterable[_Found], known: Mapping[
     """Refuse releases that may be of another dataset: their ε would be missing from that one's budget.
 
     Args:
-        asked: with the policy's dataset.
-        found: all that is out.
         known: dataset of those that the ledger has.
-    Raises:
-        InputError: naming each.
     """
     problems = list[str]()
     for one in found:
@@ -183,11 +176,7 @@ def _shown(booked: Opened, policy: Policy) -> Iterator[_Found]:
 
 
 def _named(document: Mapping[str, Any], release: str) -> tuple[str | None, str, str]:
-    """Return the partition, the table's and the policy's digest that a manifest names.
-
-    Raises:
-        InputError: one of them, or the release id, is none.
-    """
+    """Return the partition, the table's and the policy's digest that a manifest names."""
     partition = document.get("partition")
     digest, made_by = str(document.get("data_digest")), str(document.get("policy_digest"))
     plain = partition is None or isinstance(partition, str)

@@ -239,11 +239,7 @@ def _memory(staged: Staged) -> Memory:
 
 
 def _beside(staged: Staged) -> Mapping[str, Any]:
-    """Return what a staged memory says of the place of its release.
-
-    Raises:
-        InputError: it does not say it, or something else.
-    """
+    """Return what a staged memory says of the place of its release."""
     before = staged.facts.get(_BESIDE, {})
     digest = before.get("digest")
     release_id = before.get("release_id")

@@ -53,11 +53,7 @@ def count_seen(frame: pd.DataFrame, policy: Policy) -> Seen:
 
 
 def broken_balance(facts: Facts) -> list[str]:
-    """List which counts do not add up.
-
-    Args:
-        facts: of all stages, whose fields are there and of their types.
-    """
+    """List which counts do not add up, of facts whose fields are there and of their types."""
     raw, recoded, last = facts["raw"], facts["k_anonymized"], facts["suppressed"]
     gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]
     later = _later(last)
@@ -110,12 +106,7 @@ def _noise(facts: Facts) -> Iterator[str]:
 
 
 def broken_seen(facts: Facts, seen: Seen) -> list[str]:
-    """List where the facts contradict the table.
-
-    Args:
-        facts: of all stages, whose fields are there and of their types.
-        seen: what the table shows.
-    """
+    """List where facts whose fields are there and of their types contradict the table."""
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     wrong = []
     if last["released"] != seen.records:
@@ -135,7 +126,6 @@ def broken_policy_facts(facts: Facts, policy: Policy) -> list[str]:
 
     Args:
         facts: of all stages, whose fields are there and of their types.
-        policy: that should have made them.
     """
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]

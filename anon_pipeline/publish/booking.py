@@ -36,14 +36,7 @@ from anon_pipeline.publish.memory_check import (
 from anon_pipeline.publish.writer import Fence, read_manifest
 from anon_pipeline.stages.history.memory import Memory
 
-__all__ = [
-    "Booking",
-    "booking",
-    "epsilon_in",
-    "is_manifest_of",
-    "release_id_in",
-    "with_release_id",
-]
+__all__ = ["Booking", "booking", "epsilon_in", "is_manifest_of", "release_id_in", "with_release_id"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +173,6 @@ class Booking:
 
         Args:
             release_id: that the release was opened under.
-            data_digest: of the table.
             epsilon: that the release was opened with.
             rows_digest: of the table's rows, whatever their order.
         Yields:
@@ -226,9 +218,7 @@ def booking(policy: Policy, locations: Locations, *, partition: str | None = Non
     """Open the deployment's ledger for a release.
 
     Args:
-        policy: of the release.
         locations: with the ledger's URL.
-        partition: of a partitioned release.
         run: of the orchestrator, for the owner of the entries.
     Raises:
         PolicyError: the policy has a budget, and the deployment keeps no ledger.

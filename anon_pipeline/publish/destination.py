@@ -71,14 +71,7 @@ def _limit(place: Path, name: str, otherwise: int) -> int:
 
 
 def refuse_private_place(policy: Policy, locations: Locations) -> None:
-    """Refuse a destination that is, holds or lies within what must not be published.
-
-    Args:
-        policy: its ``publish.to``.
-        locations: the project, the vault, the folders of sources and of releases.
-    Raises:
-        PublishError: naming every such folder.
-    """
+    """Refuse a destination that is, holds or lies within what must not be published."""
     wrong = list(_private(locations.release(policy), locations))
     if wrong:
         raise PublishError(

@@ -99,9 +99,7 @@ class Draws:
                 fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
-            fcntl.flock(
-                handle, fcntl.LOCK_UN
-            )  # closing would not do where a forked child has the handle, too
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone keeps it where a forked child has the handle
             os.close(handle)
 
     def ids(self) -> dict[str, str]:
@@ -206,14 +204,7 @@ class Draws:
 def draws_of(
     policy: Policy, locations: Locations, partition: str | None, *, opens: Callable[[], Vault] | None = None
 ) -> Draws:
-    """Return the draws of a release.
-
-    Args:
-        policy: of the release.
-        locations: with the vault.
-        partition: of a partitioned release.
-        opens: opens another vault; default: the one that locations and environment lead to.
-    """
+    """Return the draws of a release, in the vault that ``opens`` opens; default: that of the locations."""
 
     def opened() -> Vault:
         return Vault(store_at(locations.vault_place), keys_from())
@@ -231,8 +222,6 @@ def destroy_draw_key(store: Store, release_id: str, *, release: str | None = Non
     """Destroy the key of a draw that was given up, wherever it is in a vault.
 
     Args:
-        store: of the vault.
-        release_id: of the draw.
         release: only among the draws of this one.
     Returns:
         How many files were removed.

@@ -32,7 +32,6 @@ def binding_of(asked: Asked, noise_input: str) -> str:
 
     Args:
         asked: what the release enters into the ledger, with the ε that it spends.
-        noise_input: see `stages.noise_input`.
     """
     said = {
         "input": noise_input,
@@ -52,7 +51,6 @@ def take(
 
     Args:
         booked: the release and its ledger.
-        draws: where keys are kept.
         epsilon: that the release spends.
         noise_input: digest of all that noise is added to.
         key: makes a fresh one.

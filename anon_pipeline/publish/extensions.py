@@ -14,8 +14,6 @@ from anon_pipeline.policy.model import Policy
 def plugins_of(policy: Policy) -> list[dict[str, Any]]:
     """Return what a manifest says of plugins: all that are loaded, each with the kinds that a policy uses.
 
-    Args:
-        policy: of the release.
     Returns:
         ``name``, ``version`` and ``kinds`` of each, sorted; nothing where none is loaded.
     """
@@ -69,7 +67,6 @@ def broken_plugins(document: Mapping[str, Any], policy: Policy | None) -> list[s
 
     Args:
         document: the manifest; what it says of plugins has the shape of its version.
-        policy: that made it; None: not given.
     """
     reasons = list(absent(document))
     if policy is not None and not reasons:

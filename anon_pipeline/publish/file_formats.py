@@ -30,7 +30,6 @@ def to_bytes(frame: pd.DataFrame, form: str, *, formulas: Formulas = "keep") -> 
     """Write a table to bytes: no index, no pandas metadata, row groups and statistics by content alone.
 
     Args:
-        frame: (r, columns) numbers, texts, dates.
         form: name of a format, see `catalog.releases`.
         formulas: of what a spreadsheet opens: whether texts that a spreadsheet would run are made harmless.
     """
@@ -59,10 +58,7 @@ def from_bytes(
     """Read a table back.
 
     Args:
-        data: what `to_bytes` wrote.
-        form: of the bytes.
         like: a table or a schema that gives a CSV's columns their types; without it they are guessed.
-        formulas: as they were written.
     Returns:
         (r, columns), equal to the table that was written.
     Raises:
@@ -92,11 +88,7 @@ def csv_table(data: bytes, types: Mapping[str, pa.DataType] | None) -> pa.Table:
 
 
 def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what a neutralized CSV says.
-
-    Raises:
-        InputError: it holds a text that a spreadsheet would run; by the column's place and the count.
-    """
+    """Return what a neutralized CSV says."""
     found = count_formulas(frame)
     if found:
         raise InputError(
@@ -107,11 +99,7 @@ def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def column_types(frame: pd.DataFrame) -> dict[str, str]:
-    """Name the type of each column, as Arrow does; categories by the type of their values.
-
-    Args:
-        frame: (r, columns) numbers, texts, dates.
-    """
+    """Name the type of each column, as Arrow does; categories by the type of their values."""
     schema = pa.Schema.from_pandas(frame, preserve_index=False)
     return {field.name: _name(field.type) for field in schema}
 

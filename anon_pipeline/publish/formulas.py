@@ -41,8 +41,6 @@ def restore(frame: pd.DataFrame) -> pd.DataFrame:
 def count_formulas(frame: pd.DataFrame) -> dict[int, int]:
     """Count the texts of a CSV that a spreadsheet would run.
 
-    Args:
-        frame: (r, columns) as the file has them.
     Returns:
         Place of the column (from 1) → count, its own name included; only where there are any. A plain number
         is none.

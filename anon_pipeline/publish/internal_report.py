@@ -21,10 +21,6 @@ from anon_pipeline.vault.store import store_at
 def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: Locations) -> bytes:
     """Make the internal report of a release that Dagster has made.
 
-    Args:
-        policy: that made it.
-        document: its manifest.
-        locations: the vault's and the hierarchies' folders.
     Raises:
         InputError: the vault has no tables of it any more, or those of another release.
     """

@@ -125,7 +125,6 @@ def hold_lock(folder: Path, until: float | None = None) -> Iterator[bool]:
     """Hold the kernel's lock on a folder, which ends with the process.
 
     Args:
-        folder: exists.
         until: monotonic time at which to give up; None: wait for ever.
     Yields:
         Whether it is held; False where the file system has none.

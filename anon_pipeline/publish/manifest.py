@@ -63,7 +63,6 @@ def manifest(
         policy: what it was made by; named by digest.
         report: the gate's verdicts on the bytes of ``file``.
         facts: of every stage.
-        file: the data file.
         hierarchies: folder of the hierarchy tables, which are named by digest.
         made: time (with its zone) and partition.
     Returns:

@@ -40,7 +40,6 @@ def broken_gate(
     """List what speaks against the gate's report that a manifest records.
 
     Args:
-        document: the manifest.
         policy: whose limits must be in it, all of them in their order; None: at least those of every policy.
         anew: the gate's report on the file alone; what it says of a limit must be recorded alike.
         rules: of the manifest's version.
@@ -128,8 +127,6 @@ def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: R
 
     Args:
         document: the manifest, with facts of every stage.
-        policy: that should have made it.
-        rules: of the manifest's version.
     """
     facts = document["facts"]
     wrong = []
@@ -158,10 +155,6 @@ def broken_seen_facts(
 
     Args:
         document: the manifest, whose facts `broken_facts` does not refuse.
-        policy: that made it.
-        frame: (r, columns) the released table.
-        rules: of the manifest's version.
-        hierarchies: folder of the hierarchy tables.
     """
     facts = document["facts"]
     if not rules.worded(document):
@@ -171,11 +164,7 @@ def broken_seen_facts(
     if recoded["levels"] is not None:
         with suppress(AnonPipelineError):  # hierarchy tables that cannot be read are said there
             wrong += broken_levels(
-                frame,
-                policy,
-                recoded["levels"],
-                cells=recoded["suppressed_cells"],
-                hierarchies=hierarchies,
+                frame, policy, recoded["levels"], cells=recoded["suppressed_cells"], hierarchies=hierarchies
             )
     return wrong
 

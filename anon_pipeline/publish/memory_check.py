@@ -49,15 +49,7 @@ def release_ids_in(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def refuse_unless_known(ledger: Ledger, release: str, release_ids: list[str]) -> None:
-    """Refuse if releases that are out, by manifests or memory, are not in the ledger.
-
-    Args:
-        ledger: of the deployment.
-        release: name, for the message.
-        release_ids: that these name.
-    Raises:
-        InputError: with their number.
-    """
+    """Refuse if releases that are out, by manifests or memory, are not in the ledger."""
     missing = unknown_releases(ledger, sorted(set(release_ids)))
     if missing:
         raise InputError(
@@ -72,8 +64,6 @@ def refuse_unless_remembered(ledger: Ledger, asked: Asked, memory: Memory) -> No
     """Refuse a memory that does not know what the ledger has as published, and the other way round.
 
     Args:
-        ledger: of the deployment.
-        asked: the release.
         memory: of it, held against other runs.
     Raises:
         InputError: with the numbers of releases.

@@ -135,11 +135,7 @@ LOOKED_FOR = Warned(
 
 
 def warnings_for(document: Mapping[str, Any]) -> Iterator[Warned]:
-    """Yield the warnings that apply to a manifest of version 1; of later ones those that are not mended yet.
-
-    Args:
-        document: the manifest, whatever it says.
-    """
+    """Yield the warnings that apply to a manifest of version 1; of later ones those not mended yet."""
     told, first = _Told(document), document.get("manifest_version") == 1
     for name, (text, applies) in WARNINGS.items():
         if applies(told) and (first or (name in _STILL and told.suppressed)):

@@ -17,10 +17,6 @@ def refuse_what_cannot_be_published(
 ) -> None:
     """Refuse a release that could not be published; nothing is written, booked or spent.
 
-    Args:
-        policy: of the release.
-        locations: its folders.
-        partition: of a partitioned release.
     Raises:
         PublishError: the destination cannot be written, is not the folder of this release, or is private.
         InputError: the policy signs and there is no usable key; the population cannot be read, or has values

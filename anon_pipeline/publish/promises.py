@@ -102,22 +102,12 @@ def times(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
 
 
 def exchange_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
-    """Say what two exchanged rows cost.
-
-    Args:
-        epsilon: of a row, all of its columns that promise one.
-        delta: likewise.
-    """
+    """Say what two exchanged rows cost; ε and δ are a row's, of all of its columns that promise one."""
     return _EXCHANGED.format(times(2 * epsilon, 2 * delta))
 
 
 def sticky_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
-    """Say what all releases with noise that stays tell of a value.
-
-    Args:
-        epsilon: of a row, all of its columns.
-        delta: likewise.
-    """
+    """Say what all releases with noise that stays tell of a value; ε and δ are a row's, all columns."""
     return _STICKY.format(times(epsilon, delta))
 
 
@@ -127,6 +117,5 @@ def released_row_sentence(epsilon: Fraction, numbers: Fraction, delta: Fraction 
     Args:
         epsilon: of a row, all of its columns.
         numbers: of its columns with numbers, which suppression by confidence looks at.
-        delta: of a row.
     """
     return (_RELEASED_DELTA if delta else _RELEASED).format(times(epsilon + numbers))

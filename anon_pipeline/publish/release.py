@@ -84,8 +84,6 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     Args:
         released: the suppressed table, with private columns, and the facts of every stage.
         originals: (n, columns) the table of `k_anonymized`.
-        policy: its limits and its format.
-        hierarchies: folder of the hierarchy tables.
         memory: what was published before; None without ``record_key``.
         population: needed with ``gate.attacks.population``.
         where: the tables must belong; None: in memory, a release of one piece.
@@ -119,7 +117,6 @@ def refuse_unless_passed(report: GateReport, *, drawn: bool = False) -> None:
     """Raise unless every limit was measured and kept.
 
     Args:
-        report: of the gate.
         drawn: whether noise was drawn and paid for, which another policy would be once more.
     Raises:
         GateRefused: naming each limit that was not, with its value and bound.
@@ -184,11 +181,7 @@ def _passed(
 def _refuse_if_more(
     epsilon: Fraction, released: Staged, originals: pd.DataFrame, policy: Policy, *, memory: Memory | None
 ) -> None:
-    """Refuse a sticky release that spends more than it was opened with: facts or memory are others.
-
-    Raises:
-        GateRefused: with both.
-    """
+    """Refuse a sticky release that spends more than it was opened with: facts or memory are others."""
     if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
         return
     spent = spent_since(memory, policy, originals, records=released.frame[RECORD])
@@ -222,9 +215,6 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     Args:
         released: the suppressed table with its private columns, and the facts of every stage.
         originals: (n, columns) the table of `k_anonymized`.
-        policy: its limits, its format, where it goes.
-        locations: folders of hierarchies and releases.
-        partition: of a partitioned release.
         second_lock: called with a report that has passed; raises to refuse all the same.
         archive: keeps the memory of what was published; needed with ``record_key``. It learns of this release
             when, and only when, it is published.
@@ -253,13 +243,9 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         judged = _passed(named, originals, policy, locations=locations, memory=memory, where=where)
         _refuse_if_more(epsilon, named, originals, policy, memory=memory)
         second_lock(judged.report)
+        made = (datetime.now(UTC), partition)
         document = manifest(
-            policy,
-            judged.report,
-            facts,
-            file=judged.file,
-            hierarchies=locations.hierarchies,
-            made=(datetime.now(UTC), partition),
+            policy, judged.report, facts, file=judged.file, hierarchies=locations.hierarchies, made=made
         )
         digest = judged.report.data_digest
         past, table = Past(digest, partition, release_id), judged.frame.assign(**{RECORD: ids})

@@ -114,9 +114,7 @@ def read_bytes(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
     """Read a file beside a manifest.
 
     Args:
-        path: of the file.
         item: the manifest's size and SHA-256 of it.
-        limits: of what is read.
     Raises:
         OSError: it cannot be read.
         InputError: it is not the one that the manifest names, or exceeds the limits.

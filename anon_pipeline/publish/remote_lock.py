@@ -41,7 +41,6 @@ def hold_remotely(store: RemoteStore, release: str, *, here: Path, wait: float) 
     """Hold a release's memory in a remote vault against every other run that uses this vault.
 
     Args:
-        store: of the vault.
         release: name; the lock is ``<release>/.anon-pipeline.lock``.
         here: local folder whose kernel lock the caller holds.
         wait: seconds to wait for another run, by the monotonic clock.

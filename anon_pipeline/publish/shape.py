@@ -165,8 +165,6 @@ TOP: Mapping[str, Shape] = {
 def broken_shape(document: Mapping[str, Any]) -> list[str]:
     """List the places of a manifest of this version that lack, are unknown, or hold another kind of value.
 
-    Args:
-        document: the manifest.
     Returns:
         Each place once, by the keys that lead to it; of unknown keys only where they are, never what was
         found.
@@ -186,13 +184,7 @@ def strange_leaves(value: Any, at: str = "") -> Iterator[str]:
 
 
 def misfits(value: Any, shape: Shape, at: str = "") -> Iterator[str]:
-    """Yield the places where a value has not its shape.
-
-    Args:
-        value: of JSON.
-        shape: that it must have.
-        at: keys that lead to it.
-    """
+    """Yield the places where a value has not its shape; ``at``: the keys that lead to it."""
     if isinstance(shape, Each):
         if not isinstance(value, dict if shape.named else list):
             yield at

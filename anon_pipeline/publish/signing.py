@@ -38,7 +38,6 @@ def signing_key(sign: Sign | None, *, folder: Path) -> Ed25519PrivateKey | None:
     """Return the key that a policy signs with; None where it signs nothing.
 
     Args:
-        sign: the policy's ``publish.sign``.
         folder: what ``key_file`` is relative to.
     Raises:
         InputError: no usable key; nothing of it is told.
@@ -121,12 +120,7 @@ def key_id(key: Ed25519PublicKey) -> str:
 
 
 def sign(document: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """Return a manifest with its signature.
-
-    Args:
-        document: the manifest, JSON types only.
-        key: private; nothing of it but its public half's name is in the result.
-    """
+    """Return a manifest with its signature; of the key only its public half's name is in the result."""
     signature = {"algorithm": _ALGORITHM, "key_id": key_id(key.public_key())}
     value = key.sign(_canonical({**document, "signature": signature}))
     return {**document, "signature": {**signature, "value": base64.b64encode(value).decode()}}

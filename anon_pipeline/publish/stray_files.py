@@ -51,8 +51,6 @@ def count_stray_files(
     writing has a name as the writer makes it; the lock says who holds the folder, and nothing else.
 
     Args:
-        folder: of the manifest.
-        document: the manifest.
         divides: tells whether a release may have a partition of this name; asked of folders.
         most: bytes of a file that is read to compare its digest; a larger one is a stranger.
     Raises:

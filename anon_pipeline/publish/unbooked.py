@@ -21,10 +21,8 @@ def give_up_unbooked(
     """Destroy the key of a draw that the vault has and the ledger does not; nothing is entered.
 
     Args:
-        ledger: of the deployment.
         locations: with the project, and the vault's folder here.
         beginning: of its id.
-        opens: opens the vault.
     Returns:
         Its id; None if no such draw is in the vault.
     Raises:

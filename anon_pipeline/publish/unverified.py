@@ -117,7 +117,6 @@ def list_unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverifie
 
     Args:
         document: a manifest that nothing speaks against, without its signature being checked.
-        asked: what it was held against.
     Returns:
         In the manifest's order.
     """

@@ -92,7 +92,6 @@ def verify_release(path: Path, against: Against) -> GateReport:
 
     Args:
         path: folder of the release, or its manifest.
-        against: policy and key, where there are any.
     Returns:
         A verdict per check; what could not be verified is unmeasured and says why.
     Raises:

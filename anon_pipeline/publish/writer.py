@@ -65,7 +65,6 @@ def prepare(folder: Path, release: str) -> None:
 
     Args:
         folder: of the release; need not be there yet.
-        release: its name.
     Raises:
         PublishError: it cannot, or it is the folder of another release.
     """
@@ -97,9 +96,6 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
 
     Args:
         folder: of the release; made if it is not there.
-        file: description of ``data``.
-        data: bytes of the table.
-        document: the manifest, naming ``file``.
         wait: seconds to wait for another publisher that holds the folder.
         key: to sign the manifest with; None: it is not signed.
         page: makes the report; None: there is none.

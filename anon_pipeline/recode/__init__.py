@@ -14,23 +14,11 @@ from anon_pipeline.catalog.named import import_entry, is_plugin
 from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS, recoder_of
 from anon_pipeline.recode.task import Constraints, Diversity, Progress, Recoding, SensitiveLimit, Task
 
-__all__ = [
-    "Constraints",
-    "Diversity",
-    "Progress",
-    "Recoding",
-    "SensitiveLimit",
-    "Task",
-    "recode",
-]
+__all__ = ["Constraints", "Diversity", "Progress", "Recoding", "SensitiveLimit", "Task", "recode"]
 
 
 def _require_fitting(task: Task) -> None:
-    """Refuse a task whose parts do not fit each other; a policy is refused before it comes here.
-
-    Raises:
-        ValueError: see `recode`.
-    """
+    """Refuse a task whose parts do not fit each other; a policy is refused before it comes here."""
     if task.recoder not in RECODERS or task.loss not in LOSSES or task.constraints.k < 1:
         raise ValueError(
             f"recode must get a known recoder and loss and k ≥ 1, got {task.recoder}, {task.loss}, "
@@ -108,11 +96,7 @@ def recode(task: Task) -> Recoding:
 
 
 def _require_kept(task: Task, found: Recoding) -> None:
-    """Refuse the result of a plugin's recoder that breaks what recoders of this package keep by construction.
-
-    Raises:
-        PluginError: another shape, a class that breaks a constraint, or too many suppressed records.
-    """
+    """Refuse a result of a plugin's recoder that breaks what other recoders keep by construction."""
     from anon_pipeline.recode.constraints import broken_classes  # noqa: PLC0415
 
     wrong = found.codes.shape != task.codes.shape

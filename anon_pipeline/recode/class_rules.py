@@ -171,11 +171,8 @@ def class_distance(
     """Earth mover's distance between a class and the whole table, in one sensitive column.
 
     Args:
-        rules: of all columns.
-        column: which one.
         values: (d,) distinct values of the class, ascending.
         counts: (d,) records of each.
-        size: records of the class.
     Returns:
         In [0, 1]; 0 where t is not limited.
     """
@@ -216,7 +213,6 @@ def keeps_rules(
         values: (d,) distinct values of the class, column after column, ascending in each.
         counts: (d,) records of each.
         ends: (a,) where each column's values end.
-        size: records of the class.
     """
     if size < rules.k:
         return False

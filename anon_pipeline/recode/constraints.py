@@ -63,7 +63,6 @@ def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, N
     """Tell for each constraint which classes break it.
 
     Args:
-        constraints: of n records.
         labels: (n,) class of each record, 0 … m−1 without gaps; −1 for a suppressed record.
     Returns:
         ``k``, ``t_closeness.<column>``, ``l_diversity.<column>`` → (m,); measured as the gate does.
@@ -89,7 +88,6 @@ def infeasible_error(constraints: Constraints, labels: NDArray[np.int64], *, adv
     """Say that no recoding was found, by the constraint that stood most in the way.
 
     Args:
-        constraints: that were asked for.
         labels: (n,) classes of the best partition that was found, nothing suppressed.
         advice: what to relax, a sentence.
     """

@@ -122,7 +122,6 @@ def cell_costs(hierarchy: Hierarchy, loss: str, counts: NDArray[np.int64]) -> li
     """Return what a released cell costs: for each level an array over its codes.
 
     Args:
-        hierarchy: of the column.
         loss: its name; if it looks at classes, no cell costs anything.
         counts: (D,) records of each leaf.
     """
@@ -130,12 +129,6 @@ def cell_costs(hierarchy: Hierarchy, loss: str, counts: NDArray[np.int64]) -> li
     if own is None:
         return [np.zeros(len(values), np.int64) for values in hierarchy.values]
     return own.levels(hierarchy, counts)
-
-
-def suppressed_cost(hierarchy: Hierarchy, loss: str, records: int) -> int:
-    """Return what a suppressed cell costs; 0 where there is nothing to lose (h = 1, D = 1)."""
-    own = cell_loss(loss)
-    return 0 if own is None else own.suppressed(hierarchy, records)
 
 
 def exact_weights(weights: Sequence[float], columns: int) -> tuple[int, ...]:
@@ -192,9 +185,7 @@ def loss_units(
     """Find the units in which every loss of this table is a whole number.
 
     Args:
-        hierarchies: q hierarchies.
         counts: q times (D,) records of each leaf.
-        task: its loss, weights, and records gone.
     Source:
         Sweeney (2002) for precision; [methods 9.1]; [UT 2.5.2] after Gionis and
         Tassa; [UT 2.5.3] after Iyengar.
@@ -224,7 +215,6 @@ def measured_loss(task: Task, labels: NDArray[np.int64], columns: Sequence[Colum
     """Measure the task's loss on any finished partition, whatever recoder made it.
 
     Args:
-        task: its loss, weights, target, and records gone.
         labels: (n,) class of each record, 0 … m−1 without gaps; −1 for a suppressed record.
         columns: q of them for a loss that adds up cells; unused for the others.
     Returns:

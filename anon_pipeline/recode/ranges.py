@@ -1,6 +1,4 @@
-"""Number lines along which classes are cut or measured, and what a range on one of them releases and
-costs.
-"""
+"""Number lines along which classes are cut or measured; what a range on one releases and costs."""
 
 from __future__ import annotations
 
@@ -110,7 +108,6 @@ def release_ranges(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) 
     """Say what ranges release.
 
     Args:
-        axis: the quasi-identifier.
         low: (m,) least position of each class.
         high: (m,) greatest position.
     Returns:
@@ -139,7 +136,6 @@ def lengths(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) -> Colu
     """Say what a record loses by the range of its class: max − min, or a category's level.
 
     Args:
-        axis: the quasi-identifier.
         low: (m,) least position of each class.
         high: (m,) greatest position.
     Returns:
@@ -159,7 +155,6 @@ def covered_leaves(axis: Axis, low: NDArray[np.int64], high: NDArray[np.int64]) 
     """Say what a record loses by the range of its class: the leaves that it covers, without the first.
 
     Args:
-        axis: the quasi-identifier.
         low: (m,) least position of each class.
         high: (m,) greatest position.
     Source:
@@ -181,7 +176,6 @@ def range_information(
     """Say what a record loses by the range of its class, in bits.
 
     Args:
-        axis: the quasi-identifier.
         low: (m,) least position of each class.
         high: (m,) greatest position.
         counts: (D,) records of each leaf.
@@ -203,9 +197,6 @@ def column_costs(
     """Say what the cells of one column lose by the ranges of their classes, for a loss that adds up cells.
 
     Args:
-        task: its loss and records.
-        column: which one.
-        axis: of the column.
         low: (m,) least position of each class; high: (m,) greatest position.
     """
     counts = np.bincount(task.codes[:, column], minlength=axis.hierarchy.leaves)

@@ -36,7 +36,6 @@ def distinct_tuples(codes: NDArray[np.integer], hierarchies: Sequence[Hierarchy]
 
     Args:
         codes: (n, q) leaf codes.
-        hierarchies: q hierarchies, one for each column of ``codes``.
     Raises:
         ValueError: a column without a hierarchy, or a code that is no leaf of its hierarchy (the kernels
             look codes up without asking again).
@@ -62,8 +61,6 @@ def node_classes(
     """Group distinct tuples by their values on a node's levels.
 
     Args:
-        table: the records.
-        hierarchies: q hierarchies.
         levels: (q,) level of each.
     Returns:
         Codes of each class on those levels, (m, q), in lexicographic order; class of each tuple, (t,).

@@ -77,7 +77,6 @@ def distributions(policy: Policy, tables: Sequence[pd.DataFrame], *, k: int) -> 
     """Count every released column.
 
     Args:
-        policy: names the columns.
         tables: the release last; before it the input as recoded, or none. Each has at least k records.
         k: records of the smallest bin, in every table.
     """
@@ -123,7 +122,6 @@ def class_sizes(
     """Count the release's classes by size.
 
     Args:
-        policy: names the quasi-identifiers.
         frame: (r, columns) the released table.
         linking: returns the linking risk of some records, given their rows; None: it is not measured.
     """

@@ -23,8 +23,6 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFra
     """Make the report that goes with a release: all of it can be had from released file, manifest and policy.
 
     Args:
-        policy: that made the release.
-        document: its manifest.
         frame: (r, columns) the released table.
     Returns:
         One HTML file; equal for equal arguments.
@@ -53,11 +51,8 @@ def internal_report(
     """Make the report for the curator, which sets the release beside the table that it was made of.
 
     Args:
-        policy: that made the release.
-        document: its manifest.
         released: (r, columns) the vault's table of `suppressed`, with record ids.
         originals: (n, columns) the vault's table of `k_anonymized`.
-        hierarchies: folder of the hierarchy tables.
     Returns:
         One HTML file; private: what it shows of the originals is not protected.
     Raises:

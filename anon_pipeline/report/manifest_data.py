@@ -34,10 +34,6 @@ class Described:
 def table_description(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> Described:
     """Return what a manifest says of a table.
 
-    Args:
-        document: the manifest.
-        policy: that made the release.
-        frame: (r, columns) the released table.
     Raises:
         InputError: facts of a stage are missing, or not what stages write, or of another policy; the digests
             of table, policy and gate are not the manifest's; the gate has not passed it. All of it listed.

@@ -47,9 +47,6 @@ def page(
     """Write a report.
 
     Args:
-        policy: of the release.
-        described: what its manifest says.
-        sizes, columns, pairs: what was counted.
         internal: whether columns and pairs have the input beside the release.
     Returns:
         HTML in UTF-8.

@@ -76,7 +76,6 @@ def policy_text(policy: Policy, *, internal: bool) -> str:
     """Write a policy as YAML.
 
     Args:
-        policy: of the release.
         internal: whether to show all of it. Else only what is marked as public, see `policy.marks`; lists of
             values are replaced by how many they are: they may name what nobody released has.
     """

@@ -41,8 +41,6 @@ class ClassTable:
 def finest_first(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Order columns by their number of distinct values, most first, so that scans by the first are short.
 
-    Args:
-        values: (n, p).
     Returns:
         The columns in that order, (p,); ties in the order given.
     """

@@ -32,11 +32,7 @@ class LinkageFiles:
     own: NDArray[np.int64] = field(repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse files that do not fit together.
-
-        Raises:
-            ValueError: no attacker, no attribute, other columns or lengths, or an own record that lacks.
-        """
+        """Refuse files that do not fit together."""
         a, n = len(self.own), len(self.codes)
         if a == 0 or self.attributes == 0:
             raise ValueError("files must have an attacker and an attribute. No linkage is defined.")

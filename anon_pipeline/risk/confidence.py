@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,29 +9,6 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
-
-
-def confidence_radius(
-    diameters: NDArray[np.float64], epsilon: float, confidence: float
-) -> NDArray[np.float64]:
-    """Compute how far an original may lie from its released value, with the given confidence.
-
-    Args:
-        diameters: largest minus smallest value of each class, any shape, in the column's unit, ≥ 0.
-        epsilon: the column's own ε, > 0.
-        confidence: probability that the original lies within the radius, in (0, 1).
-    Returns:
-        −(diam/ε)·ln(1−c), same shape and unit as the diameters.
-    Raises:
-        ValueError: ε ≤ 0 or a confidence outside (0, 1).
-    Source:
-        [KE V-C], r_c; [methods 7].
-    """
-    if not (epsilon > 0 and math.isfinite(epsilon)):
-        raise ValueError(f"epsilon must be positive, got {epsilon}.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, both excluded, got {confidence}.")
-    return np.asarray(diameters, np.float64) / epsilon * -math.log1p(-confidence)
 
 
 def confident_counts(

@@ -126,7 +126,6 @@ def expected_risk(
     Args:
         originals: (n, p) in grid units.
         labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
-        law: of the noise.
         random: for the simulation; the result depends on it and not on the order of the records.
         draws: times that every record's noise is simulated, ≥ 2.
         most: distances that are computed to enumerate.

@@ -1,6 +1,4 @@
-"""How often each value occurs in each class: the table that closeness, diversity and expectations start
-from.
-"""
+"""How often each value occurs in each class: what closeness, diversity and expectations start from."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Record linkage as a release's curator runs it on the known truth: exact, by threshold, rules,
-probability.
-"""
+"""Record linkage by the curator, who knows the truth: exact, by threshold, rules, probability."""
 
 from __future__ import annotations
 
@@ -112,7 +110,6 @@ def threshold_linkage(
     Similarity is the mean over the attributes: codes 1 if equal, else 0; numbers max(0, 1 − distance/range).
 
     Args:
-        files: what is known, and what is released.
         upper: t_u, in (0, 1].
         lower: t_d ≤ ``upper``; default: ``upper``, so that nothing is potential.
         ranges: (p,) distance at which numbers are not similar at all; default: that between the
@@ -139,7 +136,6 @@ def rule_linkage(files: LinkageFiles, levels: Levels, rules: Sequence[Rule]) -> 
     """Classify pairs by rules; the first one that holds decides, and where none does they are different.
 
     Args:
-        files: what is known, and what is released.
         levels: how similarity becomes levels.
         rules: in order.
     Source:
@@ -170,7 +166,6 @@ def probabilistic_linkage(
     An attacker who estimates them does worse. Every pair is compared, nothing is blocked.
 
     Args:
-        files: what is known, and what is released.
         levels: how similarity becomes levels; from `distance_levels`, say.
         false_matches: μ, largest share of the other pairs that is called a match.
         missed: λ, largest share of the true pairs that is called different.
@@ -196,10 +191,7 @@ def probabilistic_linkage(
 
 
 def _optimal_rule(
-    ranks: NDArray[np.int64],
-    true: NDArray[np.int64],
-    other: NDArray[np.int64],
-    errors: tuple[float, float],
+    ranks: NDArray[np.int64], true: NDArray[np.int64], other: NDArray[np.int64], errors: tuple[float, float]
 ) -> NDArray[np.int64]:
     """Return the outcome of each pattern: thresholds on the ratio, as wide as the two errors allow."""
     of_rank = int(ranks.max()) + 1

@@ -275,9 +275,7 @@ def _cells(
 
 
 def chance_up_to(
-    limit: NDArray[np.float64],
-    chance: NDArray[np.float64],
-    bounds: tuple[int, int] | None,
+    limit: NDArray[np.float64], chance: NDArray[np.float64], bounds: tuple[int, int] | None
 ) -> NDArray[np.float64]:
     """Return the probability that the output is at most ``limit``, once it is clamped to the bounds."""
     if bounds is None:

@@ -25,7 +25,6 @@ def expected_category_linking(
     Args:
         codes: (n,) originals, codes of the domain.
         labels: (n,) equivalence class; −1 is suppressed and does not count.
-        noise: what the column is released under.
     Raises:
         ValueError: no record is in a class.
     """

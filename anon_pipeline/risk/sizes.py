@@ -26,8 +26,6 @@ def size_risk(sizes: NDArray[np.integer]) -> SizeRisk:
 
     Args:
         sizes: (m,) released records of each class, each ≥ 1.
-    Returns:
-        The risks.
     Raises:
         ValueError: no class, or an empty one.
     Source:

@@ -92,8 +92,6 @@ def fates(table: Line, law: Outputs, *, radius: Reals | None, k: int) -> Fates:
     an original ± radius. The outputs with 0 < ℓ < k are found as intervals, and their chances added up.
 
     Args:
-        table: the column.
-        law: of its released values.
         radius: (m,) of the confidence interval, in grid units; None: no record is left out.
         k: ℓ below it leaves a record out.
     Source:

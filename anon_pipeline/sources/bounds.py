@@ -45,8 +45,6 @@ def refuse_long_lines(path: Path | Held, encoding: str, limits: Limits) -> int:
     """Read a CSV file once, a block at a time, and refuse a line that is too long.
 
     Args:
-        path: the file.
-        encoding: its name in Python.
         limits: ``line_bytes`` and, in case the file grows, ``file_bytes``.
     Returns:
         An upper bound of its lines.
@@ -94,8 +92,6 @@ def refuse_metadata(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> 
     """Refuse a Parquet file by what its metadata says, before any value is read.
 
     Args:
-        path: for the message.
-        file: opened.
         limits: ``columns``, ``rows``, ``uncompressed_bytes``, ``cell_bytes`` for values of a fixed length.
     Raises:
         InputError: every limit that is not kept; or sizes below 0.
@@ -118,12 +114,7 @@ def refuse_metadata(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> 
 
 
 def refuse_footer(path: Path | Held) -> None:
-    """Refuse a Parquet file whose metadata alone would fill the memory.
-
-    Raises:
-        InputError: more than the fixed limit.
-        OSError: unreadable.
-    """
+    """Refuse a Parquet file whose metadata alone would fill the memory."""
     with open_readable(path) as file:
         file.seek(max(file_size(path) - 8, 0))
         length, mark = int.from_bytes(file.read(4), "little"), file.read(4)
@@ -168,8 +159,6 @@ def refuse_long_texts(path: Path | Held, table: pa.Table | pa.RecordBatch, limit
     """Refuse a text that is too long, by its column.
 
     Args:
-        path: for the message.
-        table: (n, columns) of what was read.
         limits: ``cell_bytes``.
     Returns:
         Bytes of the table once its dictionaries are written out.

@@ -20,9 +20,7 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
     That is a link, or a copy with the same bytes. The same people in other bytes are not noticed.
 
     Args:
-        policy: its ``budget`` and ``source``.
         folder: what ``source.path`` is relative to.
-        partition: that is read.
     Raises:
         InputError: naming both partitions.
     """

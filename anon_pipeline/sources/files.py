@@ -49,7 +49,6 @@ def read_csv(
     Args:
         path: the file, or what is held of it.
         options: separator, encoding, decimal mark, texts for a missing value (the empty one always is).
-        limits: how large it may be.
         numbers: columns whose decimal mark is made a point.
         quoted_missing: whether ``""`` stands for a missing value, or for an empty text.
     Returns:

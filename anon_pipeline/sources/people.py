@@ -95,7 +95,6 @@ def draw(
     Args:
         probabilities: (r, c) weights, not negative; a row need not add up to 1.
         rows: (n,) row of each record.
-        rng: where the randomness comes from.
     Returns:
         (n,) categories in [0, c); one of weight 0 is never drawn.
     """

@@ -1,14 +1,13 @@
-"""Body height and weight of US adults: the published tables, and the model that is fitted to them.
+"""Body height and weight of US adults: the model that is fitted to the published tables.
 
 Source, weight: Fryar, Gu, Ogden, "Anthropometric reference data for children and adults: United States,
-    2007-2010", Vital Health Stat 11(252), 2012, weight in pounds by sex and age: the percentiles in
-    `WEIGHT_PERCENTILES_LB`. Read from a public transcription of its tables (a C# generator of medical
-    records), not from the report; one obvious slip of the transcription (women 70-79, 90th percentile,
-    128.4) is corrected to 218.4 by us.
+    2007-2010", Vital Health Stat 11(252), 2012, weight in pounds by sex and age. Read from a public
+    transcription of its tables (a C# generator of medical records), not from the report; one obvious slip of
+    the transcription (women 70-79, 90th percentile, 128.4) is corrected to 218.4 by us.
 Source, height: US Census Bureau, Statistical Abstract 2011, table 205, "cumulative percent distribution of
-    population by height and sex: 2007 to 2008" (the same survey, NHANES): the shares in `HEIGHT_UNDER`, read
-    from the same transcription. The means by decade of 11(252) could not be obtained; its overall mean for
-    men of 20 and over (175.9 cm) is met by the fit within 0.3 cm for the age structure of `patients`.
+    population by height and sex: 2007 to 2008" (the same survey, NHANES), read from the same transcription.
+    The means by decade of 11(252) could not be obtained; its overall mean for men of 20 and over (175.9 cm)
+    is met by the fit within 0.3 cm for the age structure of `patients`.
 Fitted by us: `HEIGHTS_CM` (normal) and `WEIGHTS_KG` (log-normal), least squares on the probit scale, rounded
     to 0.1 cm, 0.1 kg and 0.01. Fit against table: shares within 0.04, weight percentiles within 4 %, except
     women 20-29, whose upper tail is heavier than log-normal (within 9 %).
@@ -51,7 +50,7 @@ HEIGHTS_CM: Final[dict[str, tuple[tuple[float, float], ...]]] = {
         (171.0, 6.9),
     ),
 }
-"""Mean and standard deviation by decade, cm: fitted to `HEIGHT_UNDER`; last row chosen."""
+"""Mean and standard deviation by decade, cm: fitted to the published shares; last row chosen."""
 
 WEIGHTS_KG: Final[dict[str, tuple[tuple[float, float], ...]]] = {
     "Female": (
@@ -75,47 +74,6 @@ WEIGHTS_KG: Final[dict[str, tuple[tuple[float, float], ...]]] = {
 }
 """Median (kg) and deviation of the logarithm by decade: fitted to the percentiles; last row chosen."""
 
-HEIGHT_UNDER: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
-    "Female": (
-        (0.123, 0.208, 0.304, 0.435, 0.541, 0.724, 0.823, 0.903),
-        (0.116, 0.197, 0.313, 0.466, 0.612, 0.740, 0.849, 0.918),
-        (0.108, 0.198, 0.308, 0.460, 0.580, 0.722, 0.830, 0.912),
-        (0.167, 0.233, 0.363, 0.507, 0.684, 0.797, 0.884, 0.952),
-        (0.147, 0.234, 0.384, 0.528, 0.666, 0.833, 0.933, 0.970),
-        (0.260, 0.369, 0.519, 0.699, 0.828, 0.893, 0.954, 0.984),
-    ),
-    "Male": (
-        (0.116, 0.206, 0.331, 0.422, 0.586, 0.707, 0.799, 0.890),
-        (0.131, 0.196, 0.322, 0.454, 0.581, 0.694, 0.785, 0.890),
-        (0.098, 0.194, 0.303, 0.404, 0.544, 0.696, 0.791, 0.874),
-        (0.122, 0.186, 0.303, 0.412, 0.543, 0.700, 0.812, 0.916),
-        (0.147, 0.237, 0.377, 0.502, 0.652, 0.750, 0.843, 0.936),
-        (0.230, 0.351, 0.477, 0.603, 0.752, 0.858, 0.910, 0.949),
-    ),
-}
-"""Published: share under 61, 62 ... 68 in (women) or 66, 67 ... 73 in (men); decades 20-29 to 70-79.
-The table's outer columns are left out here; the fit used every share between 0.02 and 0.98."""
-
-WEIGHT_PERCENTILES_LB: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
-    "Female": (
-        (107.2, 114.8, 118.5, 126.3, 149.4, 181.2, 208.9, 227.3, 264.5),
-        (112.2, 118.8, 126.5, 137.2, 159.8, 194.2, 215.1, 225.4, 253.9),
-        (111.9, 120.8, 126.5, 134.9, 158.4, 189.0, 212.0, 228.7, 253.2),
-        (112.7, 123.3, 128.8, 138.5, 161.4, 193.8, 213.3, 230.2, 255.3),
-        (116.5, 126.1, 132.2, 140.4, 165.7, 192.5, 211.0, 226.3, 241.4),
-        (109.9, 118.0, 125.7, 136.9, 159.4, 187.1, 201.7, 218.4, 240.6),
-    ),
-    "Male": (
-        (128.7, 137.9, 143.9, 153.2, 176.5, 206.6, 224.0, 240.4, 257.5),
-        (139.6, 149.4, 156.0, 166.2, 191.1, 222.9, 242.7, 259.7, 282.2),
-        (142.1, 153.2, 162.0, 173.1, 193.7, 221.9, 239.4, 256.1, 278.5),
-        (140.6, 152.2, 160.8, 172.3, 195.4, 226.9, 242.1, 259.3, 279.0),
-        (135.9, 149.8, 156.2, 168.5, 195.1, 224.0, 238.7, 253.8, 280.8),
-        (138.1, 147.2, 155.1, 165.5, 186.8, 209.8, 227.0, 241.1, 259.9),
-    ),
-}
-"""Published: percentiles 5, 10, 15, 25, 50, 75, 85, 90, 95, in pounds; decades 20-29 to 70-79."""
-
 _DECADES: Final = 7
 _HEIGHT: Final = np.array([HEIGHTS_CM[sex] for sex in SEXES]).reshape(-1, 2)
 _WEIGHT: Final = np.array([WEIGHTS_KG[sex] for sex in SEXES]).reshape(-1, 2)
@@ -127,7 +85,6 @@ def heights(age: ArrayLike, sex: ArrayLike, *, rng: np.random.Generator) -> NDAr
     Args:
         age: (n,) in years, 17 to 120.
         sex: (n,) "Female" or "Male".
-        rng: where the randomness comes from.
     Returns:
         (n,) in cm, on the 0.1 grid.
     Raises:
@@ -147,7 +104,6 @@ def weights(
     Args:
         age: (n,) in years, 17 to 120.
         sex: (n,) "Female" or "Male".
-        rng: where the randomness comes from.
         height_cm: (n,) the same people's heights in cm; then log weight has `CORRELATION` with them within
             sex and decade. Without it the weights do not depend on height.
     Returns:

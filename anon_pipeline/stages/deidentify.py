@@ -26,7 +26,6 @@ def read_key(where: Deidentify, *, folder: Path = Path(), environ: Mapping[str, 
     """Read the key for hashing.
 
     Args:
-        where: the environment variable or the file that the policy names.
         folder: what a file's path is relative to.
         environ: default: the process's environment.
     Raises:
@@ -87,8 +86,6 @@ def deidentify(frame: pd.DataFrame, policy: Policy, *, key: bytes | None) -> pd.
     """Remove or replace every column with the role identifier.
 
     Args:
-        frame: (n, columns) accepted data, private columns allowed.
-        policy: names the identifiers and their actions.
         key: for actions that need one; None where the policy has no such action.
     Raises:
         InputError: an action needs a key and there is none.

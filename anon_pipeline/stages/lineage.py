@@ -86,7 +86,6 @@ def broken_table(stage: str, frame: pd.DataFrame, lineage: Lineage | None, where
     """List what speaks against a table being the one that a stage has made here.
 
     Args:
-        stage: that should have made it.
         frame: (n, columns) as it was loaded.
         lineage: that was stored with it; None where there is none.
         where: it should belong; where this project is not known, the table's own counts.

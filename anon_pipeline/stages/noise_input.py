@@ -1,6 +1,4 @@
-"""The digest of all that noise is added to: a draw is used again for exactly the same, and for nothing
-else.
-"""
+"""The digest of all that noise is added to: a draw is used again for exactly the same alone."""
 
 from __future__ import annotations
 

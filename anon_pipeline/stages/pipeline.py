@@ -66,9 +66,7 @@ def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where |
     """Accept the personal data: columns and types as declared, a random id for each record.
 
     Args:
-        policy: what the release is.
         frame: (n, columns) personal data.
-        entropy: source of the ids.
         where: the tables belong; None: in memory, a release of one piece.
     Raises:
         InputError: the data does not fit the policy.
@@ -96,11 +94,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged
 
 @private_stage("k_anonymized")
 def k_anonymized(
-    policy: Policy,
-    before: Staged,
-    *,
-    hierarchies: Path = Path(),
-    observe: Observer = ignore,
+    policy: Policy, before: Staged, *, hierarchies: Path = Path(), observe: Observer = ignore
 ) -> Staged:
     """Generalize the k-quasi-identifiers until every class has k records (Algorithm 1, line 5).
 
@@ -110,7 +104,6 @@ def k_anonymized(
     Args:
         policy: its section ``anonymize``.
         before: the table of `deidentified`.
-        hierarchies: folder of the hierarchy tables.
         observe: called now and then with how far a long search is.
     Raises:
         InputError: values outside their hierarchy.
@@ -215,7 +208,6 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         policy: confidence, k, and the gate's limits on classes.
         before: the shuffled table.
         originals: the table of `k_anonymized`.
-        hierarchies: folder of the hierarchy tables.
     Raises:
         InputError: the originals are not those that the table was made from.
         InfeasibleError: nothing would be left.
@@ -226,10 +218,7 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
     if policy.suppress.confidence is not None:
         counts = confident_originals(evidence, policy, cap=policy.anonymize.k)
     found = suppress_unconfident(
-        counts,
-        evidence.classes.labels,
-        k=policy.anonymize.k,
-        limits=class_limits(evidence, policy),
+        counts, evidence.classes.labels, k=policy.anonymize.k, limits=class_limits(evidence, policy)
     )
     if not found.keep.any():
         raise InfeasibleError(
@@ -262,7 +251,6 @@ def run(
     """Run all stages in memory; nothing is written.
 
     Args:
-        policy: what the release is.
         frame: (n, columns) personal data.
         means: hierarchies, key, entropy, who observes.
         without_identifiers: called with the table of `deidentified`; raises to end the run before any noise

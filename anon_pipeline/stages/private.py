@@ -89,11 +89,7 @@ def stage_result(policy: Policy, before: Staged, frame: pd.DataFrame, facts: Sta
 
 
 def refuse_strangers(before: Staged, originals: Staged) -> None:
-    """Refuse originals that a table was not made from; where lineage is not known the gate refuses.
-
-    Raises:
-        InputError: they are of another run, partition or project.
-    """
+    """Refuse originals that a table was not made from; where lineage is not known the gate refuses."""
     mine, theirs = before.lineage, originals.lineage
     if mine is None or theirs is None:
         return

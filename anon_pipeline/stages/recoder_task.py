@@ -26,10 +26,8 @@ def sensitive_limits(
     """Return what each limited sensitive column must keep in every class.
 
     Args:
-        policy: its `recoding_limits`.
         frame: (n, columns) accepted data; all of it is the whole that a class is compared with.
         rows: (n,) records to be recoded; they have a value in every sensitive column.
-        hierarchies: folder of the hierarchy tables.
     """
     t_limits, l_limits = (policy.recoding_limits[kind.name] for kind in (T_CLOSE, L_DIVERSE))
     found = []
@@ -72,9 +70,7 @@ def recoding_task(
     Args:
         policy: its section ``anonymize``.
         frame: (n, columns) accepted data.
-        coded: its quasi-identifiers.
         gone: (n,) records that lack a value and are suppressed before.
-        hierarchies: folder of the hierarchy tables.
         observe: called now and then with how far a search is.
     """
     wanted = policy.anonymize
@@ -103,7 +99,6 @@ def refuse_too_incomplete(policy: Policy, gone: NDArray[np.bool_]) -> None:
     """Refuse a table of which more records lack a value than may be suppressed.
 
     Args:
-        policy: its suppression limit.
         gone: (n,) records that lack a value and are suppressed before the search.
     Raises:
         InfeasibleError: with both numbers.
@@ -127,15 +122,7 @@ def recoding_facts(
     gone: NDArray[np.bool_],
     hierarchies: Path = Path(),
 ) -> KAnonymizedFacts:
-    """Return what is recorded of a recoding.
-
-    Args:
-        policy: what was asked.
-        recoding: what the recoder found.
-        classes: its classes.
-        gone: (n,) records that were suppressed before the search.
-        hierarchies: folder of the hierarchy tables.
-    """
+    """Return what is recorded of a recoding; ``gone`` (n,): records suppressed before the search."""
     wanted, levels = policy.anonymize, recoding.levels
     return KAnonymizedFacts(
         recoder=wanted.recoder,

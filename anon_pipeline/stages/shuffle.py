@@ -12,9 +12,6 @@ from anon_pipeline.perturb.entropy import Entropy, integers_below
 def permutation(n: int, *, entropy: Entropy) -> NDArray[np.int64]:
     """Draw a permutation of 0 … n−1, all n! equally likely.
 
-    Args:
-        n: records, ≥ 0.
-        entropy: source of random words.
     Returns:
         (n,); ``frame.take(permutation)`` is the shuffled frame.
     Source:

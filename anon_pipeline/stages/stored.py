@@ -36,7 +36,6 @@ def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) 
     Args:
         path: of the Parquet file in ``vault``; without one, of an unencrypted local file.
         staged: (n, columns) table and facts.
-        vault: place and keys.
     Raises:
         InputError: the disk is full, or cannot be written; what was there before is untouched.
     """
@@ -58,7 +57,6 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
 
     Args:
         path: of the Parquet file in ``vault``; without one, of an unencrypted local file.
-        vault: place and keys.
     Raises:
         InputError: it is not there, or cannot be read; it is not sealed as it must be, or has been changed.
     """
@@ -74,11 +72,7 @@ def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:
 
 
 def _facts(data: bytes, name: str) -> dict[str, dict[str, Any]]:
-    """Read facts: mappings of stages to mappings. What is in them is checked by who knows the policy.
-
-    Raises:
-        InputError: they are none; without their text.
-    """
+    """Read facts: mappings of stages to mappings. What is in them is checked by who knows the policy."""
     try:
         facts = json.loads(data)
     except (ValueError, RecursionError):
@@ -92,7 +86,6 @@ def trusted_table(policy: Policy, staged: Staged) -> Staged:
     """Return a table of the vault whose facts are what the stages write; see `facts.check`.
 
     Args:
-        policy: of the release.
         staged: as it was loaded.
     Raises:
         InputError: its facts say something else; naming stages and fields.
@@ -104,9 +97,7 @@ def stage_table(policy: Policy, staged: Staged, stage: str, where: Where) -> Sta
     """Return a table of the vault if a stage has made it here: of this project, release and partition.
 
     Args:
-        policy: of the release.
         staged: as it was loaded.
-        stage: that should have made it.
         where: it should belong.
     Raises:
         InputError: its facts or its lineage say something else, or its content is another.

@@ -45,8 +45,6 @@ def apply(path: Path, policy: Policy, choice: Choice) -> bool:
 
     Args:
         path: of the file; a link stays one.
-        policy: as it was tuned.
-        choice: the values.
     Returns:
         Whether the file had to be changed.
     Raises:
@@ -75,8 +73,6 @@ def edit_text(text: str, policy: Policy, choice: Choice) -> str:
     """Return a policy's text with a choice's values.
 
     Args:
-        text: YAML or JSON.
-        policy: what it says.
         choice: the values; those that the policy has already stay as they are written.
     Raises:
         PolicyError: a value that is not spelled out where it stands.

@@ -38,7 +38,6 @@ def choose_point(points: Sequence[Point], *, linking_limited: bool) -> tuple[Poi
     """Choose among the points that pass.
 
     Args:
-        points: of a grid.
         linking_limited: whether the policy says how much linking is too much.
     Returns:
         The point, None if none passes; and the rule. Ties: less risk, smaller ε, larger k, larger confidence.

@@ -51,7 +51,6 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
     """Compute what to expect, before any noise is drawn for a release.
 
     Args:
-        policy: with ε, confidence and k of the point.
         table: recoded by this k and recoder.
         entropy: for several perturb columns, which are simulated; the result depends on it.
     Raises:

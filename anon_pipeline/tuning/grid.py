@@ -53,8 +53,7 @@ def default_grid(policy: Policy) -> Grid:
     most = math.inf if policy.budget is None else policy.budget.epsilon
     fitting = {epsilon for epsilon in _EPSILONS if epsilon <= most}
     return Grid(
-        k=tuple(sorted({*_KS, policy.anonymize.k})),
-        epsilon=tuple(sorted({*fitting, policy.perturb.epsilon})),
+        k=tuple(sorted({*_KS, policy.anonymize.k})), epsilon=tuple(sorted({*fitting, policy.perturb.epsilon}))
     )
 
 

@@ -19,12 +19,7 @@ from anon_pipeline.tuning.tuned import Expected
 
 
 def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
-    """Judge one point.
-
-    Args:
-        policy: with the point's values.
-        expected: of the point; of an interval the worse end is judged.
-    """
+    """Judge one point; of an interval that is expected the worse end is judged."""
     return tuple(_verdicts(policy, expected))
 
 

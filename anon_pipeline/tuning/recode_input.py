@@ -51,19 +51,10 @@ class Recoded:
 
 
 def recode_input(
-    policy: Policy,
-    before: Staged,
-    *,
-    hierarchies: Path = Path(),
-    observe: Observer = ignore,
+    policy: Policy, before: Staged, *, hierarchies: Path = Path(), observe: Observer = ignore
 ) -> Recoded:
     """Recode the input.
 
-    Args:
-        policy: its k and recoder.
-        before: the table of `pipeline.raw`.
-        hierarchies: folder of the hierarchy tables.
-        observe: called now and then with how far a long search is.
     Raises:
         InputError, InfeasibleError: see `pipeline.k_anonymized`.
     """

@@ -41,7 +41,6 @@ def tune(
         policy: whose k, ε, confidence and recoder are varied; all else is kept.
         frame: (n, columns) personal data.
         grid: default: `default_grid`.
-        hierarchies: folder of the hierarchy tables.
         outside: whether the policy's paths may leave that folder.
     Raises:
         PolicyError: a point that is no policy, such as a recoder that does not fit another option.
@@ -71,7 +70,6 @@ def tune_confined(
         policy: see `tune`.
         frame: see `tune`.
         grid: see `tune`.
-        hierarchies: folder of the hierarchy tables.
         observe: called with what is being done, and now and then with how far a search is.
     Raises:
         PolicyError, InputError: see `tune`.
@@ -112,10 +110,6 @@ def _point(policy: Policy, choice: Choice, table: Recoded) -> Point:
 def source_of(policy: Policy, locations: Locations, *, partition: str | None = None) -> pd.DataFrame:
     """Read the policy's source.
 
-    Args:
-        policy: names it.
-        locations: folders of sources and hierarchies.
-        partition: of a partitioned source.
     Raises:
         InputError: see `sources.read_source`.
     """

@@ -55,9 +55,6 @@ class _Values(NamedTuple):
 def find_covers(column: Recoded, recoder: str) -> Generalized:
     """Find what each released value of a column covers.
 
-    Args:
-        column: before and after recoding.
-        recoder: that made it.
     Returns:
         The column; codes are by what is covered, whatever the order of the records.
     Raises:

@@ -1,8 +1,6 @@
-"""What grouping loses: measures that look at class sizes and ranges alone."""
+"""What grouping loses: measures that look at classes alone."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,30 +74,3 @@ def classification_metric(target: NDArray[np.integer], labels: NDArray[np.intege
     most = np.zeros(int(labels.max(initial=-1)) + 1, np.int64)
     np.maximum.at(most, pairs[0], counts)
     return (len(target) - int(most.sum())) / len(target)
-
-
-def numerical_precision(
-    diameters: NDArray[np.float64], sizes: NDArray[np.integer], *, span: float, n: int
-) -> float:
-    """Compute the mean of class range / table range over the records; a suppressed one loses 1.
-
-    Args:
-        diameters: (m,) largest minus smallest value of each class, in the column's unit, ≥ 0.
-        sizes: (m,) records of each class.
-        span: largest minus smallest value of the column in the input, same unit; 0 if it is constant.
-        n: records of the input, suppressed ones included.
-    Returns:
-        The loss in [0, 1]; classes of a constant column lose nothing.
-    Raises:
-        ValueError: n < 1 or below the records in classes, or a class wider than the table.
-    Source:
-        [KE III-A]; [methods 9.1].
-
-    >>> numerical_precision(np.array([15.0]), np.array([4]), span=40.0, n=4)
-    0.375
-    """
-    suppressed = _suppressed(sizes, n)
-    if len(diameters) and float(diameters.max()) > span:
-        raise ValueError("span must be the range of the whole table, got less than a class's range.")
-    shares = diameters / span if span > 0 else np.zeros(len(sizes))
-    return (math.fsum((shares * sizes).tolist()) + suppressed) / n

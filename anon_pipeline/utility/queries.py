@@ -44,7 +44,6 @@ def draw_queries(table: Table, *, count: int = 1000, columns: int = 2, seed: int
 
     Args:
         table: whose values in the input the ends of ranges are taken from, each distinct one as likely.
-        count: of queries.
         columns: in each query, or as many as there are.
         seed: the same draws the same queries; they are not secret.
     Returns:
@@ -124,7 +123,6 @@ def query_errors(table: Table, queries: list[Query]) -> QueryErrors | None:
 
     Args:
         table: in order (`Table.in_order`), so that sums do not depend on the order of the rows.
-        queries: of `draw_queries`.
     Returns:
         The errors; None without a query or a record.
     Source:

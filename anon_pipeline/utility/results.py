@@ -87,18 +87,12 @@ class Utility:
 
 
 def utility(
-    evidence: Evidence,
-    policy: Policy,
-    before: pd.DataFrame,
-    *,
-    target: str | None = None,
-    seed: int = 0,
+    evidence: Evidence, policy: Policy, before: pd.DataFrame, *, target: str | None = None, seed: int = 0
 ) -> Utility:
     """Measure everything that an analyst loses.
 
     Args:
         evidence: of the release, with originals.
-        policy: that made it.
         before: (n, columns) the table before recoding (stage ``deidentified``), with record ids.
         target: a sensitive or insensitive column to classify by; by default the policy's, else the first
             sensitive one with at most 64 values and no order of numbers.
@@ -181,7 +175,6 @@ def before_and_after(
 
     Args:
         evidence: of the release, with originals.
-        policy: that made it.
         before: (n, columns) the table before recoding, in the order of the originals.
         target: a column that is read as categories, whatever it holds.
     """
@@ -216,11 +209,7 @@ def _generalized(
     problems: list[str] = []
     for j, (name, column) in enumerate(policy.generalized.items()):
         recoded = Recoded(
-            coded.hierarchies[j],
-            column.hierarchy,
-            coded.codes[:, j],
-            originals.frame[name],
-            originals.labels,
+            coded.hierarchies[j], column.hierarchy, coded.codes[:, j], originals.frame[name], originals.labels
         )
         try:
             found[name] = find_covers(recoded, policy.anonymize.recoder).only(kept)

@@ -21,11 +21,7 @@ from anon_pipeline.utility.results import Utility, utility
 
 
 def measure_trial_of(
-    policy: Policy,
-    frame: pd.DataFrame,
-    means: Means,
-    *,
-    target: str | None = None,
+    policy: Policy, frame: pd.DataFrame, means: Means, *, target: str | None = None
 ) -> Utility:
     """Make a release of a table in memory and measure what an analyst would lose by it.
 
@@ -41,10 +37,7 @@ def measure_trial_of(
     means.observe(Step("utility"))
     with private_stage("utility"):
         evidence = evidence_from(
-            chain.suppressed.frame,
-            policy,
-            originals=chain.k_anonymized.frame,
-            hierarchies=means.hierarchies,
+            chain.suppressed.frame, policy, originals=chain.k_anonymized.frame, hierarchies=means.hierarchies
         )
         return utility(evidence, policy, _before(policy, frame, chain), target=target)
 
@@ -68,9 +61,6 @@ def measure_trial(
     """Read the policy's source, make the release as if none had been published before, and measure it.
 
     Args:
-        policy: what the release would be.
-        locations: folders of sources and hierarchies.
-        partition: of a partitioned source.
         target: column to classify by.
         observe: called when a stage begins, and now and then with how far a search is.
     Raises:

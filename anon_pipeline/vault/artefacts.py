@@ -1,6 +1,4 @@
-"""A vault: a store and its keys. With a key nothing is read that is not sealed, without one nothing that
-is.
-"""
+"""A vault: a store and its keys. With a key only sealed files are read, without one only plain ones."""
 
 from __future__ import annotations
 
@@ -137,7 +135,6 @@ def rotate(vault: Vault, *, encrypt_plain: bool = False) -> Rotated:
     readable with both, and the next call does the rest.
 
     Args:
-        vault: with its keys.
         encrypt_plain: whether plain artifacts are encrypted although the vault was written with a key before;
             in one that never was they are.
     Raises:

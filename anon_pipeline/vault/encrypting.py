@@ -22,9 +22,7 @@ def write_journal(store: Store, names: Iterable[str], key: VaultKey) -> dict[str
     """Write into the journal what is about to be encrypted.
 
     Args:
-        store: of the vault.
         names: of plain files.
-        key: of the vault.
     Returns:
         SHA-256 by name.
     """
@@ -56,10 +54,7 @@ def encrypt_file(store: Store, name: str, *, digest: str, key: VaultKey) -> bool
     """Put a plain file's encrypted form in its place, in one step.
 
     Args:
-        store: of the vault.
-        name: of the file.
         digest: SHA-256 that it was listed with.
-        key: of the vault.
     Returns:
         False if the file is gone, or has become another one meanwhile: it stays as it is.
     """

@@ -28,7 +28,6 @@ def project_of(store: Store, *, project: Path | None) -> str:
     """Return the id of the project that a vault belongs to, made at first use.
 
     Args:
-        store: of the vault.
         project: folder of the project; None, or one that cannot be written: the vault alone keeps the id.
     Returns:
         32 hexadecimal digits.
@@ -52,14 +51,7 @@ def project_of(store: Store, *, project: Path | None) -> str:
 
 
 def refuse_foreign(store: Store, *, project: Path) -> None:
-    """Refuse a vault that is known to be another project's; nothing is made or written.
-
-    Args:
-        store: of the vault.
-        project: folder of the project.
-    Raises:
-        InputError: both have an id, and these differ; or the project's cannot be read.
-    """
+    """Refuse a vault that is known to be another project's; nothing is made or written."""
     pinned = _pinned(project / PIN)
     if pinned is None or not store.exists(PROJECT):
         return
@@ -77,11 +69,7 @@ _FOREIGN = (
 
 
 def _settled(store: Store, wanted: str) -> str:
-    """Return the id that the vault holds; write the wanted one where it holds none.
-
-    Raises:
-        InputError: it can be neither read nor written.
-    """
+    """Return the id that the vault holds; write the wanted one where it holds none."""
     try:
         return store.read_or_create(PROJECT, wanted.encode()).decode("ascii", "replace").strip()
     except OSError as error:
@@ -90,11 +78,7 @@ def _settled(store: Store, wanted: str) -> str:
 
 
 def _pinned(path: Path) -> str | None:
-    """Return the id that the project's folder holds; None where it holds none.
-
-    Raises:
-        InputError: it cannot be read, or is none.
-    """
+    """Return the id that the project's folder holds; None where it holds none."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:

@@ -147,7 +147,6 @@ def private_folder(folder: Path, *, root: Path) -> None:
 
     Args:
         folder: the root or below it.
-        root: of the vault.
     Raises:
         InputError: everybody can write one, and it cannot, or must not, be closed: it is another user's, or a
             place that all share (``/tmp``).

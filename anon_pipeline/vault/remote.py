@@ -100,7 +100,6 @@ class RemoteStore:
         That the place does so is not believed but tried: a second creation must be refused.
 
         Args:
-            name: of the file.
             data: all of its bytes, at least one: s3fs creates an empty file in a way that overwrites.
         Returns:
             False if there is one already.

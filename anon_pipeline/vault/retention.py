@@ -52,7 +52,6 @@ def retain(store: Store, kept: Retain, tables: Tables, *, now: datetime.datetime
     """Delete what a policy does not retain.
 
     Args:
-        store: of the vault.
         kept: ``none`` deletes every table of the release and partition, ``last`` nothing (each is replaced by
             the next), a number those of the release, of all partitions, that are older than so many days.
         tables: of the release that was published.
@@ -73,7 +72,6 @@ def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> 
     A draw without its key is given up: its ε stays spent, and the next run makes another one.
 
     Args:
-        store: of the vault.
         stages: those that leave a table; whatever else is in the vault stays, but draws.
         before: with a time zone.
     Returns:

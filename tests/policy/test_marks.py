@@ -21,6 +21,7 @@ from anon_pipeline.policy.marks import (
     marks_of,
     named_paths,
     public_fields,
+    without_paths,
 )
 from anon_pipeline.policy.model import Policy
 
@@ -126,3 +127,24 @@ def test_what_binds_and_what_is_public_of_a_whole_policy() -> None:
     assert set(public_fields(policy)) <= {
         "name", "columns", "record_key", "anonymize", "perturb", "suppress", "gate",
     }  # fmt: skip
+
+
+def test_every_path_but_those_of_hierarchies_gets_a_stand_in() -> None:
+    class Inner(Strict):
+        file: Annotated[LocalPath, Below("releases")]
+        table: Annotated[LocalPath, Below("hierarchies")]
+        unmarked: str = "kept"
+
+    class Outer(Strict):
+        own: Annotated[LocalPath | None, Below("sources"), SHOWN] = None
+        inner: Inner
+        named: dict[str, Inner]
+
+    inner = {"file": "private/a.csv", "table": "b.csv"}
+    found = without_paths(Outer.model_validate({"own": "c", "inner": inner, "named": {"x": inner}}), "_there")
+    blank = {"file": "_there", "table": "b.csv", "unmarked": "kept"}
+    assert found == {"own": "_there", "inner": blank, "named": {"x": blank}}
+    assert without_paths(Outer.model_validate({"inner": inner, "named": {}}), "_there") == {
+        "inner": blank,
+        "named": {},
+    }

@@ -19,10 +19,10 @@ from anon_pipeline.recode.fulldomain.search import prepare_search, score
 from anon_pipeline.recode.loss import (
     ColumnCosts,
     cell_costs,
+    cell_loss,
     exact_weights,
     information,
     measured_loss,
-    suppressed_cost,
 )
 from anon_pipeline.recode.tuples import distinct_tuples
 
@@ -50,7 +50,7 @@ def test_a_six_level_zip_on_level_two_loses_two_fifths(golden: dict[str, Any]) -
 @pytest.mark.parametrize("loss", ["precision", "granularity"])
 def test_a_column_with_one_value_loses_nothing_even_if_suppressed(loss: Any) -> None:
     one = Hierarchy("one", (np.zeros(1, np.int64),), (np.array(["x"], object),))
-    assert suppressed_cost(one, loss, 10) == 0
+    assert (kind := cell_loss(loss)) is not None and kind.suppressed(one, 10) == 0
     codes = [[0, 0], [0, 0], [0, 1], [0, 2]]
     search = searched(codes, [one, ladder("b", 3)], k=2, loss=loss)
     assert search.units.loss(score(search, 0).score) == Fraction(1, 4)
@@ -116,13 +116,13 @@ def test_a_finished_partition_measures_as_the_search_scores_it(
     for node in brute.search(task):
         labels = brute.labels(task, node.levels)
         kept = np.bincount(labels)[labels] >= task.constraints.k
-        columns = []
+        columns, kind = [], cell_loss(loss)
         for hierarchy, level, leaves in zip(task.hierarchies, node.levels, task.codes.T, strict=True):
             counts = np.bincount(leaves, minlength=hierarchy.leaves).astype(np.int64)
             costs = cell_costs(hierarchy, loss, counts)[level][hierarchy.lookups[level][leaves]]
             own = [int(costs[labels == group][0]) for group in np.unique(labels[kept])]
             offset = float(counts @ information(counts)) if loss == "entropy" else 0.0
-            columns.append(ColumnCosts(np.array(own), suppressed_cost(hierarchy, loss, n), offset))
+            columns.append(ColumnCosts(np.array(own), kind.suppressed(hierarchy, n) if kind else 0, offset))
         compact = np.full(n, -1)
         compact[kept] = np.unique(labels[kept], return_inverse=True)[1]
         got = measured_loss(task, compact, columns if loss in WEIGHED else ())

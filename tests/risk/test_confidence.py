@@ -5,29 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.confidence import confidence_radius, confidence_table, confident_counts
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
+from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.perturb.mechanisms import Noise, radius
+from anon_pipeline.risk.confidence import confidence_table, confident_counts
 
 
 def test_radius_golden(golden):
     for case in golden["confidence_radius"]:
-        found = confidence_radius(np.array([[case["diam"]]]), case["epsilon"], case["confidence"])
-        assert found.tolist() == [[pytest.approx(case["radius"], rel=1e-14)]]
+        noise = Noise(DEFAULT_MECHANISM, exact_fraction(case["epsilon"]))
+        found = radius(noise, np.rint([10 * case["diam"]]).astype(np.int64), case["confidence"]) / 10
+        assert found.tolist() == [pytest.approx(case["radius"], rel=1e-14)]
 
 
 def test_radius_holds_the_confidence_of_continuous_noise():
     noise = np.random.default_rng(0).laplace(scale=30 / 2, size=40_000)
-    inside = np.abs(noise) <= confidence_radius(np.array([30.0]), 2.0, 0.9)
-    assert inside.mean() == pytest.approx(0.9, abs=0.006)
-
-
-def test_no_diameter_no_radius():
-    assert confidence_radius(np.zeros(2), 2.0, 0.99).tolist() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize(("epsilon", "confidence"), [(0, 0.9), (-1, 0.9), (np.inf, 0.9), (1, 0), (1, 1)])
-def test_radius_needs_a_budget_and_a_confidence(epsilon, confidence):
-    with pytest.raises(ValueError, match="must"):
-        confidence_radius(np.ones(1), epsilon, confidence)
+    within = radius(Noise(DEFAULT_MECHANISM, exact_fraction(2)), np.array([30]), 0.9)
+    assert (np.abs(noise) <= within).mean() == pytest.approx(0.9, abs=0.006)
 
 
 def twin(released, own_labels, originals, labels, radius):

@@ -14,12 +14,11 @@ from anon_pipeline.sources.patients import DIAGNOSES, heights, patients, weights
 from anon_pipeline.sources.people import FEMALE_NAMES, LAST_NAMES, MALE_NAMES, REGIONS, draw, ssns
 from anon_pipeline.sources.reference import (
     CORRELATION,
-    HEIGHT_UNDER,
     HEIGHTS_CM,
     SEXES,
-    WEIGHT_PERCENTILES_LB,
     WEIGHTS_KG,
 )
+from tests.sources.published_measures import HEIGHT_UNDER, WEIGHT_PERCENTILES_LB
 
 KG_PER_LB = 0.45359237
 STRATA = [(sex, decade) for sex in SEXES for decade in range(7)]

@@ -9,7 +9,6 @@ from anon_pipeline.utility.loss import (
     average_class_size,
     classification_metric,
     discernibility,
-    numerical_precision,
 )
 
 NOTHING = np.empty(0, np.int64)
@@ -32,36 +31,12 @@ def test_average_class_size():
     assert average_class_size(NOTHING, n=4) == 4.0
 
 
-def test_numerical_precision_golden(golden):
-    for case in golden["numerical_precision"]:
-        (low, high), (least, most) = case["class"], case["table"]
-        found = numerical_precision(np.array([high - low]), np.array([2]), span=most - least, n=2)
-        assert found == case["loss"]
-
-
-def test_numerical_precision_weighs_records_and_counts_suppressed_ones():
-    found = numerical_precision(np.array([10.0, 0.0]), np.array([2, 4]), span=40.0, n=8)
-    assert found == pytest.approx((2 * 0.25 + 2) / 8)
-
-
-def test_numerical_precision_of_a_constant_column():
-    assert numerical_precision(np.zeros(1), np.array([3]), span=0.0, n=3) == 0.0
-    assert numerical_precision(np.zeros(1), np.array([3]), span=0.0, n=4) == 0.25
-    assert numerical_precision(np.empty(0), NOTHING, span=0.0, n=2) == 1.0
-
-
-def test_a_class_wider_than_the_table_is_refused():
-    with pytest.raises(ValueError, match="span must be the range of the whole table"):
-        numerical_precision(np.array([2.0]), np.array([1]), span=1.0, n=1)
-
-
 @pytest.mark.parametrize(("sizes", "n", "rule"), [([], 0, "at least 1 record"), ([3, 4], 6, "cover the 7")])
 def test_records_that_are_not_there_are_refused(sizes, n, rule):
     sizes = np.array(sizes, np.int64)
     for measure in (
         lambda: discernibility(sizes, n=n),
         lambda: average_class_size(sizes, n=n),
-        lambda: numerical_precision(np.zeros(len(sizes)), sizes, span=1.0, n=n),
     ):
         with pytest.raises(ValueError, match=rule):
             measure()
@@ -81,14 +56,11 @@ def test_the_classification_of_nothing_is_refused():
         classification_metric(NOTHING, NOTHING)
 
 
-@given(
-    st.lists(st.tuples(st.floats(0, 10), st.integers(1, 9)), min_size=1), st.randoms(use_true_random=False)
-)
+@given(st.lists(st.integers(1, 9), min_size=1), st.randoms(use_true_random=False))
 def test_the_order_of_the_classes_does_not_matter(classes, random):
     found = set()
     for each in (classes, random.sample(classes, len(classes))):
-        diameters, sizes = np.array([d for d, _ in each]), np.array([s for _, s in each])
+        sizes = np.array(each)
         n = int(sizes.sum()) + 1
-        precision = numerical_precision(diameters, sizes, span=10.0, n=n)
-        found.add((discernibility(sizes, n=n), average_class_size(sizes, n=n), precision))
+        found.add((discernibility(sizes, n=n), average_class_size(sizes, n=n)))
     assert len(found) == 1

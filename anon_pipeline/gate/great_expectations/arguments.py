@@ -70,9 +70,6 @@ def _parsed(text: str) -> Policy:
 def asked(given: Arguments, expectation: str) -> tuple[Layout, Demand]:
     """Return where a batch has what an expectation is about, and what it demands.
 
-    Args:
-        given: its arguments.
-        expectation: its name.
     Raises:
         InputError: the limits do not have this one, or it has another expectation.
         PolicyError: what the rules of a policy refuse.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from anon_pipeline.encode.categories import category_codes, noisy_units
 from anon_pipeline.encode.codes import CLASS, PERSON
@@ -65,8 +66,6 @@ def gate_batch(
     Args:
         released: (r, columns) the suppressed table, with record ids.
         originals: (n, columns) the table of `k_anonymized`.
-        policy: names the columns.
-        hierarchies: folder of the hierarchy tables.
         memory: what was published before; needed with ``record_key``.
         population: needed with ``gate.attacks.population``.
     Returns:
@@ -84,21 +83,23 @@ def gate_batch(
     batch = behind.frame[[*policy.generalized, *policy.sensitive, CLASS]].copy()
     batch[RELEASED] = np.isin(np.arange(len(batch)), behind.own)
     for name in policy.perturbed:
-        values = np.full(len(batch), np.nan)
-        values[behind.own] = evidence.released[name].to_numpy(np.float64)
-        batch[name] = values
+        batch[name] = _at(behind.own, evidence.released[name].to_numpy(np.float64), np.nan, len(batch))
         batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(np.float64)
     for name in policy.categorical:
-        texts = np.full(len(batch), None, object)
-        texts[behind.own] = evidence.released[name].to_numpy(object)
-        batch[name] = texts
+        batch[name] = _at(behind.own, evidence.released[name].to_numpy(object), None, len(batch))
     if population is not None:
-        persons = np.full(len(batch), -1, np.int64)
-        persons[behind.own] = class_populations(evidence, policy, population)[evidence.classes.labels]
-        batch[POPULATION] = persons
+        persons = class_populations(evidence, policy, population)[evidence.classes.labels]
+        batch[POPULATION] = _at(behind.own, persons, -1, len(batch))
     if memory is not None and PERSON in behind.frame:
         _remember(batch, evidence, policy, memory)
     return batch
+
+
+def _at(rows: NDArray[np.int64], values: NDArray[Any], rest: Any, n: int) -> NDArray[Any]:
+    """Return (n,) values that are given for some rows, the same in all others."""
+    found = np.full(n, rest, values.dtype)
+    found[rows] = values
+    return found
 
 
 def _remember(batch: pd.DataFrame, evidence: Evidence, policy: Policy, memory: Memory) -> None:
@@ -107,20 +108,13 @@ def _remember(batch: pd.DataFrame, evidence: Evidence, policy: Policy, memory: M
     own = behind.frame.iloc[behind.own].reset_index(drop=True)
     joined = histories(memory, own[PERSON], class_texts(evidence.released, policy))
     for i in range(joined.shape[1]):
-        members = np.full(len(batch), -1, np.int64)
-        members[behind.own] = joined[:, i]
-        batch[f"{MEMBER}{i}"] = members
+        batch[f"{MEMBER}{i}"] = _at(behind.own, joined[:, i], -1, len(batch))
     found = recall(memory, policy, own, noisy_units(own, policy))
-    for j, (name, column) in enumerate(policy.perturbed.items()):
-        values = np.full(len(batch), np.nan)
-        values[behind.own[found.known[:, j]]] = from_grid(
-            found.noisy[found.known[:, j], j], column.resolution
-        )
-        batch[f"{PUBLISHED}{name}"] = values
-    codes = category_codes(evidence.released, policy)
+    steps = [column.resolution for column in policy.perturbed.values()] + [1.0] * len(policy.categorical)
+    for j, (name, step) in enumerate(zip(policy.noisy, steps, strict=True)):
+        known = found.known[:, j]
+        values = from_grid(found.noisy[known, j], step)
+        batch[f"{PUBLISHED}{name}"] = _at(behind.own[known], values, np.nan, len(batch))
+    codes = category_codes(evidence.released, policy).astype(np.float64)
     for j, name in enumerate(policy.categorical):
-        at = len(policy.perturbed) + j
-        released, published = np.full((2, len(batch)), np.nan)
-        released[behind.own] = codes[:, j]
-        published[behind.own[found.known[:, at]]] = found.noisy[found.known[:, at], at]
-        batch[f"{CODE}{name}"], batch[f"{PUBLISHED}{name}"] = released, published
+        batch[f"{CODE}{name}"] = _at(behind.own, codes[:, j], np.nan, len(batch))

@@ -19,9 +19,6 @@ from anon_pipeline.policy.columns import Sensitive
 def batch_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Return some columns of a batch with a fresh index.
 
-    Args:
-        frame: (n, columns).
-        names: of the columns, each once.
     Raises:
         InputError: columns that are not there, or there twice; all listed.
     """
@@ -39,7 +36,6 @@ def released_rows(frame: pd.DataFrame, released: str | None) -> NDArray[np.bool_
     """Mark the released records of a batch, (n,).
 
     Args:
-        frame: (n, columns), suppressed records included or not.
         released: boolean column that is true for the released ones; None where all are.
     Raises:
         InputError: a column that is not boolean or lacks a value; nothing released.
@@ -71,8 +67,6 @@ def class_labels(frame: pd.DataFrame, name: str, rows: NDArray[np.bool_]) -> NDA
     """Number the classes of a column without gaps, in the order of their ids, (n,); −1 is in none.
 
     Args:
-        frame: (n, columns).
-        name: of a column with whole numbers.
         rows: (n,) records that must be in a class.
     Raises:
         InputError: another type, gaps, or such records in no class; with the count.
@@ -90,8 +84,6 @@ def numbers(frame: pd.DataFrame, name: str, rows: NDArray[np.bool_]) -> NDArray[
     """Return some records of a column of numbers, (n,); NaN elsewhere.
 
     Args:
-        frame: (n, columns).
-        name: of the column.
         rows: (n,) the records, which must have a value.
     Raises:
         InputError: values there that are missing or no finite numbers; with the count.
@@ -116,10 +108,7 @@ def sensitive_values(
     """Return a sensitive column as the gate can code it: numbers that are written as texts become numbers.
 
     Args:
-        series: (n,) values.
-        column: its distance, order or hierarchy.
         rows: (n,) the released records, which must have a value.
-        folder: where hierarchy tables are.
     Raises:
         InputError: texts where numbers belong, values outside the order or the hierarchy, released records
             without a value; with counts.

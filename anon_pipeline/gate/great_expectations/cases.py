@@ -88,9 +88,6 @@ class BatchCase(Case):
     def judged(self, demand: Demand, arguments: Mapping[str, Any]) -> Verdict:
         """Judge the batch by a demand, as the gate judges.
 
-        Args:
-            demand: of a policy, or of an expectation.
-            arguments: see the class.
         Raises:
             InputError: columns that are not there or do not fit.
         """
@@ -175,9 +172,6 @@ def _noise(*, mechanism: str, epsilon: str, delta: str | None, inputs: list[int]
 def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     """Take a batch apart into a release and its originals, and bring these together as the gate does.
 
-    Args:
-        frame: (n, columns) the batch.
-        layout: of it.
     Raises:
         InputError: columns that are not there, values that are missing or no numbers where a released record
             or a record of a class needs one, class ids that are not those of the values; with counts.

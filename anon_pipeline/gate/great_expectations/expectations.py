@@ -213,11 +213,7 @@ NAMED: Mapping[str, type[ReleaseExpectation]] = {
 
 
 def expectation_of(limit: Limit) -> type[ReleaseExpectation]:
-    """Return the expectation of a limit; one without arguments of its own is made from the table's entry.
-
-    Args:
-        limit: of the table, of a plugin as well; it must have an expectation.
-    """
+    """Return the expectation of a limit; one without arguments of its own is made from the table's entry."""
     name = limit.expectation_name
     return NAMED[name] if name in NAMED else _made(name, limit.meaning)
 

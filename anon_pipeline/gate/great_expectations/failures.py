@@ -26,9 +26,6 @@ def without_values(name: str, work: Callable[[], _T]) -> _T:
 
     What is raised here has no cause, no context and no frames that hold data.
 
-    Args:
-        name: what is being done, for the message.
-        work: what is to be done.
     Raises:
         MeasureFailed: with the type of any other error; with its text if it is a named one.
     """

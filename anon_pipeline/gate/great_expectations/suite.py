@@ -18,6 +18,7 @@ from anon_pipeline.gate.great_expectations.batch import MEMBER, POPULATION, RELE
 from anon_pipeline.gate.great_expectations.expectations import expectation_of
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.table import demands
+from anon_pipeline.policy.marks import without_paths
 from anon_pipeline.policy.model import Policy
 
 _FAILED = re.compile(r"\S+ could not be measured: (\w+): (.*)", re.DOTALL)
@@ -69,8 +70,6 @@ def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) 
     """Return the gate's limits as expectations on a `gate_batch`: k always, the others where they are set.
 
     Args:
-        policy: its limits.
-        hierarchies: folder of the hierarchy tables.
         releases: how many are judged together, this one included.
     Returns:
         A suite that belongs to no context; each expectation has the limit's name in its ``meta``.
@@ -92,18 +91,13 @@ def policy_document(policy: Policy) -> dict[str, Any]:
 
     How a column was generalized plays no part. The population and the key are in no batch.
     """
-    as_json: dict[str, Any] = {"mode": "json", "exclude_none": True}
     measured = {**policy.noisy, **policy.sensitive}
     columns: dict[str, Any] = dict.fromkeys(policy.generalized, GENERALIZED)
-    columns |= {name: column.model_dump(**as_json) for name, column in measured.items()}
+    columns |= {name: without_paths(column, POPULATION) for name, column in measured.items()}
+    used = {"suppress": policy.suppress, "gate": policy.gate, "perturb": policy.perturb}
     sections: dict[str, Any] = {
-        "suppress": policy.suppress.model_dump(**as_json),
-        "gate": policy.gate.model_dump(**as_json),
+        name: without_paths(section, POPULATION) for name, section in used.items() if section is not None
     }
-    if policy.gate.attacks.population is not None:
-        sections["gate"]["attacks"]["population"]["path"] = POPULATION
-    if policy.perturb is not None:
-        sections["perturb"] = policy.perturb.model_dump(**as_json)
     if policy.record_key is not None:
         columns[policy.record_key] = {"role": "identifier", "action": "drop"}
         sections |= {"record_key": policy.record_key, "deidentify": {"key_env": "UNUSED"}}
@@ -118,8 +112,6 @@ def validate(batch: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path())
 
     Args:
         batch: (n, columns) of `gate_batch`.
-        policy: its limits.
-        hierarchies: folder of the hierarchy tables.
     Returns:
         A line per limit. What could not be measured has not succeeded and names its error.
     Raises:

@@ -84,9 +84,6 @@ def lower_bounds(
     Σ m² ≥ n²/classes, and no more than n/k are kept.
 
     Args:
-        task: the question.
-        units: of its loss.
-        nodes: the lattice.
         levels: of `level_scores`.
         counts: q times (D,) records of each leaf.
     """
@@ -142,11 +139,7 @@ def rule_out(
     """Raise the floors of the nodes that a count says something about.
 
     Args:
-        bounds: of the lattice.
         floors: in the lattice's shape; what no node's loss falls below, as far as is known.
-        nodes: the lattice.
-        index: of the node that was counted.
-        count: of that node.
         limit: records that may be suppressed.
     Returns:
         The floor of everything below, and of everything above; 0 where it is not the same for all of them.

@@ -23,7 +23,6 @@ def lowest_feasible(search: Search, roots: Iterable[int]) -> list[int]:
     first, so what lies above one that was found is passed over.
 
     Args:
-        search: the lattice.
         roots: all k-minimal nodes.
     Returns:
         Nodes, from the lowest total level; with k alone the roots themselves.
@@ -71,7 +70,6 @@ def choose_preferred(search: Search, found: Iterable[int]) -> NodeScore:
     ``least_suppression`` the fewest suppressed records, ``loss`` the least of the task's loss.
 
     Args:
-        search: the lattice.
         found: nodes that keep all constraints.
     Raises:
         InfeasibleError: there are none.

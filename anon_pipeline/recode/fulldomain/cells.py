@@ -205,8 +205,6 @@ def blank_cells(task: Task, table: DistinctTuples, levels: Sequence[int]) -> Bla
     suppressed one does.
 
     Args:
-        task: its constraints, hierarchies and weights.
-        table: its records.
         levels: (q,) of the node.
     """
     codes, labels = node_classes(table, task.hierarchies, levels)

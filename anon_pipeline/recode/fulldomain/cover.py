@@ -72,8 +72,6 @@ def cover(
     """Lay out a lattice for choosing nodes.
 
     Args:
-        nodes: the lattice.
-        hierarchies: q of them.
         leaves: q times (D,) records of each leaf.
         cells: whether the loss adds up cells.
     """
@@ -142,20 +140,11 @@ def likely(cover: Cover, floors: NDArray[np.int64], ceiling: int) -> int | None:
 
 
 @kernel
-def promise(
-    node: int,
-    below: int,
-    above: int,
-    is_open: bool,
-    guess: Guess,
-) -> float:
+def promise(node: int, below: int, above: int, is_open: bool, guess: Guess) -> float:
     """Say how many open nodes counting a node closes, as a guess; soon if it probably wins.
 
     Args:
-        node: flat index.
         below: open nodes at and below it; ``above``: at and above it.
-        is_open: whether it is open itself.
-        guess: of the lattice.
     """
     bits, thresholds = guess.bits, guess.thresholds
     # How likely the count rules out what is below, and what is above: a ramp around the threshold.
@@ -186,7 +175,6 @@ def _promise_all(
         values: (N,) out.
         covers: (N,) open nodes at and below each, (N,) at and above each.
         opened: (N,) whether a node is open.
-        guess: as in `promise`.
     """
     below, above = covers
     for node in range(len(values)):

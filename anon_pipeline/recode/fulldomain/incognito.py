@@ -115,9 +115,7 @@ def _anonymous(subset: _Subset, candidates: NDArray[np.bool_], *, k: int, limit:
     """Tell which candidates are k-anonymous, from the bottom up; what is above one that is, is too.
 
     Args:
-        subset: the lattice of some columns.
         candidates: in its shape; whatever lies above a candidate is one.
-        k: records in the smallest class.
         limit: records that may be suppressed.
     """
     found = np.zeros(candidates.shape, np.bool_)
@@ -151,9 +149,6 @@ def k_anonymous_nodes(
     those that are left.
 
     Args:
-        table: n records.
-        hierarchies: q hierarchies.
-        k: records in the smallest class.
         limit: records that may be suppressed, below n.
         told: called with the number of nodes counted, before each set of columns.
     Returns:

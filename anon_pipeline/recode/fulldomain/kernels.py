@@ -135,7 +135,6 @@ def count_sizes(sizes: NDArray[np.int64], k: int, kept: NDArray[np.bool_]) -> tu
 
     Args:
         sizes: (m,) records.
-        k: records that a class needs.
         kept: (m,) out.
     Returns:
         Records in smaller classes, number of kept classes, Σ of their squared sizes, and Σ of all.

@@ -173,7 +173,6 @@ def node_tables(
 
     Args:
         task: its hierarchies, constraints, target.
-        table: its records.
         costs: of `cell_costs`, by attribute.
         fast: whether to keep tables and to use cubes; the counts are the same.
     """

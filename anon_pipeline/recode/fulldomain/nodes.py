@@ -76,12 +76,7 @@ def _count_by_cube(tables: NodeTables, cube: Cube) -> NodeCount:
 
 
 def count_node(tables: NodeTables, levels: Sequence[int]) -> NodeCount:
-    """Count and price the classes of one node.
-
-    Args:
-        tables: of `node_tables`; its scratch is overwritten, tables made are kept.
-        levels: (q,) level of each attribute.
-    """
+    """Count and price the classes of one node; scratch space is overwritten, tables made are kept."""
     if tables.shortcuts is None:
         return _count_by_table(tables, rolled(tables, tables.whole, levels))
     table = node_table(tables, tables.shortcuts, levels)

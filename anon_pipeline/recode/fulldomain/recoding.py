@@ -23,9 +23,6 @@ from anon_pipeline.recode.tuples import DistinctTuples
 def full_domain(task: Task, table: DistinctTuples) -> Recoding:
     """Search the lattice by the task's recoder, and release the table at the node that it chose.
 
-    Args:
-        task: with one of the full-domain recoders.
-        table: its records.
     Raises:
         InfeasibleError: no node keeps the constraints.
         InputError: the lattice is too large.
@@ -89,12 +86,7 @@ def _priced(
 
 
 def full_domain_recoding(search: Search, best: NodeScore) -> Recoding:
-    """Release a table at a node: generalize every record, suppress the classes that break a constraint.
-
-    Args:
-        search: that found the node.
-        best: the answer.
-    """
+    """Release a table at a node: generalize every record, suppress the classes that break a constraint."""
     levels, table, task = search.nodes.levels(best.node), search.table, search.task
     generalized = np.empty_like(table.tuples)
     for column, (hierarchy, level) in enumerate(zip(task.hierarchies, levels, strict=True)):

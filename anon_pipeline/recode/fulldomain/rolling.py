@@ -25,9 +25,7 @@ def rolled(tables: NodeTables, below: NodeTable, levels: Sequence[int]) -> NodeT
     """Make the table of a node from that of a node below it.
 
     Args:
-        tables: the records.
         below: the table of a node below, such as the whole table.
-        levels: (q,) of the node.
     Returns:
         A table whose keys and sizes lie in scratch space: the next call overwrites them.
     """

@@ -85,7 +85,6 @@ def prepare_search(task: Task, table: DistinctTuples, *, fast: bool = True) -> S
     """Lay out a table for the full-domain recoders.
 
     Args:
-        task: the question.
         table: its n ≥ k records.
         fast: whether to use what only saves time (`fulldomain.fast`); the answer is the same.
     Raises:

@@ -17,7 +17,7 @@ from anon_pipeline.recode.microaggregation.narrowing import form_tclose_clusters
 from anon_pipeline.recode.microaggregation.space import Space, make_work
 from anon_pipeline.recode.microaggregation.swapping import kanon_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
-from anon_pipeline.recode.task import SensitiveLimit, Task
+from anon_pipeline.recode.task import Task
 
 _STEP = 50_000_000
 """Cells that one kernel call looks at: a tenth of a second or so."""
@@ -38,20 +38,6 @@ def _mdav(space: Space, k: int) -> NDArray[np.int64]:
     return labels
 
 
-def _vmdav(space: Space, k: int, gamma: float) -> NDArray[np.int64]:
-    """Form clusters by V-MDAV, (n,); records left over join the cluster with the nearest centroid."""
-    tree, work, n = space.taxonomies, make_work(space, k), space.records
-    center(tree, work, n)
-    measure(tree, work, 0, n)
-    queue = np.lexsort((-work.ids, -work.distances))
-    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0], np.int64)
-    growth = Growth(labels, state, queue, np.empty(n), np.arange(n))
-    while state[0] >= k:
-        vmdav_rounds(tree, work, growth, k, gamma, _rounds(space, int(state[0]), 3 * k))
-        space.told(n - int(state[0]))
-    return _assigned(space, labels)
-
-
 def _assigned(space: Space, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """Put each record without a cluster into the (first) one whose centroid is nearest, (n,)."""
     tree, work, left = space.taxonomies, make_work(space, 1), np.flatnonzero(labels < 0)
@@ -62,11 +48,8 @@ def _assigned(space: Space, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         numbers=np.ascontiguousarray(space.numbers[:, left]),
         categories=np.ascontiguousarray(space.categories[:, left]),
     )
-    least, best, some = (
-        np.full(len(left), np.inf),
-        np.zeros(len(left), np.int64),
-        _rounds(space, len(left), 1),
-    )
+    least, best = np.full(len(left), np.inf), np.zeros(len(left), np.int64)
+    some = _rounds(space, len(left), 1)
     for begin in range(0, m, some):
         assign(tree, near, clusters, (begin, min(m, begin + some)), (least, best))
     found = labels.copy()
@@ -74,20 +57,28 @@ def _assigned(space: Space, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def _ordered_limit(limits: tuple[SensitiveLimit, ...]) -> int:
-    """Return which sensitive column is sliced.
-
-    Raises:
-        ValueError: not exactly one ordered column has a t.
-    """
-    fitting = [j for j, x in enumerate(limits) if x.distance == "ordered" and x.t is not None]
-    if len(fitting) != 1:
-        raise ValueError(f"tclose_first must have one ordered sensitive column with t, got {len(fitting)}.")
-    return fitting[0]
+def mdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters by MDAV."""
+    return _mdav(space, task.constraints.k)
 
 
-def _univariate(space: Space, k: int) -> NDArray[np.int64]:
-    """Divide the one numeric column, (n,).
+def vmdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Form clusters by V-MDAV: they grow by ``gamma``, and records left over join the nearest centroid."""
+    k = task.constraints.k
+    tree, work, n = space.taxonomies, make_work(space, k), space.records
+    center(tree, work, n)
+    measure(tree, work, 0, n)
+    queue = np.lexsort((-work.ids, -work.distances))
+    labels, state = np.full(n, -1, np.int64), np.array([n, 0, 0], np.int64)
+    growth = Growth(labels, state, queue, np.empty(n), np.arange(n))
+    while state[0] >= k:
+        vmdav_rounds(tree, work, growth, k, task.gamma, _rounds(space, int(state[0]), 3 * k))
+        space.told(n - int(state[0]))
+    return _assigned(space, labels)
+
+
+def univariate_clusters(task: Task, space: Space) -> NDArray[np.int64]:
+    """Divide one numeric column optimally.
 
     Raises:
         ValueError: other columns than one numeric one.
@@ -97,26 +88,7 @@ def _univariate(space: Space, k: int) -> NDArray[np.int64]:
             f"univariate must have one numeric column alone, got {len(space.numbers)} numeric and "
             f"{len(space.categories)} others."
         )
-    return univariate(space.numbers[0], k=k)
-
-
-def mdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
-    """Form clusters by MDAV."""
-    return _mdav(space, task.constraints.k)
-
-
-def vmdav_clusters(task: Task, space: Space) -> NDArray[np.int64]:
-    """Form clusters by V-MDAV, which lets them grow by ``gamma``."""
-    return _vmdav(space, task.constraints.k, task.gamma)
-
-
-def univariate_clusters(task: Task, space: Space) -> NDArray[np.int64]:
-    """Divide one numeric column optimally.
-
-    Raises:
-        ValueError: other columns than one numeric one.
-    """
-    return _univariate(space, task.constraints.k)
+    return univariate(space.numbers[0], k=task.constraints.k)
 
 
 def merge_clusters(task: Task, space: Space) -> NDArray[np.int64]:
@@ -137,5 +109,8 @@ def tclose_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
         ValueError: not exactly one ordered column has a t.
     """
     limits = task.constraints.sensitive
-    row = _ordered_limit(limits)
+    fitting = [j for j, x in enumerate(limits) if x.distance == "ordered" and x.t is not None]
+    if len(fitting) != 1:
+        raise ValueError(f"tclose_first must have one ordered sensitive column with t, got {len(fitting)}.")
+    row = fitting[0]
     return form_tclose_clusters(space, rules_of(task.constraints), limit=row, t=limits[row].t or 0.0)

@@ -178,12 +178,7 @@ def _errors(
 
 
 def error_of(space: Space, labels: NDArray[np.int64]) -> float:
-    """Sum of the squared distances (9.7) of n records from the centroids of their clusters.
-
-    Args:
-        space: the records.
-        labels: (n,) cluster of each, 0 … m−1.
-    """
+    """Sum the squared distances (9.7) of n records from the centroids of their clusters 0 … m−1, (n,)."""
     cells = space.numbers, space.categories
     return math.fsum(_errors(cells, space.taxonomies, make_clusters(space, labels), labels))
 
@@ -194,8 +189,6 @@ def release_centroids(
     """Say what the records of each cluster release.
 
     Args:
-        space: n records.
-        hierarchies: q.
         labels: (n,) cluster of each record, 0 … m−1.
         k: records of a cluster, at least; a mean is of so many numbers.
     Returns:

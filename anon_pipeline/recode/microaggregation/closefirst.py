@@ -138,7 +138,6 @@ def form_from_slices(space: Space, *, limit: int, clusters: int) -> NDArray[np.i
     """Form so many clusters with one record, some with two, from each slice of an ordered sensitive column.
 
     Args:
-        space: n records.
         limit: row of ``space.sensitive``.
         clusters: m, 1 … n; there are ⌊n/m⌋ slices.
     Returns:
@@ -166,7 +165,6 @@ def tclose_first(space: Space, *, limit: int, k: int, t: float) -> NDArray[np.in
         space: n ≥ k records.
         limit: row of ``space.sensitive``.
         k: records that a class needs anyway.
-        t: distance.
     Returns:
         (n,) cluster of each record, 0 … m−1. Within t where all sensitive values differ and the clusters'
         size divides n; else nearly always.

@@ -116,7 +116,6 @@ def make_clusters(space: Space, labels: NDArray[np.int64]) -> Clusters:
     """Describe the clusters 0 … m−1 of n records; their limits are not asked yet.
 
     Args:
-        space: the records.
         labels: (n,) cluster of each; −1 for a record that is in none.
     """
     sizes = np.bincount(labels[labels >= 0])

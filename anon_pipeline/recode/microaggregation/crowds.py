@@ -118,7 +118,6 @@ def make_crowds(space: Space, labels: NDArray[np.int64], *, limit: int, scale: S
     """Lay clusters out for exchanges.
 
     Args:
-        space: n records.
         labels: (n,) cluster of each, 0 … m−1.
         limit: row of ``space.sensitive``. scale: of that column.
         reach: records that a cluster looks at.

@@ -91,7 +91,6 @@ def excess(
         values: (d,) distinct values, column after column, ascending in each.
         counts: (d,) records of each.
         ends: (s,) where each column's values end.
-        size: records of the class.
     Returns:
         The greatest of distance − t and of the missing share of l; −1 without limits.
     """

@@ -163,9 +163,7 @@ def best_concept(
     """Centroid by marginality (9.4): of the records' leaves and what generalizes them up to where all meet.
 
     Args:
-        tree: of all columns.
         counts: (N,) records below each node.
-        column: which one.
         leaves: leaves of the records, ascending; those without a record are passed over.
         records: how many there are, ≥ 1.
     Returns:

@@ -38,11 +38,8 @@ def mdav_rounds(
     """Form clusters of k records, two a round, until none is left; the last has up to 2·k − 1.
 
     Args:
-        tree: taxonomies.
-        work: the records that are left.
         labels: (n,) out: cluster of each record.
         state: in and out: records left (≥ k, or 0), clusters formed.
-        k: records of a cluster.
         rounds: how many before returning.
     Source:
         [DB 3.2]; Domingo-Ferrer and Torra (2005), Algorithm MDAV.
@@ -149,10 +146,7 @@ def vmdav_rounds(tree: Taxonomies, work: Work, growth: Growth, k: int, gamma: fl
     any other record outside.
 
     Args:
-        tree: taxonomies.
-        work: the records that are left.
         growth: in and out.
-        k: records of a cluster.
         gamma: γ ≥ 0.
         rounds: clusters before returning.
     Source:

@@ -122,8 +122,6 @@ def merge_worst(space: Space, rules: Rules, labels: NDArray[np.int64]) -> NDArra
     the sum of the two. So this ends with all limits kept, or with one cluster.
 
     Args:
-        space: n records.
-        rules: the limits.
         labels: (n,) cluster of each record, 0 … m−1.
     Returns:
         (n,) new labels.

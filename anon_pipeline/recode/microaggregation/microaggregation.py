@@ -24,7 +24,6 @@ def clusters_of(task: Task, space: Space) -> NDArray[np.int64]:
     """Form clusters by the recoder that the task names.
 
     Args:
-        task: recoder and limits.
         space: its n ≥ k records.
     Returns:
         (n,) cluster of each record, 0 … m−1, each of at least k. Those of a recoder that keeps the limits
@@ -40,10 +39,7 @@ def _kept(task: Task, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which records are released, (n,): those of classes that keep every limit.
 
     Args:
-        task: its constraints; the limit on suppression.
         labels: (n,) class of each row, by released value.
-    Raises:
-        InfeasibleError: more than may be suppressed would be, or all.
     """
     kept = ~broken_classes(task.constraints, labels)[labels]
     gone = int((~kept).sum())
@@ -62,7 +58,6 @@ def _loss(task: Task, labels: NDArray[np.int64], kept: NDArray[np.bool_]) -> flo
     """Measure what the classes lose by their ranges, as Mondrian's do; what is suppressed loses all.
 
     Args:
-        task: its loss and hierarchies.
         labels: (n,) class of each row.
         kept: (n,) whether it is released.
     """

@@ -53,8 +53,6 @@ def mend_clusters(
     """Exchange members of clusters beyond t in an ordered column, as long as that lowers the distances.
 
     Args:
-        space: n records.
-        rules: the limits.
         labels: (n,) cluster of each record, 0 … m−1.
         limit: row of ``space.sensitive``.
     Returns:
@@ -80,8 +78,6 @@ def exchange_members(
     """Exchange members between clusters that keep all limits, as long as the error falls and they keep them.
 
     Args:
-        space: n records.
-        rules: the limits.
         labels: (n,) cluster of each record, 0 … m−1.
         limit: row of ``space.sensitive``: an ordered column with a t.
     Returns:
@@ -130,9 +126,7 @@ def form_tclose_clusters(space: Space, rules: Rules, *, limit: int, t: float) ->
 
     Args:
         space: n ≥ k records.
-        rules: the limits.
         limit: row of ``space.sensitive``: the ordered column.
-        t: its distance.
     Returns:
         (n,) cluster of each record, 0 … m−1. They keep every limit, or are one cluster.
     Source:

@@ -64,13 +64,7 @@ def distance_with(scale: Scale, ranked: NDArray[np.int64], old: int, new: int) -
 
 
 def make_scale(rules: Rules, column: int, sizes: NDArray[np.int64]) -> Scale:
-    """Describe an ordered sensitive column for clusters of some sizes.
-
-    Args:
-        rules: of all columns.
-        column: which one.
-        sizes: of the clusters.
-    """
+    """Describe an ordered sensitive column for clusters of some sizes."""
     begin, end = rules.starts[column], rules.starts[column + 1]
     below = rules.below[begin : begin + rules.occurring[column]]
     shares = below / max(1, rules.totals[column])

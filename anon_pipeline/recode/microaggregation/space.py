@@ -151,12 +151,7 @@ def _joined(found: Sequence[_Taxonomy]) -> Taxonomies:
 
 
 def make_space(task: Task, table: DistinctTuples) -> Space:
-    """Lay the records of a task out as points.
-
-    Args:
-        task: hierarchies and sensitive columns.
-        table: its n records.
-    """
+    """Lay the records of a task out as points."""
     sensitive = [limit.codes for limit in task.constraints.sensitive]
     target = [] if task.target is None else [task.target]
     order = np.lexsort((*target, *reversed(sensitive), table.labels))

@@ -22,7 +22,6 @@ def _paths(
 
     Args:
         values: (n,) ascending.
-        k: records of a class.
         costs: (n + 1,) in and out: least sum of squared errors of the first j values; infinite if j < k.
         begins: (n + 1,) out: where the last class of the first j values begins.
         span: first end, and one past the last.
@@ -45,7 +44,6 @@ def univariate(numbers: NDArray[np.float64], *, k: int) -> NDArray[np.int64]:
 
     Args:
         numbers: (n,) n ≥ k; NaN is missing.
-        k: records of the smallest class, ≥ 1.
     Returns:
         (n,) class of each, 0 … m−1, ascending.
     Source:

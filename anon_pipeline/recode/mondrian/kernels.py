@@ -157,8 +157,6 @@ def _cut(
     """Cut a class at the first allowable cut, the widest axis first.
 
     Args:
-        state: where the division stands.
-        axes: what the positions mean.
         rules: what each half must keep.
         place: begin and end of the class, and the work after which to pause before another axis.
         relaxed: whether entries with the same value may be divided.
@@ -208,8 +206,6 @@ def advance(state: State, axes: Axes, rules: Rules, relaxed: bool, budget: int) 
 
     Args:
         state: where it stands; changed. All entries together keep the rules.
-        axes: what the positions mean.
-        rules: what each class must keep.
         relaxed: whether entries with the same value may be divided between the halves; weights are 1.
         budget: cells to be looked at before returning; the axis in progress is finished.
     Returns:

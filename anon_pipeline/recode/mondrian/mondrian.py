@@ -16,12 +16,7 @@ from anon_pipeline.recode.constraints import broken_classes, infeasible_error, r
 from anon_pipeline.recode.loss import measured_loss
 from anon_pipeline.recode.mondrian.kernels import advance
 from anon_pipeline.recode.mondrian.state import Axes, State, initial_state
-from anon_pipeline.recode.ranges import (
-    Axis,
-    column_costs,
-    make_axis,
-    release_ranges,
-)
+from anon_pipeline.recode.ranges import Axis, column_costs, make_axis, release_ranges
 from anon_pipeline.recode.task import Progress, Recoding, Task
 from anon_pipeline.recode.tuples import DistinctTuples
 
@@ -124,7 +119,6 @@ def mondrian_classes(task: Task, table: DistinctTuples, axes: Sequence[Axis]) ->
         task: with ``mondrian`` or, where equal values and even equal records may be divided,
             ``mondrian_relaxed``. The whole table keeps its constraints.
         table: its n ≥ 1 records.
-        axes: of its q columns.
     Returns:
         The classes. A cut is made where both halves keep everything. The widest axis is tried first: its cut
         at the median, then its others by how far the halves are from equal (all near the median, ever fewer
@@ -155,9 +149,6 @@ def _measured(task: Task, axes: Sequence[Axis], found: Partition, labels: NDArra
     """Measure the loss that was asked for, in [0, 1], records gone before counted as suppressed.
 
     Args:
-        task: its loss.
-        axes: of its q columns.
-        found: what each class releases.
         labels: (n,) class of each record by released value, for the measures of whole classes.
     """
     if task.loss not in WEIGHED:
@@ -178,7 +169,6 @@ def mondrian(task: Task, table: DistinctTuples) -> Recoding:
 
     Args:
         task: with ``mondrian`` or ``mondrian_relaxed``; the cuts do not depend on its loss.
-        table: its n records.
     Raises:
         InfeasibleError: the table as one class does not keep the constraints.
     Source:

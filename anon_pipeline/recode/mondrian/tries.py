@@ -137,8 +137,6 @@ def _nearest(
     """Find the nearest allowable cut.
 
     Args:
-        rules: what each half must keep.
-        tallies: of the class.
         order: (m,) entries in the axis's order.
         cuts: ascending entries to the left of each cut (x,); records to the left of each (x,); which one is
             tried first.
@@ -221,7 +219,6 @@ def allowable_cut(
     """Mark the left half of an allowable cut of one axis.
 
     Args:
-        rules: what each half must keep.
         tallies: of the class, m entries, at least 2·k records.
         axis: position of each entry (m,); the least and the greatest; number of axes.
         relaxed: whether entries with the same value may be divided, once no cut between two values is

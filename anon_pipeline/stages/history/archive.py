@@ -35,10 +35,6 @@ class Archive(Protocol):
 
 
 def refuse_unless_archived(policy: Policy, archive: Archive | None) -> None:
-    """Refuse a policy with a memory where nothing keeps it, and the other way round.
-
-    Raises:
-        InputError: ``record_key`` without an archive, or an archive without it.
-    """
+    """Refuse a policy with a memory where nothing keeps it, and the other way round."""
     if (policy.record_key is None) != (archive is None):
         raise InputError("an archive for the memory must be given with record_key, and only with it")

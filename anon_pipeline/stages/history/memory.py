@@ -135,7 +135,6 @@ def class_texts(frame: pd.DataFrame, policy: Policy) -> pd.Series:
 
     Args:
         frame: (n, columns) generalized.
-        policy: names the generalize columns.
     """
     names = list(policy.generalized)
     labels = value_classes(frame, names).labels
@@ -168,7 +167,6 @@ def protected_values(policy: Policy, units: NDArray[np.int64]) -> NDArray[np.int
     """Return the values that the noise protects: numbers moved to their public input bounds, codes.
 
     Args:
-        policy: names the columns.
         units: (n, p) grid units, then codes, see `noisy_units`.
     """
     found = units.copy()
@@ -234,7 +232,6 @@ def remember(
 
     Args:
         memory: of the releases before; is not changed.
-        policy: what the release was made by.
         released: (r, columns) the published table, with record ids.
         originals: (n, columns) the table of `k_anonymized`.
         past: the release; its ε is the policy's.

@@ -88,8 +88,6 @@ def kept_noise(
     """Return the noise that stays: what `recall` finds if the policy is sticky, else none.
 
     Args:
-        policy: its ``perturb.republish``.
-        frame: (n, columns) generalized, with the persons.
         originals: (n, p) original values in grid units or codes, see `noisy_units`.
         memory: what was published; None without ``record_key``.
     Raises:
@@ -110,12 +108,7 @@ def kept_noise(
 
 
 def epsilon_to_book(policy: Policy, stays: Recalled) -> Fraction:
-    """Return the ε that a release is booked with, before its noise is drawn: of what is not booked yet.
-
-    Args:
-        policy: its ε, and whether noise stays.
-        stays: the noise that does.
-    """
+    """Return the ε that a release is booked with, before its noise is drawn: of what is not booked yet."""
     if policy.perturb is None:
         return Fraction(0)
     if policy.perturb.republish == "fresh":
@@ -124,13 +117,7 @@ def epsilon_to_book(policy: Policy, stays: Recalled) -> Fraction:
 
 
 def composition(policy: Policy, stays: Recalled, *, memory: Memory | None) -> dict[str, Any] | None:
-    """Say what a release's noise adds to the releases before it: counts and ε; None without ``record_key``.
-
-    Args:
-        policy: its ε shares.
-        stays: the noise that stays.
-        memory: what was published before.
-    """
+    """Say what a release's noise adds to those before it: counts and ε; None without ``record_key``."""
     if memory is None:
         return None
     return {
@@ -157,7 +144,6 @@ def spent_since(memory: Memory, policy: Policy, originals: pd.DataFrame, *, reco
 
     Args:
         memory: what was published, perhaps by another run since the noise was drawn.
-        policy: names the columns.
         originals: (n, columns) the table of `k_anonymized`.
         records: (r,) ids of the records to be released.
     """

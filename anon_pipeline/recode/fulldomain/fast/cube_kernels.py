@@ -141,7 +141,6 @@ def price_cells(
 
     Args:
         sizes: (c,) the cube.
-        k: records that a class needs.
         fields: (p, 3) codes of an attribute, distance of neighboring codes in the cube, and where the costs
             of its ranks begin in ``cost``.
         cost: (x,) of a cell of each rank.

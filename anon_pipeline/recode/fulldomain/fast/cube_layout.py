@@ -69,7 +69,6 @@ def cube_layout(
     """Lay out cubes.
 
     Args:
-        hierarchies: q of them.
         leaves: q times, ascending, the leaves that occur.
         costs: of `cell_costs`, by attribute.
         cells: of a cube, at most.

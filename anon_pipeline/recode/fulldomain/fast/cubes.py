@@ -65,7 +65,6 @@ def stepping_stone(layout: CubeLayout, below: _Levels, levels: _Levels, *, cells
     """Choose the node whose cube is made first, so that other nodes can be made from it as well.
 
     Args:
-        layout: of the cubes.
         below: the levels of what it is made from.
         levels: of the node that is wanted, at or above ``below``.
         cells: of the cube that is chosen, at most, unless the wanted one has more.
@@ -117,10 +116,8 @@ def fill_cube(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, 
     """Make a cube from the keys of a table below.
 
     Args:
-        layout: of the cubes.
         fields: where each attribute is in a key, ascending.
         below: a table at or below the node.
-        levels: of the node.
     """
     runs, moves = _runs(layout, fields, below.levels, levels)
     cells, rows = np.zeros(layout.size(levels), np.int32), len(below.sizes)
@@ -130,11 +127,7 @@ def fill_cube(layout: CubeLayout, fields: Sequence[KeyField], below: NodeTable, 
 
 
 def fold_cube(below: Cube, levels: _Levels) -> Cube:
-    """Make a cube from one at or below its node.
-
-    Returns:
-        A cube that lies in spare space: the next call overwrites it.
-    """
+    """Make a cube from one at or below its node, in spare space that the next call overwrites."""
     layout, here = below.layout, below.levels
     widths = [layout.widths[j][here[j]] for j in layout.axes]
     steps = [
@@ -154,8 +147,6 @@ def count_cube(cube: Cube, k: int, flat: Sequence[int | None], *, records: int, 
     """Count and price the classes of a cube.
 
     Args:
-        cube: of a node.
-        k: records that a class needs.
         flat: (q,) cost of every cell of an attribute on the node's level, None where it is not the same.
         records: in all classes.
         limit: records in classes below k beyond which nothing is priced.

@@ -119,21 +119,12 @@ def _sweep(scan: Scan, walk: Sweep, stands: NDArray[np.uint8]) -> None:
 
 
 @kernel
-def open_nodes(
-    floors: NDArray[np.int64],
-    ceiling: int,
-    node: int,
-    axes: Axes,
-    upward: bool,
-) -> int:
+def open_nodes(floors: NDArray[np.int64], ceiling: int, node: int, axes: Axes, upward: bool) -> int:
     """Count the open nodes at and below, or at and above, a node: those with a floor up to the ceiling.
 
     Args:
         floors: (N,).
         ceiling: of open nodes.
-        node: flat index.
-        axes: of the lattice; q ≥ 1.
-        upward: whether above.
     """
     heights, steps = axes
     q = len(heights)
@@ -195,8 +186,6 @@ def most_promising(
         heap: promises, nodes, size.
         floors: (N,) what no node's loss falls below.
         ceiling: nodes with a floor above it are closed.
-        axes: of the lattice.
-        guess: of the lattice.
     Returns:
         The node, EMPTY or ASK_AGAIN; and the heap's size.
     """

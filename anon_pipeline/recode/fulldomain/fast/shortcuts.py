@@ -74,7 +74,6 @@ def shortcuts(
 
     Args:
         whole: the ungeneralized table.
-        hierarchies: q of them.
         leaves: q times, ascending, the leaves that occur.
         costs: of `cell_costs`, by attribute.
     """

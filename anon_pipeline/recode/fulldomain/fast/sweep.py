@@ -59,7 +59,6 @@ def sweep(nodes: Lattice, kept: KeptTables, layout: CubeLayout) -> Sweep:
     Args:
         nodes: a lattice of at least one attribute.
         kept: tables of its nodes, the whole table among them.
-        layout: of its cubes.
     """
     q, height = len(nodes.shape), max(nodes.shape)
     widths = np.zeros((q, height), np.int64)
@@ -87,12 +86,7 @@ def sweep(nodes: Lattice, kept: KeptTables, layout: CubeLayout) -> Sweep:
 
 
 def node_states(sweep: Sweep, opened: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """Return how each node stands: CLOSED, OPEN, or open and TO_SWEEP; (N,).
-
-    Args:
-        sweep: the lattice.
-        opened: (N,) whether a node is open.
-    """
+    """Return how each node, open or not, (N,), stands: CLOSED, OPEN, or open and TO_SWEEP; (N,)."""
     stands = np.where(sweep.cells <= sweep.most_cells, TO_SWEEP, OPEN)
     return np.where(opened, stands, CLOSED).astype(np.uint8)
 
@@ -101,7 +95,6 @@ def is_worthwhile(sweep: Sweep, stands: NDArray[np.uint8], promise: float) -> bo
     """Tell whether walking over nodes takes less time than counting first those that close most.
 
     Args:
-        sweep: the lattice.
         stands: of `node_states`.
         promise: open nodes that the next count closes, at most.
     """
@@ -143,8 +136,6 @@ def sweep_nodes(
     """Count the nodes to be swept, the most general first, but none below one that suppresses too much.
 
     Args:
-        sweep: the lattice.
-        tables: its records.
         stands: of `node_states`; overwritten: closed is what was counted, and what is below a node that
             suppresses too much. A node with a class of 2^16 records or more cannot be counted here and
             stays open.

@@ -48,7 +48,6 @@ def corner(
 
     Args:
         stands: (N,) how each node stands.
-        axes: of the lattice.
         order: (q,) attributes; the first ``fixed`` of them keep the level in ``low``.
         low, high: (q,) levels between which the others are; overwritten by what is found.
     Returns:
@@ -98,7 +97,6 @@ def close_below(stands: NDArray[np.uint8], axes: Axes, levels: NDArray[np.int64]
 
     Args:
         stands: (N,) how each node stands.
-        axes: of the lattice.
         levels: (q,) of the node.
     """
     steps, q = axes.steps, len(levels)
@@ -127,7 +125,6 @@ def count_narrow(sizes, k):  # type: ignore[no-untyped-def]
 
     Args:
         sizes: (c,) the cube, uint16.
-        k: records that a class needs.
     Returns:
         Records in classes below k; number of the others, and Σ of their squared sizes; all records. Where the
         last is not what the table has, cells overflowed, and nothing of this is true.
@@ -207,9 +204,6 @@ def walk(
         space: an arena that begins with the cube; (r, 4) out, of each node counted: which, records in classes
             below k, number of the others, Σ of their squared sizes.
         start: how many attributes are fixed; (q,) levels of the cube; (q,) levels of the nodes, at most.
-        places: of the cubes.
-        axes: of the lattice.
-        stands: (N,) of `sweep.node_states`; overwritten.
         rules: k; records of the table; how many may be in classes below k.
     Returns:
         Nodes counted.

@@ -34,8 +34,6 @@ def node_table(tables: NodeTables, own: Shortcuts, levels: Sequence[int]) -> Nod
     """Find the classes of a node, from a table at or below it that takes least work to read.
 
     Args:
-        tables: the records.
-        own: the shortcuts of the same table.
         levels: (q,) level of each attribute.
     Returns:
         A table that may lie in scratch space: the next call overwrites it.
@@ -61,9 +59,6 @@ def node_cube(tables: NodeTables, kept: KeptTables, cubes: CubeLayout, levels: _
     """Find the cube of a node, from a table at or below it that takes least work to read; none is kept.
 
     Args:
-        tables: the records.
-        kept: tables made before.
-        cubes: their layout.
         levels: of a node of at most ``cubes.most_cells`` combinations.
     Returns:
         A cube that may lie in spare space: the next call overwrites it.
