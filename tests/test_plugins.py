@@ -235,6 +235,12 @@ BAD: dict[str, tuple[str, str, str, str]] = {
         "anon-pipeline",
     ),
     "a key of the gate": ("limits", "k", "LimitKey('k', Share | None, 'x', 'a:b')", "anon-pipeline"),
+    "an attribute of every section": (
+        "limits",
+        "model_fields",
+        "LimitKey('model_fields', Share | None, 'x', 'a:b')",
+        "must have another name",
+    ),
     "a limit on attacks": (
         "limits",
         "prosecutor_risk",
