@@ -235,6 +235,12 @@ BAD: dict[str, tuple[str, str, str, str]] = {
         "anon-pipeline",
     ),
     "a key of the gate": ("limits", "k", "LimitKey('k', Share | None, 'x', 'a:b')", "anon-pipeline"),
+    "an attribute of every section": (
+        "limits",
+        "model_fields",
+        "LimitKey('model_fields', Share | None, 'x', 'a:b')",
+        "must have another name",
+    ),
     "a limit on attacks": (
         "limits",
         "prosecutor_risk",
@@ -302,16 +308,27 @@ def test_what_a_plugin_must_not_do_is_an_error_that_names_it(case: str, tmp_path
     assert done.stderr.startswith("error: ")
 
 
-def test_a_limit_does_not_decide_whether_it_is_judged(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("trait", "said"),
+    [
+        ("demanded=lambda policy: {}", "must leave demanded"),
+        ("always=True", "must leave demanded, always"),
+        ("attack=True", "must leave demanded, always and attack out"),
+        ("expectation='expect_release_to_be_k_anonymous'", "must have an expectation of its own"),
+    ],
+)
+def test_a_limit_does_not_decide_whether_it_or_another_one_is_judged(
+    tmp_path: Path, trait: str, said: str
+) -> None:
     key = "ENTRY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
     limit = (
         "from anon_pipeline.limits.limit import Limit\n"
-        "LIMIT = Limit('mine', 'x', demanded=lambda policy: {}, measure=lambda case, demand: 0.0)\n"
+        f"LIMIT = Limit('mine', 'x', {trait}, measure=lambda case, demand: 0.0)\n"
     )
     site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:ENTRY"}}, bad=ENTRIES + key, lim=limit)
     done = cli("plugins", site=site, allowed="anon-bad")
     assert done.returncode == 2
-    assert "must leave demanded out" in done.stderr
+    assert said in done.stderr
 
 
 def test_two_plugins_with_one_name(tmp_path: Path) -> None:
@@ -389,3 +406,60 @@ except Exception as error:
         done.stdout + done.stderr
     )
     assert "PluginError the recoder lazy must recode every record" in done.stdout
+
+
+def test_a_limit_that_changes_what_it_is_given_changes_no_release(tmp_path: Path) -> None:
+    lim = """
+from anon_pipeline.limits.limit import Limit
+
+def measure(case, demand):
+    case.release.drop(columns=list(case.release), inplace=True)
+    case.evidence.released.loc[:, "illness"] = "flu"
+    case.evidence.classes.sizes.setflags(write=True)
+    case.evidence.classes.sizes[:] = 10**6
+    object.__setattr__(case.policy.gate, "k", 2)
+    return 0.1
+
+LIMIT = Limit("mine", "x", measure=measure)
+"""
+    key = "KEY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
+    site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:KEY"}}, bad=ENTRIES + key, lim=lim)
+    program = f"""
+import sys; sys.path.insert(0, {str(EXAMPLE)!r})
+from scenarios import ALL, people
+from anon_pipeline import anonymize, evaluate
+from anon_pipeline.policy import policy_from
+columns = {{**ALL["columns"], "city": {{"role": "generalize", "hierarchy": {{"suppress": True}}}}}}
+made = policy_from({{**ALL, "source": {{"path": "x.csv"}}, "columns": columns, "perturb": {{"epsilon": 2}},
+    "anonymize": {{"k": 3}}, "gate": {{"mine": 0.5}}}})
+frame = anonymize(made, people()).frame
+before, digest = frame.copy(), made.digest
+report = evaluate(frame, made)
+print([str(v.status) for v in report.verdicts if v.limit == "mine"], frame.equals(before),
+    made.digest == digest)
+"""
+    done = run("-c", program, site=site, allowed="anon-bad")
+    assert "['passed'] True True" in done.stdout, done.stdout + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("drawn", ["first + 0.5", "np.int64(0)", "(first + second)[:-1]"])
+def test_a_mechanism_must_draw_a_whole_number_for_each_element(tmp_path: Path, drawn: str) -> None:
+    source = EXAMPLE / "src" / "anon_example"
+    triangle = (source / "triangle.py").read_text(encoding="utf-8")
+    triangle = triangle.replace("from anon_example import triangle_law", "import triangle_law")
+    site = fake(
+        tmp_path,
+        "anon-bad",
+        {"mechanisms": {"mine": "bad:MINE"}},
+        bad=f"{ENTRIES}MINE = Mechanism('mine', 'mine', 'mine:LAW', promises='nothing')\n",
+        mine=triangle.replace("return first + second", f"return {drawn}"),
+        triangle_law=(source / "triangle_law.py").read_text(encoding="utf-8"),
+    )
+    program = (
+        "from fractions import Fraction\nimport numpy as np\n"
+        "from anon_pipeline.perturb.entropy import seeded_entropy\n"
+        "from anon_pipeline.perturb.mechanisms import Noise, draw\n"
+        "draw(Noise('mine', Fraction(1)), np.full(9, 3), entropy=seeded_entropy(1))\n"
+    )
+    done = run("-c", program, site=site, allowed="anon-bad")
+    assert "PluginError: the mechanism mine must draw an int64 for each element" in done.stderr

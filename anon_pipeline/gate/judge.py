@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.table import demands, limits_of
 from anon_pipeline.limits.verdicts import GateReport, Status, Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import LIMIT_KEYS
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent
@@ -68,7 +70,8 @@ def _reason(error: Exception) -> str:
 
 
 def _judged(demand: Demand, case: Case) -> Verdict:
+    """Judge by one limit; that of a plugin gets a copy, since what it changes would be published."""
     try:
-        return demand.verdict(case)
+        return demand.verdict(deepcopy(case) if demand.limit.name in LIMIT_KEYS else case)
     except Exception as error:  # noqa: BLE001 - fail closed: a measure that raises refuses
         return Verdict(demand.name, Status.REFUSED, reason=_reason(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -13,6 +14,10 @@ from anon_pipeline.policy.model import Policy
 
 Demanded = Mapping[str, Any]
 """What a policy demands by one kind of limit: by column or part, ``""`` where it has none."""
+
+
+CLOSE = 1e-9
+"""How far apart sums of floats may be, in whatever order they are added; a share where they are above 1."""
 
 
 def _number(wanted: Any) -> float | None:
@@ -98,6 +103,28 @@ class Limit:
             return self.expectation
         return "expect_release_to_withstand_attack" if self.attack else f"expect_release_to_keep_{self.name}"
 
+    def broken(self, verdict: Verdict) -> str | None:
+        """Say what contradicts a verdict that this limit is kept; recursive l-diversity may have no bound."""
+        value, bound = verdict.value, verdict.bound
+        if not self.valued:
+            bare = (value, bound, verdict.sense) == (None, None, "holds")
+            return None if bare else f"{self.name} must have neither value nor bound"
+        if value is None and self.over_noise is not None:  # an expectation is not published
+            return None if bound is not None else f"{verdict.limit}: it must have a bound"
+        if value is None or not 0 <= value < math.inf:
+            return "a limit must have a value, none below 0"
+        if bound is None:
+            return None if self.boundless else "a limit must have a bound"
+        if not 0 <= bound < math.inf:
+            return "a bound must not be below 0"
+        slack = CLOSE * max(1.0, bound)
+        kept = {
+            "at least": value >= bound - slack,
+            "at most": value <= bound + slack,
+            "below": value < bound + slack,
+        }
+        return None if kept.get(verdict.sense) else "a value is beyond its bound, and yet it passed"
+
     def demands(self, policy: Policy) -> Iterator[Demand]:
         """Yield what a policy demands by this limit."""
         demanded = _at_gate(policy, self.name) if self.demanded is None else self.demanded(policy)
@@ -146,12 +173,17 @@ class Demand:
             if not case.has[need]:
                 sense = "holds" if self.bound is None else self.limit.sense
                 return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=MISSING[need])
-        if self.limit.judge is not None:
+        if self.limit.judge is None:
+            found = self.compared(self.value(case), self.realized(case))
+        else:
             found = self.limit.judge(case, self)
-            if found.limit != self.name:
-                raise ValueError(f"{self.name} must be judged by itself, got a verdict on another limit.")
-            return found
-        return self.compared(self.value(case), self.realized(case))
+        if type(found) is not Verdict or found.limit != self.name or not found.is_readable:
+            raise ValueError(f"{self.name} must be judged by a verdict on itself, got another.")
+        said_more = found.reason or (found.realized is not None and self.limit.over_noise is None)
+        kept = found.status is Status.PASSED
+        if kept and (said_more or found.bound != self.bound or self.limit.broken(found)):
+            raise ValueError(f"{self.name} must be kept within its bound by a finite value, it is not.")
+        return found
 
     def value(self, case: Case) -> float:
         """Return what is compared with the bound: the mean over the noise, or what was realized."""

@@ -62,17 +62,29 @@ _OWN = (
 
 
 def _of_plugins() -> Iterator[Limit]:
-    """Yield the limits of plugins, which are judged after all others."""
+    """Yield the limits of plugins, which are judged after all others.
+
+    Raises:
+        PluginError: one that is no limit, has another name than its key, decides itself when it is judged, or
+            takes the expectation of another limit.
+    """
+    taken = {limit.expectation_name for limit in _OWN} - {""}
     for key in table_of("limits", LimitKey, (), taken={limit.name for limit in _OWN}).values():
         try:
             limit: Limit = import_entry(key.limit, Limit)
         except PluginError as error:
             raise PluginError(f"the limit {key.name}: {error}") from None
-        if limit.name != key.name or limit.demanded is not None:
+        if limit.name != key.name or limit.demanded is not None or limit.always or limit.attack:
             raise PluginError(
-                f"the limit {key.name} must have the name of its key, and must leave demanded out: its "
-                "key says that. Correct the plugin."
+                f"the limit {key.name} must have the name of its key, and must leave demanded, always and "
+                "attack out: its key says that. Correct the plugin."
             )
+        if limit.expectation_name in taken:
+            raise PluginError(
+                f"the limit {key.name} must have an expectation of its own, got {limit.expectation_name}. "
+                "Correct the plugin."
+            )
+        taken |= {limit.expectation_name} - {""}
         yield limit
 
 

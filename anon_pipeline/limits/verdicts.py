@@ -38,6 +38,14 @@ class Verdict:
     reason: str | None = None
     realized: float | None = None
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether its status is one, and its numbers are numbers."""
+        numbers = (self.value, self.bound, self.realized)
+        return isinstance(self.status, Status) and not any(
+            isinstance(one, bool) or not isinstance(one, (int, float, type(None))) for one in numbers
+        )
+
     def as_text(self) -> str:
         """Say the verdict in one line."""
         measured = "" if self.value is None else f": {self.measured}"

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.perturb import quantiles
@@ -78,8 +79,15 @@ def draw(noise: Noise, wanted: Integers, *, entropy: Source) -> Integers:
         wanted: (n,) of each element, as `parameters` says.
     Returns:
         (n,) grid units, independent.
+    Raises:
+        PluginError: a plugin's mechanism gives no whole number for each element.
     """
-    return _law(noise).draw(noise, wanted, entropy)
+    drawn = _law(noise).draw(noise, wanted, entropy)
+    if np.shape(drawn) != wanted.shape or drawn.dtype != np.int64:
+        raise PluginError(
+            f"the mechanism {noise.mechanism} must draw an int64 for each element. Correct the plugin."
+        )
+    return drawn
 
 
 def scales(noise: Noise, sensitivity: ArrayLike) -> Reals:
@@ -96,7 +104,7 @@ def scales(noise: Noise, sensitivity: ArrayLike) -> Reals:
 
 
 def _law(noise: Noise) -> Law:
-    law: Law = import_entry(MECHANISMS[noise.mechanism].law)
+    law: Law = import_entry(MECHANISMS[noise.mechanism].law, Law)
     return law
 
 

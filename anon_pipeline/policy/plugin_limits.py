@@ -21,7 +21,7 @@ def with_limits(gate: type[Strict], keys: Mapping[str, LimitKey]) -> type[Strict
     Args:
         keys: of limits, by name.
     Raises:
-        PluginError: a field that pydantic cannot make.
+        PluginError: a field that pydantic cannot make, or that would hide an attribute of every section.
     """
     if not keys:
         return gate
@@ -34,6 +34,8 @@ def with_limits(gate: type[Strict], keys: Mapping[str, LimitKey]) -> type[Strict
             return {name: value for name, value in document.items() if name not in keys or value is not None}
 
     for key in keys.values():
+        if hasattr(gate, key.name):
+            raise PluginError(f"the limit {key.name} must have another name: sections of the policy use it.")
         try:
             create_model(gate.__name__, __base__=Strict, **{key.name: (key.field, None)})  # type: ignore[call-overload]
         except Exception as error:  # noqa: BLE001 - pydantic asks the plugin's types, which can raise anything

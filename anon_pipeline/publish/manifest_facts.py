@@ -19,19 +19,15 @@ from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.hierarchy.levels_seen import broken_levels
-from anon_pipeline.limits.table import demands, names_where
+from anon_pipeline.limits.limit import CLOSE
+from anon_pipeline.limits.table import demands, limit_of, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, count_seen
 from anon_pipeline.publish.versions import Rules
 
 _ALWAYS = names_where(lambda limit: limit.always)
-_BARE = names_where(lambda limit: not limit.valued)
-_BOUNDLESS = names_where(lambda limit: limit.boundless)
 _MISSING = names_where(lambda limit: limit.missing)
-_OVER_NOISE = names_where(lambda limit: limit.over_noise is not None)
-"""Limits whose value is not published where it is an expectation, see `Verdict.to_json`."""
-_CLOSE = 1e-9  # sums of floats, in whatever order
 
 
 def broken_gate(
@@ -69,26 +65,11 @@ def _on_population(policy: Policy) -> bool:
 
 
 def _broken(verdict: Verdict) -> str | None:
-    """Say whether a verdict contradicts itself; recursive l-diversity may have no bound."""
-    kind = verdict.limit.partition(".")[0]
-    if verdict.limit in _BARE:
-        bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
-        return None if bare else f"{' and '.join(_BARE)} have neither value nor bound"
-    if verdict.value is None and kind in _OVER_NOISE:
-        return None if verdict.bound is not None else f"{verdict.limit}: it must have a bound"
-    if verdict.value is None or verdict.value < 0:
-        return "a limit must have a value, none below 0"
-    if verdict.bound is None:
-        return None if kind in _BOUNDLESS else "a limit must have a bound"
-    if verdict.bound < 0:
-        return "a bound must not be below 0"
-    slack = _CLOSE * max(1.0, abs(verdict.bound))
-    kept = {
-        "at least": verdict.value >= verdict.bound - slack,
-        "at most": verdict.value <= verdict.bound + slack,
-        "below": verdict.value < verdict.bound + slack,
-    }
-    return None if kept.get(verdict.sense) else "a value is beyond its bound, and yet it passed"
+    """Say what contradicts a verdict that a manifest records, also where its limit is not known here."""
+    try:
+        return limit_of(verdict.limit).broken(verdict)
+    except KeyError:
+        return f"{verdict.limit} is no limit that is known here"
 
 
 def _others(gate: GateReport, anew: GateReport) -> Iterator[str]:
@@ -107,7 +88,7 @@ def _others(gate: GateReport, anew: GateReport) -> Iterator[str]:
 
 
 def _alike(one: float | None, other: float) -> bool:
-    return one is not None and math.isclose(one, other, rel_tol=_CLOSE, abs_tol=_CLOSE)
+    return one is not None and math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
 
 
 def broken_share(document: Mapping[str, Any]) -> list[str]:
