@@ -17,8 +17,10 @@ from anon_pipeline.policy.marks import (
     COUNTED,
     SHOWN,
     Below,
+    Fits,
     binding_fields,
     marks_of,
+    misfits,
     named_paths,
     public_fields,
 )
@@ -126,3 +128,19 @@ def test_what_binds_and_what_is_public_of_a_whole_policy() -> None:
     assert set(public_fields(policy)) <= {
         "name", "columns", "record_key", "anonymize", "perturb", "suppress", "gate",
     }  # fmt: skip
+
+
+def test_a_field_carries_the_rule_of_what_it_needs_of_other_sections() -> None:
+    class Inside(Strict):
+        other: Annotated[int, Fits(lambda value, sections: [f"needs {value}"] * sections["times"])] = 7
+
+    class Section(Strict):
+        below: Inside = Inside()
+        named: Annotated[int | None, SHOWN, Fits(lambda value, sections: ["is not"], "columns")] = None
+
+    def found(needs: Any) -> list[str]:
+        return list(misfits("section", Section(), {"times": 2}, needs))
+
+    assert found("nothing") == ["section.below.other: needs 7"] * 2
+    assert found("columns") == ["section.named: is not"]
+    assert found("every column") == []
