@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from hypothesis import settings
 
 from anon_pipeline.policy import Policy, policy_from
+from tests.contracts_once import prove_contracts_once
 from tests.postgres import postgres_server
 
 settings.register_profile(
@@ -49,6 +50,14 @@ def _dumpable() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cli, "keep_out_of_dumps", lambda: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _proven_once() -> Iterator[None]:
+    """Prove the judges of a contract once in a process: the proof takes longer than judging a small table."""
+    with pytest.MonkeyPatch.context() as patch:
+        prove_contracts_once(patch)
         yield
 
 

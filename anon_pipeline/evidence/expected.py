@@ -41,8 +41,6 @@ from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
 from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
 from anon_pipeline.risk.survival import Outputs, expected_kept, fates, sort_line
 
-__all__ = ["STANDARD_ERRORS", "Expectation", "expectation", "expected_linking", "sort_originals"]
-
 STANDARD_ERRORS = 3
 """Standard errors above its mean that a simulated value is judged at."""
 

@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from anon_pipeline.catalog.recoders import names_where
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT
+from anon_pipeline.policy.columns import Generalize, Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Names
+from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Fits, Names
+
+COVERING = names_where(lambda recoder: recoder.family.releases != "means")
+"""Recoders whose released values say which values they stand for; a mean does not."""
+
+
+def _perturb(columns: Mapping[str, Any]) -> str:
+    """Name the role perturb, with numbers where there are columns of categories, too."""
+    return "perturb and numbers" if columns_of(columns, PerturbCategories) else "perturb"
+
+
+def _one_column(averaging: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+    noisy = len(columns_of(sections["columns"], Perturb))
+    if averaging is not None and noisy != 1:
+        yield f"needs exactly one column with the role {_perturb(sections['columns'])}, got {noisy}"
+
+
+def _matched(match: tuple[Mapping[str, float], ...], sections: Mapping[str, Any]) -> Iterator[str]:
+    columns = sections["columns"]
+    kinds = (Generalize, Perturb, type(None))
+    quasi = {name for name, column in columns.items() if isinstance(column, kinds)}
+    if wrong := sorted(set(itertools.chain(*match)) - quasi):
+        yield f"must name columns with the role generalize or {_perturb(columns)}, got {', '.join(wrong)}"
+
+
+def _covering(population: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+    recoder = getattr(sections.get("anonymize"), "recoder", COVERING[0])
+    if population is not None and recoder not in COVERING:
+        yield f"needs a recoder whose values say whom they stand for ({', '.join(COVERING)}), got {recoder}"
 
 
 class Averaging(Strict):
@@ -40,7 +72,7 @@ class Linkage(Strict):
     rules: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share linked by the rules of match."
     )
-    match: Annotated[tuple[Keyed[Share], ...], SHOWN, AFTER] = Field(
+    match: Annotated[tuple[Keyed[Share], ...], SHOWN, AFTER, Fits(_matched, "columns")] = Field(
         (),
         description="For rules: each says from which similarity of which columns on two records match; one "
         "that holds is enough.",
@@ -96,7 +128,7 @@ class Attacks(Strict):
     expected_linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
         None, description="Largest linking risk that the noise has on average, whatever was drawn."
     )
-    averaging: Averaging | None = Field(
+    averaging: Annotated[Averaging | None, Fits(_one_column, "every column")] = Field(
         None, description="Limit on the mean of several releases. Needs exactly one perturb column."
     )
     linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
@@ -119,7 +151,7 @@ class Attacks(Strict):
     marketer_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share picked rightly over all classes."
     )
-    population: PopulationLimits | None = Field(
+    population: Annotated[PopulationLimits | None, Fits(_covering, "columns")] = Field(
         None, description="Limits that need a table of the whole population."
     )
     sample_uniques: Annotated[Share | None, SHOWN, AFTER] = Field(

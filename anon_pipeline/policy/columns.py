@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -25,6 +26,7 @@ __all__ = [
     "Perturb",
     "PerturbCategories",
     "Sensitive",
+    "columns_of",
 ]
 
 Missing = Literal["error", "suppress"]
@@ -160,3 +162,8 @@ Column = Annotated[
     ],
     BeforeValidator(_mapping),
 ]
+
+
+def columns_of(columns: Mapping[str, Any], model: type[BaseModel]) -> list[str]:
+    """Name the columns of a model; one that did not parse is None, and of none."""
+    return [name for name, column in columns.items() if isinstance(column, model)]

@@ -9,7 +9,7 @@ forgotten is neither published nor ignored, and cannot point outside of the proj
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -59,6 +59,22 @@ class Names:
 @dataclass(frozen=True, slots=True)
 class _Noisy:
     """The field needs a perturb column with numbers."""
+
+
+Needs = Literal["columns", "every column", "nothing"]
+"""What must have been parsed before a rule can be asked: the mapping of columns, every one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The field must fit other sections of the policy.
+
+    broken: from its value and the parsed sections to what is wrong, without the name of the field.
+    needs: what must have been parsed; a section that did not parse is absent, a column is None.
+    """
+
+    broken: Callable[[Any, Mapping[str, Any]], Iterable[str]]
+    needs: Needs = "nothing"
 
 
 NEEDS_NOISE = _Noisy()
@@ -125,6 +141,17 @@ def needs_noise(model: BaseModel) -> list[str]:
     """Name the fields of a section that are set and need a perturb column with numbers."""
     marked = [name for name, field in type(model).model_fields.items() if NEEDS_NOISE in field.metadata]
     return [name for name in marked if getattr(model, name) is not None]
+
+
+def misfits(where: str, model: BaseModel, sections: Mapping[str, Any], needs: Needs) -> Iterator[str]:
+    """Yield which fields of a section, and of the sections in it, do not fit other sections, by `Fits`."""
+    for name, field in type(model).model_fields.items():
+        here, value = f"{where}.{name}", getattr(model, name)
+        for mark in field.metadata:
+            if isinstance(mark, Fits) and mark.needs == needs:
+                yield from (f"{here}: {problem}" for problem in mark.broken(value, sections))
+        if isinstance(value, BaseModel):
+            yield from misfits(here, value, sections, needs)
 
 
 def public_fields(policy: BaseModel) -> dict[str, Any]:

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from anon_pipeline.catalog.losses import DEFAULT_LOSS, LOSSES, WEIGHED
-from anon_pipeline.catalog.recoders import DEFAULT_RECODER, RECODERS, recoder_of
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
+from anon_pipeline.catalog.losses import DEFAULT_LOSS, LABELED, LOSSES, WEIGHED
+from anon_pipeline.catalog.recoders import DEFAULT_RECODER, RECODERS, names_where, recoder_of
+from anon_pipeline.policy.columns import Identifier
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import LossName, Preference, RecoderName
-from anon_pipeline.policy.marks import SHOWN, Names
+from anon_pipeline.policy.marks import SHOWN, Fits, Names
+
+CELLS = names_where(lambda recoder: recoder.family.cells)
+PREFERRING = names_where(lambda recoder: recoder.prefers)
+
+
+def _choosing(prefer: str, sections: Mapping[str, Any]) -> Iterator[str]:
+    recoder = sections["anonymize"].recoder
+    if prefer != "loss" and recoder not in PREFERRING:
+        yield f"needs a recoder that chooses between nodes ({', '.join(PREFERRING)}), got {recoder}"
+
+
+def _blanking(suppress: str, sections: Mapping[str, Any]) -> Iterator[str]:
+    recoder = sections["anonymize"].recoder
+    if suppress == "cells" and recoder not in CELLS:
+        yield f"cells needs a full-domain recoder ({', '.join(CELLS)}), got {recoder}"
+
+
+def _weighing(weights: Mapping[str, float], sections: Mapping[str, Any]) -> Iterator[str]:
+    loss = sections["anonymize"].loss
+    if weights and loss not in WEIGHED:
+        yield f"must be left out with loss: {loss}, which weighs no columns"
+
+
+def _labeling(target: str | None, sections: Mapping[str, Any]) -> Iterator[str]:
+    if (target is None) == (sections["anonymize"].loss in LABELED):
+        yield f"must be given with loss: {' or '.join(LABELED)}, and only with it"
+    if target is None:
+        return
+    column = sections["columns"].get(target)
+    dropped = isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released
+    if target not in sections["columns"] or dropped:
+        yield f"must name a column that is released, got {target}"
 
 
 class LDiversity(Strict):
@@ -43,10 +78,10 @@ class Anonymize(Strict):
         "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "
         "kanon_first, tclose_first: the same, t-close.",
     )
-    prefer: Annotated[Preference, SHOWN] = Field(
+    prefer: Annotated[Preference, SHOWN, Fits(_choosing)] = Field(
         "loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss."
     )
-    suppress: Annotated[Literal["records", "cells"], SHOWN] = Field(
+    suppress: Annotated[Literal["records", "cells"], SHOWN, Fits(_blanking)] = Field(
         "records",
         description="records: suppress whole records; cells: only single cells of them where that keeps all "
         "limits. For full-domain recoders.",
@@ -59,11 +94,13 @@ class Anonymize(Strict):
         description="Information loss to minimize. "
         + "; ".join(f"{loss.name}: {loss.words}" for loss in LOSSES.values()),
     )
-    weights: Annotated[Keyed[Annotated[Real, Field(gt=0)]], SHOWN, Names("generalize")] = Field(
+    weights: Annotated[
+        Keyed[Annotated[Real, Field(gt=0)]], SHOWN, Names("generalize"), Fits(_weighing, "columns")
+    ] = Field(
         default_factory=FrozenMapping,
         description=f"Generalize column → weight in {', '.join(WEIGHED)}. Default: 1 each.",
     )
-    target: Annotated[str | None, SHOWN] = Field(
+    target: Annotated[str | None, SHOWN, Fits(_labeling, "columns")] = Field(
         None, description="Released column that holds the class label, for loss: classification."
     )
     most_nodes: Annotated[Whole, SHOWN] = Field(

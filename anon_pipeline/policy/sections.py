@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import zoneinfo
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -14,28 +15,14 @@ from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT
 from anon_pipeline.policy.attacks import Attacks
+from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName, Mechanism, PartitionName, ReleaseFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Names
+from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Names
 from anon_pipeline.policy.plugin_limits import with_limits
 from anon_pipeline.policy.recoding import LDiversity
-
-__all__ = [
-    "Budget",
-    "Deidentify",
-    "Gate",
-    "Limits",
-    "PerturbSection",
-    "Publish",
-    "Schedule",
-    "Sign",
-    "Source",
-    "SourceOptions",
-    "SuppressSection",
-    "VaultSection",
-]
 
 
 class Source(Strict):
@@ -75,6 +62,11 @@ class Deidentify(Strict):
         return self
 
 
+def _staying(republish: str, sections: Mapping[str, Any]) -> Iterator[str]:
+    if republish == "sticky" and sections.get("record_key") is None:
+        yield "sticky needs record_key"
+
+
 class PerturbSection(Strict):
     """The budget of one record for all of its perturb columns together."""
 
@@ -93,7 +85,7 @@ class PerturbSection(Strict):
     without_guarantee: Annotated[bool, SHOWN] = Field(
         False, strict=True, description="Whether columns may have noise that guarantees nothing (uniform)."
     )
-    republish: Annotated[Literal["fresh", "sticky"], SHOWN] = Field(
+    republish: Annotated[Literal["fresh", "sticky"], SHOWN, Fits(_staying)] = Field(
         "fresh",
         description="fresh: new noise in each release; sticky: a published noisy value stays while its "
         "original value does, whatever its class. Needs record_key, and noise of a public scale: "
@@ -115,15 +107,45 @@ class Budget(Strict):
     )
 
 
+def _noisy(confidence: float | None, sections: Mapping[str, Any]) -> Iterator[str]:
+    if "perturb" not in sections or confidence is None or columns_of(sections["columns"], Perturb):
+        return
+    if categories := columns_of(sections["columns"], PerturbCategories):
+        yield (
+            f"needs a perturb column with numbers, got categories alone: {', '.join(categories)}. "
+            f"Limits that fit: k, t_closeness, l_diversity, suppression."
+        )
+    else:
+        yield "must be left out when no column has the role perturb"
+
+
 class SuppressSection(Strict):
     """Confidence-based suppression."""
 
-    confidence: Annotated[Real | None, SHOWN] = Field(
+    confidence: Annotated[Real | None, SHOWN, Fits(_noisy, "every column")] = Field(
         None,
         gt=0,
         lt=1,
         description="Confidence of the interval that must not single a record out; none: no such step.",
     )
+
+
+def _confident(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]:
+    suppress = sections.get("suppress")
+    if wanted is not None and suppress is not None and suppress.confidence is None:
+        yield "needs suppress.confidence"
+
+
+def _keyed(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+    if wanted is not None and sections.get("record_key") is None:
+        yield "needs record_key"
+
+
+def _at_most_k(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]:
+    gate, recoding = sections["gate"], sections.get("anonymize")
+    k = gate.k or (None if recoding is None else recoding.k)
+    if wanted is not None and k is not None and wanted > k:
+        yield f"must be at most the gate's k of {k}, got {wanted}"
 
 
 class Gate(Strict):
@@ -143,10 +165,10 @@ class Gate(Strict):
     suppression: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the input missing from the release."
     )
-    confidence_k: Annotated[Whole | None, SHOWN, AFTER] = Field(
+    confidence_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_confident, "columns")] = Field(
         None, ge=2, description="Fewest originals within suppress.confidence's interval."
     )
-    cross_release_k: Annotated[Whole | None, SHOWN, AFTER] = Field(
+    cross_release_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_keyed), Fits(_at_most_k)] = Field(
         None,
         ge=2,
         description="Over all releases, at least this many people match every class that any one person was "

@@ -18,8 +18,8 @@ from anon_pipeline.base.reading import Held
 from anon_pipeline.base.values import to_finite_numbers, to_whole_numbers
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMATS
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import Limits, SourceOptions
 from anon_pipeline.publish.formulas import count_formulas, neutralize, restore
 from anon_pipeline.sources.files import read_csv, read_parquet
 

@@ -17,8 +17,8 @@ from anon_pipeline.base.reading import MANIFEST_BYTES, Held, file_size, limit_er
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.releases import format_of
+from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import Limits
 from anon_pipeline.publish.file_formats import from_bytes, read_release, schema_of
 
 VERSIONS = (1, 2)

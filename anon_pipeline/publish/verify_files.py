@@ -17,8 +17,8 @@ from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.reading import REPORT_BYTES, Held
 from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.gate import Status, Verdict
+from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import Limits
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, schema_of
 from anon_pipeline.publish.manifest_facts import broken_names, can_be_partition
 from anon_pipeline.publish.release_files import Read, is_page, limits_of, read_bytes, readings

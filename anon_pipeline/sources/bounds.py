@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import FOOTER_BYTES, Held, file_size, limit_error, open_readable
-from anon_pipeline.policy.sections import Limits
+from anon_pipeline.policy.files import Limits
 
 _BLOCK = 2**20
 _UNDIVIDED = ("utf-8", "ascii", "iso8859-", "cp125", "latin")  # whose newline is the byte 10, and only that

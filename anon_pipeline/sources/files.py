@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.reading import BoundedLines, Held, limit_error, open_readable
-from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.bounds import (
     refuse_footer,
     refuse_large_file,

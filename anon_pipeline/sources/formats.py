@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.reading import Held
-from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet
 
 

@@ -257,8 +257,17 @@ def _wrong_after(world: World, after: Callable[[World], None], fault: Callable[[
     return None
 
 
-def at_each_point(way: Way, found: World, every: int) -> FaultResult:
-    """Put a fault at each point, each in the same folder, restored to what was found there."""
+def at_each_point(
+    way: Way, found: World, every: int, *, enough: Callable[[str], object] = lambda wrong: False
+) -> FaultResult:
+    """Put a fault at each point, each in the same folder, restored to what was found there.
+
+    Args:
+        way: the work, the fault, the next release.
+        found: the project before.
+        every: 1 tries each point, n each n-th.
+        enough: tells of what went wrong at a point whether the others need not be tried.
+    """
     kept = found.folder.with_name("kept")
     shutil.copytree(found.folder, kept)
     names = points_of(partial(way.made, _restored(found, kept)))
@@ -274,6 +283,8 @@ def at_each_point(way: Way, found: World, every: int) -> FaultResult:
         wrong = _wrong_after(_restored(found, kept), way.after, fault)
         if wrong:
             lost.append(f"{way.name}, {place} {name}: {wrong}")
+            if enough(wrong):
+                break
     return FaultResult(len(chosen), len(chosen) - len(lost), tuple(lost))
 
 

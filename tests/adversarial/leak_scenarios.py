@@ -9,8 +9,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.adversarial import leak_command, leak_dagster, leak_program
 from tests.adversarial.blows import Outcomes
+from tests.contracts_once import prove_contracts_once
 
 __all__ = ["main"]
 
@@ -25,7 +28,9 @@ _SIDES = {
 
 def main(side: str, folder: str) -> None:
     """Run the scenarios of one side below a folder."""
-    _SIDES[side](Outcomes(Path(folder)))
+    with pytest.MonkeyPatch.context() as patch:
+        prove_contracts_once(patch)
+        _SIDES[side](Outcomes(Path(folder)))
 
 
 if __name__ == "__main__":

@@ -87,6 +87,12 @@ def _bad() -> dict[str, pd.DataFrame]:
 BAD = _bad()
 
 
+@pytest.fixture(autouse=True)
+def _proven_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prove each contract before each table, as the package does."""
+    monkeypatch.setattr(contracts_module, "list_missed_breaks", list_missed_breaks)
+
+
 @contextmanager
 def _global(name: str, value: object) -> Iterator[None]:
     """Change Pandera's global configuration, and what contexts are made of."""

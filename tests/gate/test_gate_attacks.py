@@ -13,9 +13,9 @@ from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.linkage import linked_by
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate, limits_of
 from anon_pipeline.policy import Policy
-from anon_pipeline.policy.attacks import Attacks
+from anon_pipeline.policy.attacks import COVERING, Attacks
 from anon_pipeline.policy.columns import Insensitive
-from anon_pipeline.policy.rules import COVERING, broken_rules
+from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import Gate
 from anon_pipeline.risk.assignment import assignment_risk
 from anon_pipeline.risk.averaging import expected_averaging_risk

@@ -17,8 +17,10 @@ from anon_pipeline.policy.marks import (
     COUNTED,
     SHOWN,
     Below,
+    Fits,
     binding_fields,
     marks_of,
+    misfits,
     named_paths,
     public_fields,
     without_paths,
@@ -148,3 +150,19 @@ def test_every_path_but_those_of_hierarchies_gets_a_stand_in() -> None:
         "inner": blank,
         "named": {},
     }
+
+
+def test_a_field_carries_the_rule_of_what_it_needs_of_other_sections() -> None:
+    class Inside(Strict):
+        other: Annotated[int, Fits(lambda value, sections: [f"needs {value}"] * sections["times"])] = 7
+
+    class Section(Strict):
+        below: Inside = Inside()
+        named: Annotated[int | None, SHOWN, Fits(lambda value, sections: ["is not"], "columns")] = None
+
+    def found(needs: Any) -> list[str]:
+        return list(misfits("section", Section(), {"times": 2}, needs))
+
+    assert found("nothing") == ["section.below.other: needs 7"] * 2
+    assert found("columns") == ["section.named: is not"]
+    assert found("every column") == []

@@ -12,8 +12,8 @@ from anon_pipeline.catalog.recoders import PREFERENCES, RECODERS
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.columns import Generalize, Identifier, Insensitive, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import Intervals, Suppress
-from anon_pipeline.policy.recoding import Anonymize, LDiversity
-from anon_pipeline.policy.rules import CELLS, PREFERRING, broken_rules
+from anon_pipeline.policy.recoding import CELLS, PREFERRING, Anonymize, LDiversity
+from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Budget,
     Deidentify,

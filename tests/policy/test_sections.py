@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from anon_pipeline.policy.files import SourceOptions
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.sections import (
     Deidentify,
@@ -16,7 +17,6 @@ from anon_pipeline.policy.sections import (
     Publish,
     Schedule,
     Source,
-    SourceOptions,
     SuppressSection,
 )
 

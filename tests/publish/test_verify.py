@@ -568,7 +568,7 @@ def test_the_file_is_read_once(project: Make, monkeypatch: pytest.MonkeyPatch) -
 def test_the_limits_of_the_policy_hold(
     project: Make, monkeypatch: pytest.MonkeyPatch, form: str, limit: str, most: int
 ) -> None:
-    from anon_pipeline.policy.sections import Limits
+    from anon_pipeline.policy.files import Limits
 
     made = project(publish={"format": form})
     for module in (verify, release_files):

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -193,7 +193,7 @@ SCRIPT = """
 import resource, sys
 from pathlib import Path
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 path = Path(sys.argv[1])
@@ -249,7 +249,7 @@ def test_a_packed_file_is_not_unpacked(tmp_path: Path, encoding: str, ending: st
     script = (
         "import sys; from pathlib import Path\n"
         "from anon_pipeline.base.errors import InputError\n"
-        "from anon_pipeline.policy.sections import Limits, SourceOptions\n"
+        "from anon_pipeline.policy.files import Limits, SourceOptions\n"
         "from anon_pipeline.sources.files import read_csv\n"
         "try: frame = read_csv(Path(sys.argv[1]), options=SourceOptions(encoding=sys.argv[2]))\n"
         "except InputError: print(-1)\n"

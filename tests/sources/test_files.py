@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import accept
 from anon_pipeline.policy import policy_from
-from anon_pipeline.policy.sections import SourceOptions
+from anon_pipeline.policy.files import SourceOptions
 from anon_pipeline.sources.files import read_csv, read_parquet
 
 CANARY = "-".join(["CANARY", "7f3a"])

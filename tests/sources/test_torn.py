@@ -14,7 +14,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import Held
-from anon_pipeline.policy.sections import Limits, SourceOptions
+from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources import files
 
 LINES = "a,b\n" + "1,2\n3\n" * 400
