@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.policy import Policy
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.sections import (
     Deidentify,
@@ -129,3 +132,20 @@ def test_kinds_of_l_diversity() -> None:
     assert LDiversity(l=2).kind == "distinct"
     assert LDiversity(kind="entropy", l=1.5).l == 1.5
     assert LDiversity(kind="recursive", l=3, c=0.5).c == 0.5
+
+
+@pytest.mark.parametrize("kept", ["none", "last", 1, 365])
+def test_retain_is_no_part_of_making(small_policy: Callable[..., Policy], kept: str | int) -> None:
+    changed = small_policy(vault={"retain": kept})
+    assert changed.vault.retain == kept
+    assert changed.making == small_policy().making
+    assert (changed.digest == small_policy().digest) == (kept == "last")
+
+
+@pytest.mark.parametrize("kept", ["forever", "7", "", 0, -1, 1.5, True, []])
+def test_other_retentions_are_refused(small_policy: Callable[..., Policy], kept: object) -> None:
+    with pytest.raises(
+        PolicyError,
+        match=r"^vault\.retain: must be none, last or a whole number of days, at least 1, got [^\n]+$",
+    ):
+        small_policy(vault={"retain": kept})

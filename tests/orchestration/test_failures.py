@@ -27,7 +27,7 @@ def test_a_traceback_of_a_private_stage_ends_where_the_stage_begins(
             error = error.cause
     text = "\n".join(lines)
     assert "crashed with ValueError at" in text
-    assert "test_tracebacks.py:" in text  # the place
+    assert "test_failures.py:" in text  # the place
     assert "CANARY" not in text
     assert "secret" not in text  # neither the line nor the local
     assert "in quoting" not in text

@@ -19,7 +19,7 @@ from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.sources.population import Population
 
-MEMORY = {"cross_release_k", "sticky"}  # in test_expectation_together: they need what was published before
+MEMORY = {"cross_release_k", "sticky"}  # in test_batch: they need what was published before
 Release = Callable[..., Any]
 Judged = Callable[[pd.DataFrame, ReleaseExpectation], Verdict]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "tests" / "plugin"
 GROUPS = ("limits", "mechanisms", "recoders", "sources", "hierarchies", "losses")
 KINDS = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,12 @@ from anon_pipeline.recode import recode
 from anon_pipeline.recode.class_rules import class_distance
 from anon_pipeline.recode.constraints import broken_classes, rules_of
 from anon_pipeline.recode.microaggregation.centroids import error_of
-from anon_pipeline.recode.microaggregation.closefirst import tclose_first, tclose_size
+from anon_pipeline.recode.microaggregation.closefirst import (
+    cluster_size,
+    slice_sizes,
+    tclose_first,
+    tclose_size,
+)
 from anon_pipeline.recode.microaggregation.merging import merge_worst
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
 from anon_pipeline.recode.microaggregation.slots import distance_with, make_scale
@@ -26,6 +32,7 @@ from anon_pipeline.recode.tuples import distinct_tuples
 from anon_pipeline.risk.closeness import closeness
 from benchmarks import chapter7
 from benchmarks.chapter7 import RECODERS, RECORDS, SECRETS, TS, correlation, incomes, measured, task
+from tests.recode.microaggregation.twins import Clusters, far, near, same, setting
 
 TABLE = incomes()
 
@@ -176,3 +183,34 @@ def test_the_row_order_does_not_matter() -> None:
     assert first.sse == second.sse
     texts = [np.array([r.values[j][r.codes[:, j]] for j in range(2)]) for r in (first, second)]
     assert (texts[0][:, order] == texts[1]).all()
+
+
+def slow_tclose(slow: Any, codes: np.ndarray, k: int, t: float) -> Clusters:
+    n, found = len(codes), []
+    size = cluster_size(n, k=k, t=t)
+    order, ends = np.argsort(codes, kind="stable"), np.cumsum(slice_sizes(n, size))
+    slices = [order[a:b].tolist() for a, b in zip(np.append(0, ends), ends, strict=False)]
+    extra, x = [len(one) - n // size for one in slices], -1
+    while any(slices):
+        left = sorted(i for one in slices for i in one)
+        x = far(slow, left, slow.point(x) if len(found) % 2 else slow.center(left))
+        own: list[int] = []
+        for i, one in enumerate(slices):
+            own += (taken := near(slow, one, slow.point(x), 1))
+            one.remove(taken[0])
+            if extra[i] and len(own) == i + 1:
+                own += (taken := near(slow, one, slow.point(x), 1))
+                one.remove(taken[0])
+                extra[i] -= 1
+        found.append(own)
+    return found
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_tclose_first(data: st.DataObject, drawn: SimpleNamespace, micro: SimpleNamespace) -> None:
+    task, space, slow = setting(data, drawn, micro, "tclose_first")
+    k, t = task.constraints.k, task.constraints.sensitive[0].t
+    assert t is not None
+    found = tclose_first(space, limit=0, k=k, t=t)
+    assert same(found, slow_tclose(slow, space.sensitive[0], k, t))

@@ -9,7 +9,7 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
