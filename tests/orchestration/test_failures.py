@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import dagster as dg
 import pandas as pd
 import pytest
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.orchestration.failures import as_failure
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 
@@ -32,3 +36,11 @@ def test_a_traceback_of_a_private_stage_ends_where_the_stage_begins(
     assert "secret" not in text  # neither the line nor the local
     assert "in quoting" not in text
     assert "pipeline.py" not in text
+
+
+def test_failures_are_not_retried() -> None:
+    with pytest.raises(dg.Failure) as raised, as_failure():
+        raise InputError("a rule")
+    assert raised.value.allow_retries is False
+    assert raised.value.description == "a rule"
+    assert raised.value.__context__ is None

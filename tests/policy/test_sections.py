@@ -105,11 +105,6 @@ def test_values_that_are_refused(model: type[BaseModel], given: dict[str, Any], 
     assert message in "\n".join(error["msg"] for error in caught.value.errors())
 
 
-@pytest.mark.parametrize("limit", [0, 0.05, 0.999])
-def test_suppression_limits(limit: float) -> None:
-    assert Anonymize(k=2, suppression_limit=limit).suppression_limit == limit
-
-
 def test_defaults() -> None:
     anonymize = Anonymize(k=2)
     assert (anonymize.recoder, anonymize.loss, anonymize.suppression_limit) == ("ola", "precision", 0.05)
@@ -126,12 +121,6 @@ def test_defaults() -> None:
 
 def test_limits_of_one_policy_are_not_shared_with_another() -> None:
     assert Gate().t_closeness is not Gate().t_closeness
-
-
-def test_kinds_of_l_diversity() -> None:
-    assert LDiversity(l=2).kind == "distinct"
-    assert LDiversity(kind="entropy", l=1.5).l == 1.5
-    assert LDiversity(kind="recursive", l=3, c=0.5).c == 0.5
 
 
 @pytest.mark.parametrize("kept", ["none", "last", 1, 365])

@@ -94,9 +94,9 @@ def test_on_the_command_line(
 
 
 @pytest.mark.parametrize("flaw", ["a link to nothing", "a lock that is a folder", "a long name", "the vault"])
-def test_in_dagster(project: Make, flaw: str) -> None:
+def test_in_dagster(dagster_project: Make, flaw: str) -> None:
     spoil, to, message = FLAWS[flaw]
-    made = project(publish={"to": to, "wait": 0}, budget={"epsilon": 2})
+    made = dagster_project(publish={"to": to, "wait": 0}, budget={"epsilon": 2})
     spoil(made.folder)
     result = made.run("small_release")
     failed = {event.step_key: event for event in result.all_events if event.is_step_failure}

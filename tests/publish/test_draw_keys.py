@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -22,13 +23,20 @@ from anon_pipeline.cli.ledgering import ledger as ledger_commands
 from anon_pipeline.cli.vaulting import vault as vault_commands
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, release_states
+from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy import TYPE, Policy
+from anon_pipeline.publish import drawing
 from anon_pipeline.publish.archive import VaultArchive
+from anon_pipeline.publish.draw_keys import Draw, destroy_draw_key, draws_of
+from anon_pipeline.vault.artefacts import Vault, rotate, survey
+from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.identity import PIN
+from anon_pipeline.vault.keys import Keys
+from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.names import OWN
+from tests.publish.worlds import REFUSED, World
 
 Small = Callable[..., Policy]
-REFUSED: dict[str, Any] = {"gate": {"k": 100}}
 Noise = list[dict[str, float]]
 KEY = base64.b64encode(bytes(range(32))).decode()
 
@@ -271,3 +279,134 @@ def test_no_release_has_the_name_of_one_of_the_files_of_the_vault(
     for own in OWN:
         with pytest.raises(PolicyError, match="name must be letters, digits and underscores"):
             small_policy(name=own)
+
+
+"""A limit that the gate judges after the noise, and that these people never keep."""
+
+
+def test_names_of_draws_and_what_they_bind_carry_no_data(world: World) -> None:
+    world.people.loc[0, ["note", "illness"]] = "CANARY-7f3a"
+    assert not world.run(world.policy(**REFUSED), partition="w1")
+    (sealed,) = world.sealed
+    assert sealed.parent == world.folder / "vault" / "small" / "draws" / "w1"
+    assert b"CANARY" not in sealed.read_bytes()
+    document = json.loads(sealed.read_bytes())
+    assert set(document) == {"version", "id", "release", "partition", "binding", "key"}
+    commitment = world.book.events()[0].data_digest
+    key = NoiseKey(bytes.fromhex(document["key"]), seeded=False)
+    assert commitment == Draw(document["id"], document["binding"], key).commitment
+    assert document["key"] not in repr(Draw(document["id"], document["binding"], key))
+
+
+def forged(path: Path, **changes: Any) -> None:
+    document = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**document, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"key": "00" * 32}, "must be the one that the ledger has booked"),
+        ({"key": "00" * 31}, "changed or exchanged"),
+        ({"key": None}, "changed or exchanged"),
+        ({"id": "0" * 32}, "changed or exchanged"),
+        ({"release": "other"}, "changed or exchanged"),
+        ({"partition": "w1"}, "changed or exchanged"),
+        ({"version": 2}, "changed or exchanged"),
+    ],
+)
+def test_a_draw_that_was_tampered_with_is_refused(world: World, change: dict[str, Any], message: str) -> None:
+    """Also where the vault is not encrypted: the ledger knows which key it has booked."""
+    policy = world.policy(**REFUSED)
+    assert not world.run(policy)
+    forged(world.sealed[0], **change)
+    with pytest.raises(InputError, match=message) as refused:
+        world.run(policy)
+    assert "00000000" not in str(refused.value).replace(world.ids[0], "")
+    assert len(world.noise) == 1
+
+
+def test_a_foreign_draw_that_was_planted_is_never_used(world: World) -> None:
+    """Somebody who can write to the vault, and knows the binding, puts a key of theirs there."""
+    policy = world.policy(**REFUSED)
+    assert not world.run(policy)
+    (sealed,) = world.sealed
+    document = json.loads(sealed.read_bytes())
+    sealed.unlink()
+    planted = sealed.with_name(f"{'0' * 32}.draw")
+    planted.write_text(json.dumps({**document, "id": "0" * 32, "key": "11" * 32}))
+    assert not world.run(policy)
+    assert planted.exists()
+    assert planted.stem not in {state.last.release_id for state in world.states}
+    assert len(world.states) == 2  # another draw, paid for
+    assert world.noise[0] != world.noise[1]
+    assert not world.run(policy)
+    assert world.noise[1] == world.noise[2]
+
+
+def test_a_copy_of_a_key_that_is_put_back_after_publishing_is_never_used(world: World) -> None:
+    policy = world.policy(**REFUSED)
+    assert not world.run(policy)
+    (sealed,) = world.sealed
+    copy = sealed.read_bytes()
+    published = world.policy(budget={"epsilon": 100})
+    assert world.run(published)
+    sealed.write_bytes(copy)  # of a draw that was not published: it may be used, it is the same noise
+    assert not world.run(policy)
+    assert world.noise[2] == world.noise[0]
+    destroy_draw_key(LocalStore(world.folder / "vault"), sealed.stem)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing.Draws, "destroy", lambda draws, names=None: None)
+        assert world.run(published)
+    assert len(world.sealed) == 1  # of the release that is published
+    assert world.run(published)
+    assert world.noise[3] != world.noise[4]
+    assert world.sealed == []
+
+
+def test_sealed_draws_open_by_their_name_and_key_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = base64.b64encode(bytes(range(32))).decode()
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", key)
+    policy = world.policy(**REFUSED)
+    assert not world.run(policy)
+    (sealed,) = world.sealed
+    assert survey(LocalStore(world.folder / "vault")).plain == 0
+    content = sealed.read_bytes()
+    assert not world.run(world.policy(gate={"k": 101}))
+    other = next(path for path in world.sealed if path != sealed)
+    sealed.write_bytes(other.read_bytes())  # exchanged
+    with pytest.raises(InputError, match="changed, cut, renamed or exchanged"):
+        world.run(policy)
+    sealed.write_bytes(content)
+    new = vault_key(bytes(range(1, 33)))
+    store = LocalStore(world.folder / "vault")
+    assert rotate(Vault(store, Keys(new, (vault_key(bytes(range(32))),)))).rewrapped == 2
+    with pytest.raises(InputError, match="is encrypted with key"):
+        world.run(policy)
+    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", base64.b64encode(bytes(range(1, 33))).decode())
+    assert not world.run(policy)
+    assert world.noise[0] == world.noise[-1]
+
+
+def test_a_draw_given_up_on_another_machine_is_destroyed_and_not_used(world: World) -> None:
+    policy = world.policy(**REFUSED)
+    assert not world.run(policy)
+    (sealed,) = world.sealed
+    world.give_up(sealed.stem)  # where this vault is not at hand
+    assert not world.run(policy)
+    assert not sealed.exists()
+    assert [state.name for state in world.states] == ["failed, closed", "failed"]
+    assert [state.counts for state in world.states] == [True, True]
+
+
+def test_other_files_in_the_folder_of_draws_are_left_alone(world: World) -> None:
+    draws = draws_of(world.policy(), world.places, None)
+    folder = world.folder / "vault" / "small" / "draws"
+    folder.mkdir(parents=True)
+    for name in ("README", "x.draw", f"{'g' * 32}.draw"):
+        (folder / name).write_text("not ours")
+    part = folder / f".{'a' * 32}.draw.1234.part"
+    part.write_text("of a run that was killed")
+    assert world.run(world.policy())
+    assert sorted(path.name for path in folder.iterdir()) == ["README", f"{'g' * 32}.draw", "x.draw"]
+    assert draws.ids() == {}

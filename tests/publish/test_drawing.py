@@ -21,99 +21,18 @@ from anon_pipeline import release as release_room
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused, InputError, PublishError
 from anon_pipeline.ledger import Ledger, ledger_at
-from anon_pipeline.ledger.budget import State, release_states
-from anon_pipeline.ledger.fence import close
+from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.perturb import keys as perturb_keys
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish import drawing
-from anon_pipeline.publish.draw_keys import Draw, destroy_draw_key, draws_of
-from anon_pipeline.vault.artefacts import Vault, rotate, survey
-from anon_pipeline.vault.crypto import vault_key
-from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.local import LocalStore
+from tests.publish.worlds import REFUSED, World
 
 Small = Callable[..., Policy]
-REFUSED: dict[str, Any] = {"gate": {"k": 100}}
-"""A limit that the gate judges after the noise, and that these people never keep."""
-
-
-class World:
-    """A project on disk, and what came of each run in it: the noise that was made, in the records' order."""
-
-    def __init__(self, folder: Path, policies: Small, people: pd.DataFrame) -> None:
-        self.folder, self.policies, self.people = folder, policies, people
-        self.places = Locations.of(folder, {})
-        self.noise: list[dict[str, float]] = []
-
-    def policy(self, **changes: Any) -> Policy:
-        return self.policies(**changes)
-
-    def run(self, policy: Policy, **options: Any) -> bool:
-        """Make a release; say whether it was published."""
-        self.people.to_csv(self.folder / "people.csv", index=False)
-        try:
-            make_release(policy, options.pop("places", self.places), **options)
-        except GateRefused:
-            return False
-        return True
-
-    @property
-    def book(self) -> Ledger:
-        return ledger_at(self.places.ledger)
-
-    @property
-    def states(self) -> list[State]:
-        return list(release_states(self.book.events()).values())
-
-    @property
-    def sealed(self) -> list[Path]:
-        """Every file that may hold the key of a draw."""
-        return sorted(path for path in (self.folder / "vault").rglob("*") if ".draw" in path.name)
-
-    @property
-    def ids(self) -> list[str]:
-        return [path.stem for path in self.sealed]
-
-    def give_up(self, release_id: str) -> None:
-        seen = release_states(self.book.events())[release_id].last.hash
-        close(self.book, release_id, seen=seen, there=lambda: False)
-
-    def killed(self, work: Callable[[], object]) -> None:
-        """Do some work in a child process that must kill itself on the way."""
-        child = os.fork()
-        if child == 0:
-            try:
-                work()
-            finally:
-                os._exit(0)
-        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
 
 
 def kill(*_: object, **__: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.fixture
-def world(
-    tmp_path: Path,
-    small_policy: Small,
-    small_people: Callable[..., pd.DataFrame],
-    monkeypatch: pytest.MonkeyPatch,
-) -> World:
-    people = small_people()
-    people["note"] = [f"n{i}" for i in range(len(people))]  # says whose noise it is
-    made = World(tmp_path, small_policy, people)
-    perturb = release_room.run
-
-    def noted(*given: Any, **named: Any) -> Any:
-        chain = perturb(*given, **named)
-        released = chain.suppressed.frame
-        made.noise.append(dict(zip(released["note"], released["height"], strict=True)))
-        return chain
-
-    monkeypatch.setattr(release_room, "run", noted)
-    return made
 
 
 def test_a_refused_release_has_the_same_noise_each_time_it_is_made(world: World) -> None:
@@ -424,121 +343,6 @@ def test_no_file_holds_the_key_after_publishing(
     assert not [path.name for path in files if any(form in path.read_bytes() for form in forms)]
 
 
-def test_names_of_draws_and_what_they_bind_carry_no_data(world: World) -> None:
-    world.people.loc[0, ["note", "illness"]] = "CANARY-7f3a"
-    assert not world.run(world.policy(**REFUSED), partition="w1")
-    (sealed,) = world.sealed
-    assert sealed.parent == world.folder / "vault" / "small" / "draws" / "w1"
-    assert b"CANARY" not in sealed.read_bytes()
-    document = json.loads(sealed.read_bytes())
-    assert set(document) == {"version", "id", "release", "partition", "binding", "key"}
-    commitment = world.book.events()[0].data_digest
-    key = NoiseKey(bytes.fromhex(document["key"]), seeded=False)
-    assert commitment == Draw(document["id"], document["binding"], key).commitment
-    assert document["key"] not in repr(Draw(document["id"], document["binding"], key))
-
-
-def forged(path: Path, **changes: Any) -> None:
-    document = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**document, **changes}))
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"key": "00" * 32}, "must be the one that the ledger has booked"),
-        ({"key": "00" * 31}, "changed or exchanged"),
-        ({"key": None}, "changed or exchanged"),
-        ({"id": "0" * 32}, "changed or exchanged"),
-        ({"release": "other"}, "changed or exchanged"),
-        ({"partition": "w1"}, "changed or exchanged"),
-        ({"version": 2}, "changed or exchanged"),
-    ],
-)
-def test_a_draw_that_was_tampered_with_is_refused(world: World, change: dict[str, Any], message: str) -> None:
-    """Also where the vault is not encrypted: the ledger knows which key it has booked."""
-    policy = world.policy(**REFUSED)
-    assert not world.run(policy)
-    forged(world.sealed[0], **change)
-    with pytest.raises(InputError, match=message) as refused:
-        world.run(policy)
-    assert "00000000" not in str(refused.value).replace(world.ids[0], "")
-    assert len(world.noise) == 1
-
-
-def test_a_foreign_draw_that_was_planted_is_never_used(world: World) -> None:
-    """Somebody who can write to the vault, and knows the binding, puts a key of theirs there."""
-    policy = world.policy(**REFUSED)
-    assert not world.run(policy)
-    (sealed,) = world.sealed
-    document = json.loads(sealed.read_bytes())
-    sealed.unlink()
-    planted = sealed.with_name(f"{'0' * 32}.draw")
-    planted.write_text(json.dumps({**document, "id": "0" * 32, "key": "11" * 32}))
-    assert not world.run(policy)
-    assert planted.exists()
-    assert planted.stem not in {state.last.release_id for state in world.states}
-    assert len(world.states) == 2  # another draw, paid for
-    assert world.noise[0] != world.noise[1]
-    assert not world.run(policy)
-    assert world.noise[1] == world.noise[2]
-
-
-def test_a_copy_of_a_key_that_is_put_back_after_publishing_is_never_used(world: World) -> None:
-    policy = world.policy(**REFUSED)
-    assert not world.run(policy)
-    (sealed,) = world.sealed
-    copy = sealed.read_bytes()
-    published = world.policy(budget={"epsilon": 100})
-    assert world.run(published)
-    sealed.write_bytes(copy)  # of a draw that was not published: it may be used, it is the same noise
-    assert not world.run(policy)
-    assert world.noise[2] == world.noise[0]
-    destroy_draw_key(LocalStore(world.folder / "vault"), sealed.stem)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing.Draws, "destroy", lambda draws, names=None: None)
-        assert world.run(published)
-    assert len(world.sealed) == 1  # of the release that is published
-    assert world.run(published)
-    assert world.noise[3] != world.noise[4]
-    assert world.sealed == []
-
-
-def test_sealed_draws_open_by_their_name_and_key_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = base64.b64encode(bytes(range(32))).decode()
-    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", key)
-    policy = world.policy(**REFUSED)
-    assert not world.run(policy)
-    (sealed,) = world.sealed
-    assert survey(LocalStore(world.folder / "vault")).plain == 0
-    content = sealed.read_bytes()
-    assert not world.run(world.policy(gate={"k": 101}))
-    other = next(path for path in world.sealed if path != sealed)
-    sealed.write_bytes(other.read_bytes())  # exchanged
-    with pytest.raises(InputError, match="changed, cut, renamed or exchanged"):
-        world.run(policy)
-    sealed.write_bytes(content)
-    new = vault_key(bytes(range(1, 33)))
-    store = LocalStore(world.folder / "vault")
-    assert rotate(Vault(store, Keys(new, (vault_key(bytes(range(32))),)))).rewrapped == 2
-    with pytest.raises(InputError, match="is encrypted with key"):
-        world.run(policy)
-    monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", base64.b64encode(bytes(range(1, 33))).decode())
-    assert not world.run(policy)
-    assert world.noise[0] == world.noise[-1]
-
-
-def test_a_draw_given_up_on_another_machine_is_destroyed_and_not_used(world: World) -> None:
-    policy = world.policy(**REFUSED)
-    assert not world.run(policy)
-    (sealed,) = world.sealed
-    world.give_up(sealed.stem)  # where this vault is not at hand
-    assert not world.run(policy)
-    assert not sealed.exists()
-    assert [state.name for state in world.states] == ["failed, closed", "failed"]
-    assert [state.counts for state in world.states] == [True, True]
-
-
 def test_a_run_whose_draw_is_given_up_meanwhile_does_not_publish(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -552,16 +356,3 @@ def test_a_run_whose_draw_is_given_up_meanwhile_does_not_publish(
     assert not world.run(world.policy())
     assert [state.name for state in world.states] == ["failed, closed"]
     assert not (world.folder / "out" / "manifest.json").exists()
-
-
-def test_other_files_in_the_folder_of_draws_are_left_alone(world: World) -> None:
-    draws = draws_of(world.policy(), world.places, None)
-    folder = world.folder / "vault" / "small" / "draws"
-    folder.mkdir(parents=True)
-    for name in ("README", "x.draw", f"{'g' * 32}.draw"):
-        (folder / name).write_text("not ours")
-    part = folder / f".{'a' * 32}.draw.1234.part"
-    part.write_text("of a run that was killed")
-    assert world.run(world.policy())
-    assert sorted(path.name for path in folder.iterdir()) == ["README", f"{'g' * 32}.draw", "x.draw"]
-    assert draws.ids() == {}

@@ -1,217 +1,133 @@
-"""The report beside the manifest: named by its digest, of this very release, verified, gone with it."""
+"""A release is read once, within bounds, and its manifest names no file elsewhere."""
 
 from __future__ import annotations
 
 import hashlib
-import json
+import resource
+import subprocess
+import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 
-from anon_pipeline.base.errors import StageCrashed
-from anon_pipeline.gate import Status
-from anon_pipeline.perturb.entropy import system_entropy
-from anon_pipeline.policy import Policy
-from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish import Published, publish, release
-from anon_pipeline.publish.file_formats import read_release
-from anon_pipeline.publish.signing import read_public_key, write_keys
+from anon_pipeline.base.reading import MANIFEST_BYTES
+from anon_pipeline.publish import release_files
 from anon_pipeline.publish.verify import Against, verify_release
-from anon_pipeline.release import make_release
-from anon_pipeline.report import public_report
-from anon_pipeline.stages import pipeline
-from anon_pipeline.stages.private import Means
+from tests.publish.projects import Project
 
-Small = Callable[..., Policy]
-People = Callable[..., pd.DataFrame]
+ROOT = Path(__file__).resolve().parents[2]
+Make = Callable[..., "Project"]
 
 
-def send(policy: Policy, people: pd.DataFrame, folder: Path) -> Published:
-    made = pipeline.run(policy, people, Means(Path(), None, system_entropy()))
-    return publish(made.suppressed, made.k_anonymized.frame, policy, locations=Locations.of(folder, {}))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "3",
+        '{"manifest_version": 2}',
+        '{"a": 1, "a": 2}',
+        "[" * 100_000,
+        '{"manifest_version": 1, "release": "x", "policy_digest": "", "data_digest": "", "files": [],'
+        ' "gate": {"verdicts": []}}',
+    ],
+)
+def test_what_is_no_manifest_is_an_input_error(project: Make, text: str) -> None:
+    made = project()
+    made.manifest.write_text(text)
+    code, said = made.call("verify", "out")
+    assert code == 2
+    assert "must be a manifest of anon-pipeline" in said
 
 
+@pytest.mark.parametrize("name", ["../people.csv", "/etc/passwd", "", ".", "a/b", "a\\b", "a\0b", 3, None])
+def test_a_manifest_cannot_name_files_elsewhere(project: Make, name: object) -> None:
+    made = project()
+    made.edit(lambda document: document["files"][0].update(name=name))
+    code, said = made.call("verify", "out")
+    assert code in (1, 2)
+    assert "Traceback" not in said
+
+
+CSV = {"publish": {"format": "csv"}}
+
+
+def _redone(made: Project, data: bytes) -> None:
+    """Write other bytes, with their name, digest and size in the manifest."""
+    digest, old = hashlib.sha256(data).hexdigest(), made.data
+    name = f"small-{digest[:16]}{old.suffix}"
+    made.edit(lambda document: document["files"][0].update(name=name, sha256=digest, size=len(data)))
+    old.rename(made.data)
+    made.data.write_bytes(data)
+
+
+def test_the_file_is_read_once(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is said of the bytes whose SHA-256 was compared, whatever the path leads to afterwards."""
+    made = project(**CSV)
+    name, bytes_of = made.data.name, release_files.read_bytes
+
+    def exchanged(path: Path, *more: Any) -> bytes:
+        data = bytes_of(path, *more)
+        path.write_bytes(b"a,b\n1,2\n")
+        return data
+
+    monkeypatch.setattr(release_files, "read_bytes", exchanged)
+    report = verify_release(made.path / "out", Against())
+    assert {v.limit: str(v.status) for v in report.verdicts}[f"file.{name}"] == "passed"
+    assert {v.limit: str(v.status) for v in report.verdicts}["data_digest"] == "passed"
+    made.data.unlink()  # a file of a former release whose content is another's
+    made = project(**CSV)
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 0, said
+    assert made.data.read_bytes() == b"a,b\n1,2\n"
+
+
+def test_a_manifest_that_is_too_large(project: Make) -> None:
+    made = project()
+    made.edit(lambda d: d.update(more="x" * MANIFEST_BYTES))
+    code, said = made.call("verify", "out")
+    assert code == 2
+    assert "too large" in said
+    assert made.call("verify", "/dev/zero")[0] == 2
+
+
+@pytest.mark.parametrize("policy", [(), ("--policy", "policy.yaml")])
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_the_manifest_names_the_page_by_its_digest(
-    small_policy: Small, small_people: People, tmp_path: Path, form: str
-) -> None:
-    written = send(small_policy(publish={"format": form}), small_people(), tmp_path)
-    page, item = written.report_path.read_bytes(), written.manifest["report"]
-    digest = hashlib.sha256(page).hexdigest()
-    assert item == {"name": f"small-report-{digest[:16]}.html", "sha256": digest, "size": len(page)}
-    assert written.report_path == tmp_path / "out" / item["name"]
-    assert written.report_path.stat().st_mode & 0o777 == 0o644
-
-
-def test_the_page_is_the_public_report_of_what_is_published(
-    small_policy: Small, small_people: People, tmp_path: Path
-) -> None:
-    """Whoever has policy, manifest and data file can make it again."""
-    policy = small_policy()
-    written = send(policy, small_people(), tmp_path)
-    document = {name: value for name, value in written.manifest.items() if name != "report"}
-    assert (
-        public_report(policy, document, read_release(written.path, policy))
-        == written.report_path.read_bytes()
+def test_a_small_file_that_is_a_large_table(project: Make, form: str, policy: tuple[str, ...]) -> None:
+    """100 million zeros in some 100 kB of Parquet; of CSV, 60 MB of lines. The child has 4 GiB."""
+    made = project(source={"limits": {"rows": 1_000_000}}, publish={"format": form})
+    if form == "parquet":
+        part = pa.table({"a": np.zeros(10_000_000, np.int64)})
+        with pq.ParquetWriter(made.data, part.schema, compression="zstd") as writer:
+            for _ in range(10):
+                writer.write_table(part)
+    else:
+        pa_csv.write_csv(pa.table({"a": np.zeros(30_000_000, np.int8)}), made.data)
+    _redone(made, made.data.read_bytes())
+    run = subprocess.run(
+        [sys.executable, "-c", "from anon_pipeline.cli import main; main()", "verify", str(made.path / "out")]
+        + [str(made.path / part) if part.endswith("yaml") else part for part in policy],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30)),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
     )
+    assert run.returncode == 1, run.stderr
+    assert "refused by data_digest" in run.stderr
+    assert "keep the limit rows" in " ".join(run.stdout.replace("│", " ").split())
 
 
-def test_the_page_of_the_release_before_stays_as_its_data_does(
-    small_policy: Small, small_people: People, tmp_path: Path
-) -> None:
-    pages = [send(small_policy(), small_people(seed=seed), tmp_path).report_path for seed in range(3)]
-    assert [path.exists() for path in pages] == [False, True, True]
-
-
-def test_pages_of_others_stay(small_policy: Small, small_people: People, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    others = [
-        tmp_path / "out" / name
-        for name in ("index.html", "small-report-mine.html", f"big-report-{'0' * 16}.html")
-    ]
-    for path in others:
-        path.write_text("mine")
-    for seed in range(3):
-        send(small_policy(), small_people(seed=seed), tmp_path)
-    assert all(path.read_text() == "mine" for path in others)
-
-
-def test_where_the_clock_has_jumped_page_and_manifest_say_the_same_time(
-    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Clock:
-        time = datetime(2031, 1, 1, tzinfo=UTC)
-
-        def now(self, zone: object) -> datetime:
-            return self.time
-
-    clock = Clock()
-    monkeypatch.setattr(release, "datetime", clock)
-    late = send(small_policy(), small_people(), tmp_path).manifest["made_at"]
-    clock.time = datetime(2029, 1, 1, tzinfo=UTC)
-    written = send(small_policy(), small_people(seed=1), tmp_path)
-    assert written.manifest["made_at"] == late
-    assert late in written.report_path.read_text()
-    assert "2029-01-01" not in written.report_path.read_text()
-
-
-def test_a_report_that_cannot_be_made_stops_the_release_before_anything_is_written(
-    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def crash(*_: object) -> bytes:
-        raise RuntimeError("CANARY")
-
-    monkeypatch.setattr(release, "public_report", crash)
-    small_people().to_csv(tmp_path / "people.csv", index=False)
-    with pytest.raises(StageCrashed) as raised:
-        make_release(small_policy(), Locations.of(tmp_path, {}))
-    assert "CANARY" not in str(raised.value)
-    assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
-
-
-def _status(folder: Path, against: Against | None = None) -> dict[str, tuple[Status, str | None]]:
-    found = verify_release(folder, against or Against())
-    return {verdict.limit: (verdict.status, verdict.reason) for verdict in found.verdicts}
-
-
-def test_verify_has_read_the_page(small_policy: Small, small_people: People, tmp_path: Path) -> None:
-    send(small_policy(), small_people(), tmp_path)
-    assert _status(tmp_path / "out")["report"] == (Status.PASSED, None)
-
-
-def _other_page(written: Published) -> None:
-    page = bytearray(written.report_path.read_bytes())
-    page[-20] ^= 1
-    written.report_path.write_bytes(page)
-
-
-def _linked(written: Published) -> None:
-    moved = written.report_path.rename(written.report_path.parents[1] / "moved.html")
-    written.report_path.symlink_to(moved)
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (_other_page, "its SHA-256 is another"),
-        (lambda written: written.report_path.write_bytes(b""), "its size must be"),
-        (lambda written: written.report_path.unlink(), "it must be a file beside the manifest"),
-        (_linked, "it must be a file beside the manifest"),
-    ],
-    ids=["changed", "empty", "gone", "linked"],
-)
-def test_a_changed_page_is_refused(
-    small_policy: Small,
-    small_people: People,
-    tmp_path: Path,
-    change: Callable[[Published], object],
-    reason: str,
-) -> None:
-    change(send(small_policy(), small_people(), tmp_path))
-    status, said = _status(tmp_path / "out")["report"]
-    assert status is Status.REFUSED
-    assert reason in str(said)
-
-
-@pytest.mark.parametrize(
-    "item",
-    [
-        None,
-        [],
-        {},
-        {"name": "../people.csv"},
-        {"name": "../page.html"},
-        {"name": "manifest.json"},
-        {"name": "a\x1b[31m.html"},
-        {"size": True},
-        {"size": "5"},
-        {"sha256": 5},
-    ],
-)
-def test_a_manifest_that_names_another_thing_is_refused(
-    small_policy: Small, small_people: People, tmp_path: Path, item: Any
-) -> None:
-    written = send(small_policy(), small_people(), tmp_path)
-    document = json.loads(written.manifest_path.read_text())
-    document["report"] = {**document["report"], **item} if item and isinstance(item, dict) else item
-    written.manifest_path.write_text(json.dumps(document))
-    assert _status(tmp_path / "out")["report"] == (
-        Status.REFUSED,
-        "the manifest must name it with digest and size",
-    )
-
-
-def test_a_manifest_without_a_report_is_refused(
-    small_policy: Small, small_people: People, tmp_path: Path
-) -> None:
-    written = send(small_policy(), small_people(), tmp_path)
-    document = json.loads(written.manifest_path.read_text())
-    del document["report"]
-    written.manifest_path.write_text(json.dumps(document))
-    assert _status(tmp_path / "out")["report"] == (
-        Status.REFUSED,
-        "the manifest must name it with digest and size",
-    )
-    send(small_policy(), small_people(seed=1), tmp_path)
-    assert _status(tmp_path / "out")["report"] == (Status.PASSED, None)
-
-
-def test_the_signature_is_over_the_page_too(
-    small_policy: Small, small_people: People, tmp_path: Path
-) -> None:
-    public = write_keys(tmp_path / "key")
-    written = send(small_policy(publish={"sign": {"key_file": "key"}}), small_people(), tmp_path)
-    key = Against(key=read_public_key(public))
-    assert _status(tmp_path / "out", key)["signature"] == (Status.PASSED, None)
-    page = written.report_path.read_bytes() + b"<!-- more -->"
-    written.report_path.write_bytes(page)
-    document = json.loads(written.manifest_path.read_text())
-    document["report"] |= {"sha256": hashlib.sha256(page).hexdigest(), "size": len(page)}
-    written.manifest_path.write_text(json.dumps(document))
-    found = _status(tmp_path / "out", key)
-    assert found["report"] == (Status.PASSED, None)
-    assert found["signature"] == (Status.REFUSED, "the manifest is not what was signed")
+def test_names_of_files_that_are_not_plain(project: Make) -> None:
+    made = project()
+    made.edit(lambda d: d["files"][0].update(name="x\x1b[31m.csv"))
+    code, said = made.call("verify", "out")
+    assert code == 2
+    assert "\x1b" not in said

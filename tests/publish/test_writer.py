@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +14,22 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from anon_pipeline import GateRefused, InputError, Locations, Policy, make_release
-from anon_pipeline.base.errors import PublishError
+from anon_pipeline import GateRefused, InputError, make_release
+from anon_pipeline.base.errors import PublishError, StageCrashed
 from anon_pipeline.cli.ledgering import ledger as commands
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger import book as book_module
 from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.ledger.owner import current_owner
-from anon_pipeline.policy import TYPE
+from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.policy import TYPE, Policy
+from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.sections import Budget
-from anon_pipeline.publish import writer
+from anon_pipeline.publish import Published, publish, release, writer
+from anon_pipeline.publish.file_formats import read_release
+from anon_pipeline.report import public_report
+from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.private import Means
 
 Make = Callable[..., Any]
 
@@ -201,3 +209,90 @@ def test_what_cannot_be_written_gives_back_only_if_nobody_else_writes_it(
     assert world.names() == ["open"]
     with pytest.raises(GateRefused, match="spent 2"):
         world.release("elsewhere")
+
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+def send(policy: Policy, people: pd.DataFrame, folder: Path) -> Published:
+    made = pipeline.run(policy, people, Means(Path(), None, system_entropy()))
+    return publish(made.suppressed, made.k_anonymized.frame, policy, locations=Locations.of(folder, {}))
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_the_manifest_names_the_page_by_its_digest(
+    small_policy: Small, small_people: People, tmp_path: Path, form: str
+) -> None:
+    written = send(small_policy(publish={"format": form}), small_people(), tmp_path)
+    page, item = written.report_path.read_bytes(), written.manifest["report"]
+    digest = hashlib.sha256(page).hexdigest()
+    assert item == {"name": f"small-report-{digest[:16]}.html", "sha256": digest, "size": len(page)}
+    assert written.report_path == tmp_path / "out" / item["name"]
+    assert written.report_path.stat().st_mode & 0o777 == 0o644
+
+
+def test_the_page_is_the_public_report_of_what_is_published(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    """Whoever has policy, manifest and data file can make it again."""
+    policy = small_policy()
+    written = send(policy, small_people(), tmp_path)
+    document = {name: value for name, value in written.manifest.items() if name != "report"}
+    assert (
+        public_report(policy, document, read_release(written.path, policy))
+        == written.report_path.read_bytes()
+    )
+
+
+def test_the_page_of_the_release_before_stays_as_its_data_does(
+    small_policy: Small, small_people: People, tmp_path: Path
+) -> None:
+    pages = [send(small_policy(), small_people(seed=seed), tmp_path).report_path for seed in range(3)]
+    assert [path.exists() for path in pages] == [False, True, True]
+
+
+def test_pages_of_others_stay(small_policy: Small, small_people: People, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    others = [
+        tmp_path / "out" / name
+        for name in ("index.html", "small-report-mine.html", f"big-report-{'0' * 16}.html")
+    ]
+    for path in others:
+        path.write_text("mine")
+    for seed in range(3):
+        send(small_policy(), small_people(seed=seed), tmp_path)
+    assert all(path.read_text() == "mine" for path in others)
+
+
+def test_where_the_clock_has_jumped_page_and_manifest_say_the_same_time(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock:
+        time = datetime(2031, 1, 1, tzinfo=UTC)
+
+        def now(self, zone: object) -> datetime:
+            return self.time
+
+    clock = Clock()
+    monkeypatch.setattr(release, "datetime", clock)
+    late = send(small_policy(), small_people(), tmp_path).manifest["made_at"]
+    clock.time = datetime(2029, 1, 1, tzinfo=UTC)
+    written = send(small_policy(), small_people(seed=1), tmp_path)
+    assert written.manifest["made_at"] == late
+    assert late in written.report_path.read_text()
+    assert "2029-01-01" not in written.report_path.read_text()
+
+
+def test_a_report_that_cannot_be_made_stops_the_release_before_anything_is_written(
+    small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> bytes:
+        raise RuntimeError("CANARY")
+
+    monkeypatch.setattr(release, "public_report", crash)
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(StageCrashed) as raised:
+        make_release(small_policy(), Locations.of(tmp_path, {}))
+    assert "CANARY" not in str(raised.value)
+    assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []

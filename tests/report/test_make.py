@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
-from anon_pipeline.report.rows import policy_text
 
 Making = Callable[..., Any]
 Small = Callable[..., Policy]
@@ -165,41 +162,6 @@ def test_words_of_the_policy_may_name_sensitive_values(
     assert {row[0] for row in rows} == set(order)
 
 
-def test_the_public_policy_says_neither_where_things_are_nor_lists_of_values(
-    small_policy: Small, small_people: People, making: Making, tmp_path: Path
-) -> None:
-    (tmp_path / "PRIVATE.csv").write_text("Cork;*\nDublin;*\nGalway;*\nPRIVATE-town;*\n")
-    order = ["none", "flu", "asthma", "gout", "PRIVATE-illness"]
-    policy = small_policy(
-        source={"path": "PRIVATE-folder/people.csv"},
-        columns={
-            "city": {"hierarchy": {"suppress": None, "table": "PRIVATE.csv"}},
-            "illness": {"distance": "ordered", "order": order},
-        },
-        publish={"to": "PRIVATE-out"},
-    )
-    made = making(policy, small_people(), tmp_path)
-    page = public_report(policy, made.document, made.frame).decode()
-    assert "PRIVATE" not in page
-    assert "epsilon: 2" in page
-    chain = made.chain
-    whole = internal_report(
-        policy, made.document, chain.suppressed.frame, chain.k_anonymized.frame, hierarchies=tmp_path
-    ).decode()
-    assert "PRIVATE-folder/people.csv" in whole
-
-
-def test_the_public_policy_has_the_limits_on_the_population_but_not_where_it_is(small_policy: Small) -> None:
-    population = {"path": "PRIVATE/register.csv", "options": {"missing": ["PRIVATE-text"]}}
-    limits = {"journalist_risk": 0.25, "marketer_risk": None}
-    policy = small_policy(gate={"attacks": {"population": {**population, **limits}, "prosecutor_risk": 0.5}})
-    page = policy_text(policy, internal=False)
-    assert "PRIVATE" not in page
-    assert "journalist_risk: 0.25" in page
-    assert "prosecutor_risk: 0.5" in page
-    assert "PRIVATE/register.csv" in policy_text(policy, internal=True)
-
-
 def test_large_numbers_near_each_other_keep_their_correlation(small_policy: Small) -> None:
     rng = np.random.default_rng(0)
     near = pd.DataFrame(rng.integers(0, 5, size=(12, 2)).astype(float), columns=["height", "income"])
@@ -254,73 +216,6 @@ def test_suppressed_records_count_before_where_they_have_a_value(
     found = tables(internal(made))
     assert sum(int(row[1]) for row in found["age: records before and after"][1:]) == len(originals) - 2
     assert sum(int(row[1]) for row in found["height: records before and after"][1:]) == len(originals)
-
-
-@BOTH
-def test_a_missing_fact_is_refused(made: Any, report: Callable[..., bytes]) -> None:
-    facts = {stage: values for stage, values in made.document["facts"].items() if stage != "perturbed"}
-    with pytest.raises(InputError, match="facts of all stages, missing: perturbed"):
-        report(made, facts=facts)
-    with pytest.raises(InputError, match="a manifest with facts, got one without"):
-        report(made, facts=None)
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"data_digest": "0" * 64}, "data_digest is another's"),
-        ({"policy_digest": "0" * 64}, "by another"),
-        ({"release": "other"}, "by another"),
-        ({"gate": None}, "verdicts"),
-        ({"gate": {"verdicts": [{"limit": "k", "status": "odd"}]}}, "verdicts"),
-    ],
-)
-def test_what_is_of_another_release_is_refused(
-    made: Any, report: Callable[..., bytes], changes: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises(InputError, match=problem):
-        report(made, **changes)
-
-
-@BOTH
-def test_facts_of_another_policy_or_table_are_refused(made: Any, report: Callable[..., bytes]) -> None:
-    facts = made.document["facts"]
-    other = {**facts, "shuffled": {**facts["shuffled"], "made_by": "0" * 64}}
-    with pytest.raises(InputError, match="made by this policy, others are: shuffled"):
-        report(made, facts=other)
-    fewer = {**facts, "suppressed": {**facts["suppressed"], "released": 5}}
-    with pytest.raises(InputError, match="count other records"):
-        report(made, facts=fewer)
-
-
-@BOTH
-def test_facts_that_no_stage_writes_are_refused_unquoted(made: Any, report: Callable[..., bytes]) -> None:
-    facts = made.document["facts"]
-    odd = {**facts, "k_anonymized": {**facts["k_anonymized"], "loss": "<script>CANARY</script>"}}
-    with pytest.raises(InputError, match="k_anonymized") as raised:
-        report(made, facts=odd)
-    assert "CANARY" not in str(raised.value)
-
-
-@BOTH
-def test_a_gate_that_has_not_passed_is_refused(made: Any, report: Callable[..., bytes]) -> None:
-    gate = dict(made.document["gate"])
-    gate["verdicts"] = [{**v, "status": "refused"} for v in gate["verdicts"]]
-    with pytest.raises(InputError, match="has not"):
-        report(made, gate=gate)
-
-
-def test_a_table_of_another_release_is_refused(made: Any) -> None:
-    with pytest.raises(InputError, match="data_digest is another's"):
-        public_report(made.policy, made.document, made.frame.iloc[1:])
-    with pytest.raises(InputError, match="columns"):
-        internal_report(
-            made.policy,
-            made.document,
-            made.chain.suppressed.frame.drop(columns="city"),
-            made.chain.k_anonymized.frame,
-        )
 
 
 def test_texts_of_data_and_policy_are_escaped(

@@ -1,0 +1,5 @@
+"""What the tests here share."""
+
+from __future__ import annotations
+
+from tests.cli.projects import folder  # noqa: F401 - a fixture
