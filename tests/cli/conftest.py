@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 from tests.cli.projects import folder  # noqa: F401 - a fixture
+from tests.publish.projects import project  # noqa: F401 - a fixture

@@ -15,47 +15,16 @@ from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.evidence.measures import linking
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import to_grid
-from anon_pipeline.policy import Policy, policy_from
+from anon_pipeline.policy import Policy
 from anon_pipeline.stages.pipeline import k_anonymized, perturbed, raw, shuffled, suppressed
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
-from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.recode_input import recode_input
-from anon_pipeline.tuning.tune import tune
 from anon_pipeline.tuning.tuned import Expected
 from benchmarks.adult import adult_policy, find_adult, paper_table
+from tests.tuning.policies import people, policy
 
 DRAWS = 40
-
-
-def people(n: int = 600, *, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": rng.integers(20, 60, n),
-            "height": np.round(rng.normal(170, 9, n), 0),
-            "weight": np.round(rng.normal(75, 12, n), 0),
-            "illness": rng.choice(["flu", "cold", "none", "cough"], n),
-        }
-    )
-
-
-def policy(*, columns: dict[str, Any] | None = None, **sections: Any) -> Policy:
-    attributes: dict[str, Any] = {
-        "name": "people",
-        "source": {"path": "people.csv"},
-        "columns": {
-            "age": {"role": "generalize", "hierarchy": {"intervals": [5, 10, 20, 40]}},
-            "height": {"role": "perturb", "resolution": 1},
-            "weight": {"role": "insensitive"},
-            "illness": {"role": "sensitive", "distance": "equal"},
-            **(columns or {}),
-        },
-        "anonymize": {"k": 20, "suppression_limit": 0.1},
-        "perturb": {"epsilon": 2},
-        "suppress": {"confidence": 0.8},
-    }
-    return policy_from(attributes | sections)
 
 
 def expected(wanted: Policy, frame: pd.DataFrame, folder: Path = Path()) -> Expected:
@@ -242,27 +211,11 @@ def test_constant_and_zero_columns_divide_by_nothing() -> None:
     assert found.linking == found.linking_released == 1.0  # all are at distance 0: every tie counts
 
 
-def test_a_hierarchy_table_outside_of_its_folder_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "secret.csv").write_text("20;*\n", encoding="utf-8")
-    (tmp_path / "project").mkdir()
-    age = {"role": "generalize", "hierarchy": {"table": "../secret.csv"}}
-    with pytest.raises(InputError, match="must stay"):
-        tune(policy(columns={"age": age}), people(), Grid(), hierarchies=tmp_path / "project")
-
-
 @pytest.mark.parametrize("columns", [{}, {"weight": {"role": "perturb", "resolution": 1}}])
 def test_noise_that_could_not_be_drawn_is_refused_by_column(columns: dict[str, Any]) -> None:
     wanted = policy(columns=columns, perturb={"epsilon": 1e-300})
     with pytest.raises(InputError, match=r"(?s)height: .*weight: " if columns else r"^height: "):
         expected(wanted, people())
-
-
-@pytest.mark.parametrize("columns", [{}, {"weight": {"role": "perturb", "resolution": 1}}])
-def test_a_tuning_does_not_depend_on_the_order_of_records(columns: dict[str, Any]) -> None:
-    wanted = policy(columns=columns, gate={"t_closeness": {"illness": 0.4}})
-    frame, grid = people(300), Grid(k=(5, 10), epsilon=(1.0, 4.0))
-    mixed = frame.sample(frac=1, random_state=3).reset_index(drop=True)
-    assert tune(wanted, frame, grid) == tune(wanted, mixed, grid)
 
 
 def test_on_adult_closed_forms_are_within_three_standard_errors_of_releases() -> None:

@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
+from tests.memories import keeping, labeled  # noqa: F401 - fixtures
 from tests.projects import project  # noqa: F401 - a fixture

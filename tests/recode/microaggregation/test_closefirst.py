@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -12,20 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.recode import recode
-from anon_pipeline.recode.class_rules import class_distance
-from anon_pipeline.recode.constraints import broken_classes, rules_of
-from anon_pipeline.recode.microaggregation.centroids import error_of
 from anon_pipeline.recode.microaggregation.closefirst import (
     cluster_size,
     slice_sizes,
     tclose_first,
     tclose_size,
 )
-from anon_pipeline.recode.microaggregation.merging import merge_worst
-from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
-from anon_pipeline.recode.microaggregation.slots import distance_with, make_scale
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import distinct_tuples
@@ -49,12 +41,6 @@ def found(name: str, k: int, t: float, recoder: str) -> chapter7.Measured:
 
 def spaced(asked: Task) -> Space:
     return make_space(asked, distinct_tuples(asked.codes, asked.hierarchies))
-
-
-def book(asked: Task, space: Space) -> np.ndarray:
-    """Algorithm 6 and, where ties leave more than t, Algorithm 4."""
-    k, t = asked.constraints.k, asked.constraints.sensitive[0].t
-    return merge_worst(space, rules_of(asked.constraints), tclose_first(space, limit=0, k=k, t=t or 0.0))
 
 
 def test_the_incomes_depend_on_each_other_as_the_books_do() -> None:
@@ -114,65 +100,6 @@ def test_the_golden_sizes_and_bounds(golden: Any) -> None:
         assert tclose_size(case["n"], k=case["k"], t=case["t"]) == case["size"]
     for case in golden["emd_lower_bound"]:
         assert emd_bounds(case["n"], case["k"])[0] == pytest.approx(case["bound"], rel=1e-12)
-
-
-def replacements(asked: Task, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, int, int]]:
-    """Clusters, a member of each, a newcomer."""
-    codes = asked.constraints.sensitive[0].codes
-    for size in rng.integers(1, 12, 8).tolist():
-        own = rng.choice(len(codes), min(size, len(codes)), replace=False)
-        yield codes[own], int(codes[own[0]]), int(codes[rng.integers(len(codes))])
-
-
-@settings(deadline=None, max_examples=100)
-@given(data=st.data())
-def test_the_distance_slot_by_slot_is_the_gates(data: st.DataObject, drawn: Any, micro: Any) -> None:
-    asked = data.draw(micro.tasks(drawn.tables, "tclose_first", most=24))
-    rules, rng = rules_of(asked.constraints), np.random.default_rng(3)
-    for own, old, new in replacements(asked, rng):
-        scale = make_scale(rules, 0, np.array([len(own)]))
-        changed = np.append(own[1:], new)
-        values, counts = np.unique(changed, return_counts=True)
-        expected = class_distance(rules, 0, values, counts, len(own))
-        ranked = np.sort(scale.ranks[own])
-        assert distance_with(scale, ranked, scale.ranks[old], scale.ranks[new]) == pytest.approx(
-            expected, abs=1e-12
-        )
-
-
-@settings(deadline=None, max_examples=150)
-@given(data=st.data())
-def test_never_worse_than_algorithm_6_and_within_all_limits(
-    data: st.DataObject, drawn: Any, micro: Any
-) -> None:
-    asked = data.draw(micro.tasks(drawn.tables, "tclose_first", most=40))
-    space = spaced(asked)
-    labels, plain = clusters_of(asked, space), book(asked, space)
-    assert labels.max() >= plain.max()
-    assert error_of(space, labels) <= error_of(space, plain)
-    assert np.bincount(labels).min() >= asked.constraints.k
-    rows = np.empty(len(labels), np.int64)
-    rows[space.order] = labels
-    assert labels.max() == 0 or not broken_classes(asked.constraints, rows).any()
-    try:
-        recoding = recode(asked)
-    except InfeasibleError:
-        return
-    kept = recoding.codes[:, 0] >= 0
-    released = np.unique(recoding.codes[kept], axis=0, return_inverse=True)[1].ravel()
-    names = np.full(len(kept), -1)
-    names[kept] = released
-    assert not broken_classes(asked.constraints, names).any()
-
-
-@pytest.mark.parametrize("name", SECRETS)
-@pytest.mark.parametrize("t", [0.05, 0.21])
-def test_exchanges_lower_the_error_of_the_book_by_a_part(name: str, t: float) -> None:
-    asked = task(TABLE, SECRETS[name], k=5, t=t, recoder="tclose_first")
-    space = spaced(asked)
-    labels, plain = clusters_of(asked, space), book(asked, space)
-    assert labels.max() >= plain.max()
-    assert error_of(space, labels) < error_of(space, plain)
 
 
 def test_the_row_order_does_not_matter() -> None:
