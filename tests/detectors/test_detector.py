@@ -151,10 +151,10 @@ def test_adult_has_no_identifier(shared_data: Path) -> None:
 def test_iban_lengths_are_those_of_the_registry() -> None:
     from stdnum import numdb
 
-    from anon_pipeline.detectors.table import _LENGTH
+    from anon_pipeline.detectors.table import IBAN_LENGTH
 
     database = numdb.get("iban")
-    for country, length in _LENGTH.items():
+    for country, length in IBAN_LENGTH.items():
         (_, info), *_ = database.info(country + "00")
         parts = [int(part) for part in re.findall(r"(\d+)!?[nace]", info.get("bban", ""))]
         assert not parts or sum(parts) + 4 == length, country

@@ -193,8 +193,8 @@ def test_a_run_that_was_taken_over_does_not_publish(tmp_path: Path) -> None:
 def test_a_lock_put_there_while_the_dead_is_taken_over_goes_back(tmp_path: Path) -> None:
     other = replace(this_process(), host="elsewhere")
     written_by(tmp_path, other)
-    lock._take_over(tmp_path, None, b"what was judged to be dead")
-    assert lock._read(tmp_path)[0] == other
+    lock.take_over(tmp_path, None, b"what was judged to be dead")
+    assert lock.read_owner(tmp_path)[0] == other
     assert [path.name for path in tmp_path.iterdir()] == [LOCK]
 
 
@@ -204,7 +204,7 @@ def test_a_file_system_without_links_has_a_lock_too(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(Path, "hardlink_to", none)
     with hold_folder(tmp_path, wait=0):
-        assert lock._read(tmp_path)[0] is not None
+        assert lock.read_owner(tmp_path)[0] is not None
         with pytest.raises(PublishError), hold_folder(tmp_path, wait=0):
             raise AssertionError
     assert list(tmp_path.iterdir()) == []

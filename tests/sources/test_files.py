@@ -348,10 +348,10 @@ def test_arrow_calls_python_in_this_thread_alone(torn: Path, callers: set[int]) 
 def test_arrow_gets_a_copy_of_what_python_holds() -> None:
     data = LINES.encode() + os.urandom(8).hex().encode()
     held, before = Held("torn.csv", data), sys.getrefcount(data)
-    with files._as_it_is(held) as file:
+    with files.as_arrow_file(held) as file:
         assert sys.getrefcount(data) == before
         assert file.read() == data
-    assert files._as_it_is(Held("empty.csv", b"")).read() == b""
+    assert files.as_arrow_file(Held("empty.csv", b"")).read() == b""
 
 
 def test_arrow_decodes_nothing_by_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

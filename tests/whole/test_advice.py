@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,12 @@ import pytest
 
 import anon_pipeline
 from anon_pipeline import Locations, Policy, make_release
+from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, InputError, PublishError
 from anon_pipeline.ledger import ledger_at
-from anon_pipeline.perturb.noise import _check
-from anon_pipeline.publish.remote_lock import _busy
+from anon_pipeline.perturb.mechanisms import Noise
+from anon_pipeline.perturb.noise import prepare_noise
+from anon_pipeline.publish.remote_lock import busy_error
 
 Small = Callable[..., Policy]
 ROOMS = Path(anon_pipeline.__file__).parent
@@ -50,8 +53,8 @@ def test_who_waited_in_vain_is_told_to_keep_the_policy(small_policy: Small, plac
 
 
 def test_so_is_who_waited_for_a_remote_memory() -> None:
-    assert ANOTHER_DRAW in str(_busy(None))
-    assert "set publish.wait" not in str(_busy(None))
+    assert ANOTHER_DRAW in str(busy_error(None))
+    assert "set publish.wait" not in str(busy_error(None))
 
 
 def test_a_refusal_by_the_gate_says_it_where_there_is_noise(small_policy: Small, places: Locations) -> None:
@@ -67,8 +70,11 @@ def test_a_refusal_by_the_gate_says_it_where_there_is_noise(small_policy: Small,
 
 
 def test_values_too_large_for_the_noise_say_it() -> None:
+    one = EquivalenceClasses(np.array([0]), np.array([1]))
     with pytest.raises(InputError, match=re.escape(ANOTHER_DRAW)):
-        _check(np.array([[2**53]]), [None], ["income"])
+        prepare_noise(
+            np.array([[2**53]]), one, noises=[Noise("discrete_laplace", Fraction(1))], names=["income"]
+        )
 
 
 def test_no_message_after_a_draw_advises_another_policy_without_saying_it() -> None:

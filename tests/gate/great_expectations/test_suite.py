@@ -375,8 +375,8 @@ def test_what_could_not_be_measured_is_an_error_and_not_a_broken_limit(
 def test_an_error_that_is_not_of_our_metrics_is_told_without_its_text() -> None:
     info = {"id": {"raised_exception": True, "exception_message": "Error: CANARY-7f3a"}}
     result = SimpleNamespace(success=False, result={}, exception_info=info)
-    assert suite._outcome("k", result) == Outcome("k", False, error="GreatExpectationsError")
-    assert suite._outcome("k", None) == Outcome("k", False, error="NotMeasured")
+    assert suite.outcome_of("k", result) == Outcome("k", False, error="GreatExpectationsError")
+    assert suite.outcome_of("k", None) == Outcome("k", False, error="NotMeasured")
 
 
 def test_an_outcome_says_itself_in_one_line() -> None:

@@ -310,7 +310,7 @@ def nearest(n: int, allowed: int, most: int) -> tuple[int, int]:
     tallies = tries.tally_class(codes, np.ones(n, np.int64), np.zeros(2, np.int64))
     at = np.arange(2, n - 1)
     rules = rules_of(Constraints(2, 0, (limit,)))
-    left, tried = tries._nearest(rules, tallies, np.arange(n), (at, at, (n + 1) // 2 - 2), most)
+    left, tried = tries.try_nearest(rules, tallies, np.arange(n), (at, at, (n + 1) // 2 - 2), most)
     return int(left), int(tried)
 
 
