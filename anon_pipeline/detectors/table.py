@@ -51,7 +51,7 @@ _IBAN_LENGTHS = {
         "33": "RU",
     }.items()
 }
-_LENGTH = {country: length for length, countries in _IBAN_LENGTHS.items() for country in countries}
+IBAN_LENGTH = {country: length for length, countries in _IBAN_LENGTHS.items() for country in countries}
 
 
 def _is_address(text: str) -> bool:
@@ -75,7 +75,7 @@ def _is_ip(text: str) -> bool:
 def _own(text: str) -> str:
     """Return the part of a text that is as long as an IBAN of its country; a word may follow."""
     compact = text.replace(" ", "").replace("-", "").upper()
-    length = _LENGTH.get(compact[:2], 0)
+    length = IBAN_LENGTH.get(compact[:2], 0)
     return compact[:length] if len(compact) >= length else ""
 
 

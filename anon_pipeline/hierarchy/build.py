@@ -53,22 +53,22 @@ def code_column(
             nested, a text where a number or a date belongs (with the count).
     """
     if not (pd.api.types.is_integer_dtype(column.dtype) or column.dtype == "str"):
-        return _coded_values(column, spec, folder)
+        return code_each_value(column, spec, folder)
     codes, values = pd.factorize(column)
     if 2 * len(values) > len(column):
-        return _coded_values(column, spec, folder)
+        return code_each_value(column, spec, folder)
     listed: list[object] = list(values)
     if codes.min(initial=0) < 0:
         listed.append(None)  # the last one, where −1 points to
     distinct = pd.Series(listed, dtype=column.dtype, name=column.name)
     try:
-        own, hierarchy = _coded_values(distinct, spec, folder)
+        own, hierarchy = code_each_value(distinct, spec, folder)
     except InputError:
-        return _coded_values(column, spec, folder)  # to count records instead of values
+        return code_each_value(column, spec, folder)  # to count records instead of values
     return own[codes], hierarchy
 
 
-def _coded_values(
+def code_each_value(
     column: pd.Series, spec: HierarchySpec | None, folder: Path
 ) -> tuple[NDArray[np.int64], Hierarchy]:
     """Code values one by one; `code_column` asks for the distinct ones where that is all they depend on."""

@@ -55,13 +55,13 @@ class Entropy:
     def _rekey(self) -> None:
         """Begin a stream: a fresh key of the operating system, or the seed's key and the next nonce."""
         key = os.urandom(32) if self._seed is None else hashlib.sha256(str(self._seed).encode()).digest()
-        self._stream = _key_stream(key, self._streams)
+        self._stream = key_stream(key, self._streams)
         self._streams += 1
         self._left = _WORDS_PER_KEY
         self._pid = os.getpid()
 
 
-def _key_stream(key: bytes, number: int) -> CipherContext:
+def key_stream(key: bytes, number: int) -> CipherContext:
     """Return the key stream of ChaCha20 from block 0: 4 bytes of counter, 12 bytes of nonce."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms  # noqa: PLC0415 - slow to import
 

@@ -115,7 +115,7 @@ def hold_folder(folder: Path, *, wait: float) -> Iterator[Callable[[], None]]:
         try:
             yield lambda: _still(folder, mine)
         finally:
-            if _read(folder)[1] == mine:
+            if read_owner(folder)[1] == mine:
                 with contextlib.suppress(OSError):  # what is left names a process that let go of the folder
                     disk().unlink(folder / LOCK, "lock")
 
@@ -138,7 +138,7 @@ def hold_lock(folder: Path, until: float | None = None) -> Iterator[bool]:
                 fcntl.flock(handle, fcntl.LOCK_EX | (0 if until is None else fcntl.LOCK_NB))
             except BlockingIOError:
                 if until is not None and time.monotonic() >= until:
-                    raise _busy(folder, _read(folder)[0]) from None
+                    raise _busy(folder, read_owner(folder)[0]) from None
                 time.sleep(_PAUSE)
                 continue
             except OSError:
@@ -174,13 +174,13 @@ def _take(folder: Path, until: float, *, locked: bool) -> bytes:
     seen, since = None, time.monotonic()
     while not _claimed(folder, mine):
         refuse_strange(folder)
-        owner, text = _read(folder)
+        owner, text = read_owner(folder)
         if text != seen:
             seen, since = text, time.monotonic()
         gone = _is_gone_here(owner, locked=locked)
         old = gone is None and text is not None and _age(folder) > FOREIGN_AGE
         if text is not None and (gone or (old and time.monotonic() - since >= _WATCHED)):
-            _take_over(folder, owner, text)
+            take_over(folder, owner, text)
         elif time.monotonic() >= until and not old:
             raise _busy(folder, owner)
         else:
@@ -188,7 +188,7 @@ def _take(folder: Path, until: float, *, locked: bool) -> bytes:
     return mine
 
 
-def _take_over(folder: Path, owner: Owner | None, text: bytes) -> None:
+def take_over(folder: Path, owner: Owner | None, text: bytes) -> None:
     """Move a dead owner's lock file away; one that somebody else put there meanwhile goes back."""
     stale = folder / f"{PART}{secrets.token_hex(8)}.part"
     with contextlib.suppress(FileNotFoundError), disk().point("rename lock of the dead"):
@@ -260,7 +260,7 @@ def _created(folder: Path, mine: bytes) -> bool:
     return True
 
 
-def _read(folder: Path) -> tuple[Owner | None, bytes | None]:
+def read_owner(folder: Path) -> tuple[Owner | None, bytes | None]:
     """Return the owner that the lock file names, and its bytes; nothing where there is none."""
     try:
         text = (folder / LOCK).read_bytes()
@@ -274,7 +274,7 @@ def _read(folder: Path) -> tuple[Owner | None, bytes | None]:
 
 
 def _still(folder: Path, mine: bytes) -> None:
-    owner, text = _read(folder)
+    owner, text = read_owner(folder)
     if text != mine:
         who = "nobody" if owner is None else owner.as_text()
         raise PublishError(f"publish.to: {folder} was taken over while this run was writing, by {who}")

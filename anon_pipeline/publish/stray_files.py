@@ -69,7 +69,7 @@ def count_stray_files(
 
 def _is_of_writing(path: Path) -> bool:
     """Tell whether a file is a lock, or one that is not finished."""
-    return _is_lock(path) or _is_unfinished(path)
+    return _is_lock(path) or is_unfinished(path)
 
 
 def _is_lock(path: Path) -> bool:
@@ -96,7 +96,7 @@ def _is_lock(path: Path) -> bool:
     return all(told)
 
 
-def _is_unfinished(path: Path) -> bool:
+def is_unfinished(path: Path) -> bool:
     """Tell whether a file is one that a crash has left of writing or locking; the next run removes it."""
     return _PART.fullmatch(path.name) is not None and path.is_file() and not path.is_symlink()
 

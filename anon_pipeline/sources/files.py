@@ -176,7 +176,7 @@ def _count_rows(path: Path | Held, how: _How, limits: Limits) -> None:
     raise InputError(f"{path.name}: every line must have as many fields as the header, got others")
 
 
-def _as_it_is(path: Path | Held) -> pa.NativeFile:
+def as_arrow_file(path: Path | Held) -> pa.NativeFile:
     """Open a file for Arrow, which would unpack a path that ends in ``.gz``, within no limit.
 
     Bytes are copied into Arrow's own memory: its threads must not free any of Python's when the process ends.
@@ -191,7 +191,7 @@ def _as_it_is(path: Path | Held) -> pa.NativeFile:
 def _as_utf8(path: Path | Held, encoding: str) -> pa.NativeFile:
     """Open a file of any encoding for Arrow, which would call Python's decoder from its threads."""
     if codecs.lookup(encoding).name == "utf-8":
-        return _as_it_is(path)
+        return as_arrow_file(path)
     own = pa.BufferOutputStream()
     with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="") as text:
         while piece := text.read(_BLOCK):
@@ -247,12 +247,12 @@ def read_parquet(path: Path | Held, *, limits: Limits = _LIMITS) -> pd.DataFrame
     with withhold_text(f"{path.name}: must be a readable Parquet file", *_UNREADABLE):
         refuse_large_file(path, limits)
         refuse_footer(path)
-        with pq.ParquetFile(_as_it_is(path)) as file:
+        with pq.ParquetFile(as_arrow_file(path)) as file:
             refuse_metadata(path, file, limits)
             _once(path, file.schema_arrow.names)
             schema = file.schema_arrow
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        with pq.ParquetFile(_as_it_is(path), read_dictionary=texts, pre_buffer=False) as file:
+        with pq.ParquetFile(as_arrow_file(path), read_dictionary=texts, pre_buffer=False) as file:
             batches = list(_batches(path, file, limits))
         table = pa.Table.from_batches(_written_out(batches, schema), schema)
         table.validate(full=True)  # else bytes that are no UTF-8 come in as texts

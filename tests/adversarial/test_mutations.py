@@ -282,10 +282,10 @@ def test_parts_have_the_names_that_python_gives(tmp_path: Path) -> None:
     for _ in range(50):
         handle, name = tempfile.mkstemp(prefix=PART, suffix=".part", dir=tmp_path)
         os.close(handle)
-        assert stray_files._is_unfinished(Path(name))
+        assert stray_files.is_unfinished(Path(name))
         Path(name).unlink()
         Path(name).mkdir()
-        assert not stray_files._is_unfinished(Path(name))
+        assert not stray_files.is_unfinished(Path(name))
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999"])

@@ -245,7 +245,7 @@ def test_coding_distinct_values_is_coding_all(kind: str, rows: list[int | None])
     column = pd.Series(written, dtype=kind, name="zip")
     for spec in (Mask(mask=[1, 3]), Intervals(intervals=[10, 100]), Suppress(suppress=True)):
         results = []
-        for function in (build.code_column, lambda *given, folder: build._coded_values(*given, folder)):
+        for function in (build.code_column, lambda *given, folder: build.code_each_value(*given, folder)):
             try:
                 codes, hierarchy = function(column, spec, folder=Path())
             except InputError as error:

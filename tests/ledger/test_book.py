@@ -12,8 +12,7 @@ import pytest
 from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.ledger.book import Ledger
 from anon_pipeline.ledger.budget import release_states
-from anon_pipeline.ledger.requests import Asked, requested_by
-from anon_pipeline.policy import Policy
+from anon_pipeline.ledger.requests import Asked
 
 Ask = Callable[..., Asked]
 
@@ -144,24 +143,6 @@ def test_an_unknown_release_cannot_be_closed(book: Ledger) -> None:
     with pytest.raises(InputError, match="must know the release"):
         book.published("f" * 32, "digest")
     assert not book.failed("f" * 32)
-
-
-def test_what_a_policy_asks_for(small_policy: Callable[..., Policy]) -> None:
-    policy = small_policy(perturb={"epsilon": 0.1}, budget={"epsilon": 3})
-    asked = requested_by(policy, "w1")
-    assert asked == Asked(
-        "small", "small", "w1", policy.digest, policy.making, 3, "0.1", policy.budget, "none", None
-    )
-    assert requested_by(small_policy(dataset="people"), None).dataset == "people"
-
-
-def test_without_noise_nothing_is_spent(small_policy: Callable[..., Policy]) -> None:
-    plain = small_policy(
-        perturb=None,
-        suppress=None,
-        columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
-    )
-    assert requested_by(plain, None).epsilon == "0"
 
 
 def test_it_knows_what_was_published_and_adds_up_with_what_is_asked(book: Ledger, asked: Ask) -> None:

@@ -34,7 +34,7 @@ def words_in_child(entropy: Entropy, count: int) -> list[int]:
 
 
 def test_key_stream_is_chacha20_from_block_0():
-    first_block = module._key_stream(bytes(32), 0).update(bytes(64))  # RFC 8439, A.1, test vector 1
+    first_block = module.key_stream(bytes(32), 0).update(bytes(64))  # RFC 8439, A.1, test vector 1
     assert first_block.hex() == (
         "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"
         "da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586"
@@ -42,7 +42,7 @@ def test_key_stream_is_chacha20_from_block_0():
 
 
 def test_key_streams_of_one_key_differ():
-    assert module._key_stream(bytes(32), 0).update(bytes(64)) != module._key_stream(bytes(32), 1).update(
+    assert module.key_stream(bytes(32), 0).update(bytes(64)) != module.key_stream(bytes(32), 1).update(
         bytes(64)
     )
 

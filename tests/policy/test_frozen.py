@@ -15,49 +15,7 @@ from anon_pipeline.hierarchy.written import tree_levels
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.frozen import FrozenMapping, freeze, thaw
 from anon_pipeline.policy.hierarchies import Tree
-from anon_pipeline.policy.version_1 import digest_1
-
-TREE = {"England": {"South": ["Bath"], "North": ["York"]}, "France": {"East": ["Lyon"], "Coast": ["Nice"]}}
-
-EVERYTHING: dict[str, Any] = {
-    "name": "everything",
-    "source": {"path": "people.csv", "options": {"missing": ["?", "NA"]}, "limits": {"rows": 10}},
-    "columns": {
-        "person": {"role": "identifier", "action": "hash"},
-        "zip": {"role": "generalize", "hierarchy": {"table": "zip.csv"}},
-        "age": {"role": "generalize", "hierarchy": {"intervals": [10, 20], "bottom": 0}},
-        "code": {"role": "generalize", "hierarchy": {"mask": [1, 3]}},
-        "born": {"role": "generalize", "hierarchy": {"dates": ["month", "year"]}},
-        "town": {"role": "generalize", "hierarchy": {"tree": TREE}},
-        "sex": {"role": "generalize", "hierarchy": {"suppress": True}},
-        "height": {
-            "role": "perturb",
-            "resolution": 0.1,
-            "output_bounds": [0, 300],
-            "sensitivity": "declared",
-            "input_bounds": [100, 250],
-        },
-        "grade": {"role": "sensitive", "distance": "ordered", "order": ["low", "high"]},
-        "place": {"role": "sensitive", "distance": "hierarchical", "hierarchy": {"tree": TREE}},
-        "note": {"role": "insensitive", "allow": {"telephone": "hotline", "email": "ours"}},
-    },
-    "deidentify": {"key_env": "KEY"},
-    "record_key": "person",
-    "anonymize": {"k": 5},
-    "perturb": {"epsilon": 2, "republish": "sticky"},
-    "suppress": {"confidence": 0.9},
-    "gate": {
-        "t_closeness": {"grade": 0.3},
-        "l_diversity": {"grade": {"kind": "recursive", "l": 2, "c": 2.0}, "place": {"l": 2}},
-        "linking_risk": 0.1,
-        "cross_release_k": 3,
-    },
-    "publish": {"to": "out", "sign": {"key_env": "SIGN"}},
-    "vault": {"retain": 3},
-    "schedule": {"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"},
-    "dataset": "people",
-    "budget": {"epsilon": 8, "window": 30},
-}
+from tests.policy.everything import EVERYTHING, TREE
 
 SCALARS = (str, int, float, bool, type(None), datetime.date)
 
@@ -151,13 +109,6 @@ def test_a_policy_is_dumped_and_read_back_as_plain_values() -> None:
         assert policy_from(dumped) == policy
         assert policy_from(dumped).digest == policy.digest
     assert Policy.model_validate_json(policy.model_dump_json()) == policy
-
-
-def test_the_digest_of_version_1_is_the_one_that_0_1_0_computed() -> None:
-    """Whatever keys a policy got since: the digest stands in manifests that are out."""
-    then = {**EVERYTHING, "columns": {**EVERYTHING["columns"], "note": {"role": "insensitive"}}}
-    assert digest_1(policy_from(then)) == "f997f3ce7b7d8962ce8161a5d57fa41b882c3fa46f4a462f2c5fc7f6dfe04ba0"
-    assert digest_1(policy_from(EVERYTHING)) != digest_1(policy_from(then))  # 0.1.0 knew no `allow`
 
 
 def test_the_schema_of_a_frozen_mapping_is_that_of_a_mapping() -> None:

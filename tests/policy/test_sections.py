@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.policy import Policy
 from anon_pipeline.policy.files import SourceOptions
 from anon_pipeline.policy.recoding import Anonymize, LDiversity
 from anon_pipeline.policy.sections import (
@@ -102,11 +105,6 @@ def test_values_that_are_refused(model: type[BaseModel], given: dict[str, Any], 
     assert message in "\n".join(error["msg"] for error in caught.value.errors())
 
 
-@pytest.mark.parametrize("limit", [0, 0.05, 0.999])
-def test_suppression_limits(limit: float) -> None:
-    assert Anonymize(k=2, suppression_limit=limit).suppression_limit == limit
-
-
 def test_defaults() -> None:
     anonymize = Anonymize(k=2)
     assert (anonymize.recoder, anonymize.loss, anonymize.suppression_limit) == ("ola", "precision", 0.05)
@@ -125,7 +123,18 @@ def test_limits_of_one_policy_are_not_shared_with_another() -> None:
     assert Gate().t_closeness is not Gate().t_closeness
 
 
-def test_kinds_of_l_diversity() -> None:
-    assert LDiversity(l=2).kind == "distinct"
-    assert LDiversity(kind="entropy", l=1.5).l == 1.5
-    assert LDiversity(kind="recursive", l=3, c=0.5).c == 0.5
+@pytest.mark.parametrize("kept", ["none", "last", 1, 365])
+def test_retain_is_no_part_of_making(small_policy: Callable[..., Policy], kept: str | int) -> None:
+    changed = small_policy(vault={"retain": kept})
+    assert changed.vault.retain == kept
+    assert changed.making == small_policy().making
+    assert (changed.digest == small_policy().digest) == (kept == "last")
+
+
+@pytest.mark.parametrize("kept", ["forever", "7", "", 0, -1, 1.5, True, []])
+def test_other_retentions_are_refused(small_policy: Callable[..., Policy], kept: object) -> None:
+    with pytest.raises(
+        PolicyError,
+        match=r"^vault\.retain: must be none, last or a whole number of days, at least 1, got [^\n]+$",
+    ):
+        small_policy(vault={"retain": kept})

@@ -5,89 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 import pytest
-import yaml
 
-from anon_pipeline import cli
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.reading import MANIFEST_BYTES
-from anon_pipeline.policy import TYPE, Policy
-from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish import release_files, verify
-from anon_pipeline.publish.manifest_facts import broken_statements
-from anon_pipeline.publish.verify import Against, verify_release
-from anon_pipeline.publish.versions import RULES_2
-from anon_pipeline.release import make_release
+from tests.publish.projects import Project
 
-ROOT = Path(__file__).resolve().parents[2]
 Make = Callable[..., "Project"]
-
-
-@dataclass(frozen=True)
-class Project:
-    """A project with a release in ``out``."""
-
-    path: Path
-    call: Callable[..., tuple[int, str]]
-
-    @property
-    def manifest(self) -> Path:
-        return self.path / "out" / "manifest.json"
-
-    @property
-    def data(self) -> Path:
-        return self.path / "out" / str(json.loads(self.manifest.read_text())["files"][0]["name"])
-
-    def edit(self, change: Callable[[dict[str, Any]], object]) -> None:
-        document = json.loads(self.manifest.read_text())
-        change(document)
-        self.manifest.write_text(json.dumps(document))
-
-
-@pytest.fixture
-def project(
-    small_policy: Callable[..., Policy],
-    small_people: Callable[..., pd.DataFrame],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Make:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["anon-pipeline", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-            sys.exit(0)
-        shown = capsys.readouterr()
-        return int(exit_.value.code or 0), shown.out + shown.err
-
-    def make(people: pd.DataFrame | None = None, **changes: object) -> Project:
-        policy = small_policy(**changes)
-        attributes = policy.model_dump(mode="json", exclude_unset=True)
-        (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
-        (tmp_path / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
-        people = small_people() if people is None else people
-        people.to_csv(tmp_path / "people.csv", index=False)
-        people.to_parquet(tmp_path / "people.parquet", index=False)
-        make_release(policy, Locations.of(tmp_path, {}))
-        return Project(tmp_path, call)
-
-    return make
 
 
 TABLE = {"columns": {"city": {"hierarchy": {"suppress": None, "table": "city.csv"}}}}
@@ -147,12 +77,6 @@ def test_no_release_without_its_population(project: Make, tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"population\.path: must be a readable file"):
         project(gate=wanted)
     assert not (tmp_path / "out" / "manifest.json").exists()
-
-
-def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
-    code, said = project().call("verify", "out")
-    assert code == 0
-    assert "Not verified: signature, policy_digest, hierarchies, statements, gate." in said
 
 
 def _flip(made: Project) -> None:
@@ -246,43 +170,6 @@ def test_the_gate_judges_the_file_anew(project: Make) -> None:
     assert made.call("verify", "out")[0] == 0  # nothing speaks against it without the policy
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert (code, said.splitlines()[-1]) == (1, "refused by recorded gate, gate.k")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "[]",
-        "3",
-        '{"manifest_version": 2}',
-        '{"a": 1, "a": 2}',
-        "[" * 100_000,
-        '{"manifest_version": 1, "release": "x", "policy_digest": "", "data_digest": "", "files": [],'
-        ' "gate": {"verdicts": []}}',
-    ],
-)
-def test_what_is_no_manifest_is_an_input_error(project: Make, text: str) -> None:
-    made = project()
-    made.manifest.write_text(text)
-    code, said = made.call("verify", "out")
-    assert code == 2
-    assert "must be a manifest of anon-pipeline" in said
-
-
-@pytest.mark.parametrize("name", ["../people.csv", "/etc/passwd", "", ".", "a/b", "a\\b", "a\0b", 3, None])
-def test_a_manifest_cannot_name_files_elsewhere(project: Make, name: object) -> None:
-    made = project()
-    made.edit(lambda document: document["files"][0].update(name=name))
-    code, said = made.call("verify", "out")
-    assert code in (1, 2)
-    assert "Traceback" not in said
-
-
-def test_bad_arguments_exit_with_2(project: Make) -> None:
-    made = project()
-    for arguments in (["no"], ["people.csv"], ["out", "--policy", "no"], ["out", "--public-key", "no"]):
-        assert made.call("verify", *arguments)[0] == 2
 
 
 def test_a_signature_is_checked_when_a_key_is_given(project: Make) -> None:
@@ -419,68 +306,6 @@ def test_a_csv_with_the_types_of_a_parquet_source_is_verified(
     assert "refused by data_digest" in made.call("verify", "out")[1]
 
 
-def _verdict(place: int, **change: object) -> Callable[[dict[str, Any]], object]:
-    return lambda d: d["gate"]["verdicts"][place].update(**change)
-
-
-K = 2  # place of k among the verdicts
-RECORDED: list[tuple[Callable[[dict[str, Any]], object], str, bool]] = [
-    (lambda d: d.update(epsilon=0.001), "statements", False),
-    (lambda d: d.update(epsilon=None), "statements", False),
-    (lambda d: d.update(guarantee=["perfect"]), "statements", False),
-    (lambda d: d["guarantee"].append("And it is safe for ever."), "statements", False),
-    (lambda d: d.update(partition="2020-01-01"), "statements", False),
-    (lambda d: d.update(made_at="soon"), "statements", True),
-    (lambda d: d.update(made_at="2026-01-01T00:00:00"), "statements", True),
-    (lambda d: d.update(facts={}), "facts", True),
-    (lambda d: d.update(facts=3), "facts", True),
-    (lambda d: d.pop("facts"), "facts", True),
-    (lambda d: d["facts"].pop("shuffled"), "facts", True),
-    (lambda d: d["facts"]["suppressed"].update(released=1), "facts", True),
-    (lambda d: d["facts"]["shuffled"].update(seeded=True), "facts", True),
-    (lambda d: d["facts"]["raw"].update(made_by="x"), "facts", True),
-    (lambda d: d["facts"]["k_anonymized"].update(k=99), "facts", True),
-    (lambda d: d["facts"]["perturbed"].update(epsilon=0.1), "facts", False),
-    (lambda d: d["facts"]["raw"].update(records=1), "recorded gate, facts", True),
-    (lambda d: d["facts"]["k_anonymized"].update(information_loss=7.5), "facts", True),
-    (lambda d: d["facts"]["suppressed"].update(suppressed_by_limit={"a person": 3}), "facts", True),
-    (lambda d: d["gate"].update(verdicts=d["gate"]["verdicts"][:1]), "recorded gate", True),
-    (lambda d: d["gate"]["verdicts"].pop(), "recorded gate", False),
-    (lambda d: d["gate"]["verdicts"].append(d["gate"]["verdicts"][0]), "recorded gate", True),
-    (_verdict(K, value=999), "recorded gate", False),
-    (_verdict(K, value=1), "recorded gate", True),
-    (_verdict(K, value=None), "recorded gate", True),
-    (_verdict(K, bound=2), "recorded gate", False),
-    (_verdict(K, sense="at most"), "recorded gate", True),
-    (_verdict(K, sense="about"), "recorded gate", True),
-    (_verdict(K, bound="3"), "recorded gate", True),
-    (_verdict(K + 1, bound=0.6), "recorded gate", False),  # suppression
-    (_verdict(K + 1, value=0.9), "recorded gate", True),
-    (lambda d: d["gate"].update(passed=False), "recorded gate", True),
-    (lambda d: d["gate"].pop("passed"), "recorded gate", True),
-    (lambda d: d["files"].append(d["files"][0]), "files", True),
-    (lambda d: d["files"].append({**d["files"][0], "name": "manifest.json"}), "files", True),
-]
-
-
-@pytest.mark.parametrize(("change", "refused", "alone"), RECORDED)
-def test_what_a_manifest_says_is_held_against_policy_file_and_itself(
-    project: Make,
-    small_people: Callable[..., pd.DataFrame],
-    change: Callable[[dict[str, Any]], object],
-    refused: str,
-    alone: bool,
-) -> None:
-    people = small_people()
-    people.loc[0, "height"] = None  # one is left out whatever the noise: no share of suppressed records is 0
-    made = project(people, columns={"height": {"missing": "suppress"}})
-    made.edit(change)
-    code, said = made.call("verify", "out", "--policy", "policy.yaml")
-    assert code == 1
-    assert said.splitlines()[-1] == f"refused by {refused}"
-    assert made.call("verify", "out")[0] == int(alone)
-
-
 def test_the_wording_belongs_to_the_version_of_the_manifest(project: Make) -> None:
     """Whoever changes the words raises the version: the version of the package says nothing of them."""
     made = project()
@@ -489,76 +314,6 @@ def test_the_wording_belongs_to_the_version_of_the_manifest(project: Make) -> No
     made.edit(lambda d: d.update(guarantee=["as it was said then"]))
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert (code, said.splitlines()[-1]) == (1, "refused by statements")
-
-
-@pytest.mark.parametrize(
-    "packages",
-    [{"john": "1.2"}, {"numpy": "Smith 12 High St"}, {"numpy": None}, {"numpy": ["2.0"]}, [], None],
-    ids=["another name", "no version", "none", "a list", "no mapping", "nothing"],
-)
-@pytest.mark.parametrize("made_by", [True, False], ids=["this version", "another version"])
-def test_packages_are_names_with_their_versions(project: Make, packages: Any, made_by: bool) -> None:
-    made = project()
-    told = packages
-    if isinstance(packages, dict):
-        own = metadata.version("anon-pipeline") if made_by else "0.0.1"
-        told = {**json.loads(made.manifest.read_text())["packages"], "anon-pipeline": own, **packages}
-    made.edit(lambda d: d.update(packages=told))
-    code, said = made.call("verify", "out", "--policy", "policy.yaml")
-    assert code == 1
-    assert "packages" in " ".join(said.replace("│", " ").split())
-    assert "john" not in said
-    assert "Smith" not in said
-
-
-@pytest.mark.parametrize(
-    ("kind", "right", "wrong"),
-    [
-        ("daily", ["2026-01-05", "2026-01-06"], ["2025-12-31", "20260105", "2026-01-32", None, 3, ""]),
-        ("weekly", ["2026-01-05"], ["2026-01-06"]),
-        ("monthly", ["2026-02-01"], ["2026-02-02"]),
-        (None, [None], ["2026-01-05", "x"]),
-        ("generate", [None, "x", "2026-01-05"], ["../x", "", 3]),
-    ],
-)
-def test_a_partition_is_one_of_the_policys(
-    small_policy: Callable[..., Policy], kind: str | None, right: list[object], wrong: list[object]
-) -> None:
-    schedule = {"cron": "0 0 * * *", "partitions": kind, "start": "2026-01-01"}
-    divided = {"source": {"path": "{partition}.csv"}}
-    generated = {"source": {"path": None, "generate": "patients"}}
-    changes = {"generate": generated, None: {}}.get(kind, {**divided, "schedule": schedule})
-    policy = small_policy(**changes)
-    from anon_pipeline.publish.guarantee import guarantee
-
-    document = {"epsilon": 2, "guarantee": guarantee(policy), "files": [{"format": "parquet"}]}
-    for partition in right:
-        assert broken_statements({**document, "partition": partition}, policy, rules=RULES_2) == []
-    for partition in wrong:
-        assert broken_statements({**document, "partition": partition}, policy, rules=RULES_2) == [
-            "partition is none of the policy's"
-        ]
-
-
-def test_the_file_is_read_once(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything is said of the bytes whose SHA-256 was compared, whatever the path leads to afterwards."""
-    made = project(**CSV)
-    name, bytes_of = made.data.name, release_files.read_bytes
-
-    def exchanged(path: Path, *more: Any) -> bytes:
-        data = bytes_of(path, *more)
-        path.write_bytes(b"a,b\n1,2\n")
-        return data
-
-    monkeypatch.setattr(release_files, "read_bytes", exchanged)
-    report = verify_release(made.path / "out", Against())
-    assert {v.limit: str(v.status) for v in report.verdicts}[f"file.{name}"] == "passed"
-    assert {v.limit: str(v.status) for v in report.verdicts}["data_digest"] == "passed"
-    made.data.unlink()  # a file of a former release whose content is another's
-    made = project(**CSV)
-    code, said = made.call("verify", "out", "--policy", "policy.yaml")
-    assert code == 0, said
-    assert made.data.read_bytes() == b"a,b\n1,2\n"
 
 
 @pytest.mark.parametrize(
@@ -576,50 +331,6 @@ def test_the_limits_of_the_policy_hold(
     said = " ".join(made.call("verify", "out")[1].replace("│", " ").split())
     assert f"keep the limit {limit}" in said
     assert "refused by" in said
-
-
-def test_a_manifest_that_is_too_large(project: Make) -> None:
-    made = project()
-    made.edit(lambda d: d.update(more="x" * MANIFEST_BYTES))
-    code, said = made.call("verify", "out")
-    assert code == 2
-    assert "too large" in said
-    assert made.call("verify", "/dev/zero")[0] == 2
-
-
-@pytest.mark.parametrize("policy", [(), ("--policy", "policy.yaml")])
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_small_file_that_is_a_large_table(project: Make, form: str, policy: tuple[str, ...]) -> None:
-    """100 million zeros in some 100 kB of Parquet; of CSV, 60 MB of lines. The child has 4 GiB."""
-    made = project(source={"limits": {"rows": 1_000_000}}, publish={"format": form})
-    if form == "parquet":
-        part = pa.table({"a": np.zeros(10_000_000, np.int64)})
-        with pq.ParquetWriter(made.data, part.schema, compression="zstd") as writer:
-            for _ in range(10):
-                writer.write_table(part)
-    else:
-        pa_csv.write_csv(pa.table({"a": np.zeros(30_000_000, np.int8)}), made.data)
-    _redone(made, made.data.read_bytes())
-    run = subprocess.run(
-        [sys.executable, "-c", "from anon_pipeline.cli import main; main()", "verify", str(made.path / "out")]
-        + [str(made.path / part) if part.endswith("yaml") else part for part in policy],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30)),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
-    assert run.returncode == 1, run.stderr
-    assert "refused by data_digest" in run.stderr
-    assert "keep the limit rows" in " ".join(run.stdout.replace("│", " ").split())
-
-
-def test_names_of_files_that_are_not_plain(project: Make) -> None:
-    made = project()
-    made.edit(lambda d: d["files"][0].update(name="x\x1b[31m.csv"))
-    code, said = made.call("verify", "out")
-    assert code == 2
-    assert "\x1b" not in said
 
 
 def test_a_policy_that_leaves_the_project_reads_nothing(project: Make, tmp_path: Path) -> None:

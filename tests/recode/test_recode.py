@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +22,8 @@ from hypothesis import strategies as st
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, InputError
 from anon_pipeline.catalog.recoders import RECODERS
-from anon_pipeline.recode import Constraints, Recoding, Task, recode
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode import Constraints, Progress, Recoding, SensitiveLimit, Task, recode
 
 MICROAGGREGATION = tuple(n for n, r in RECODERS.items() if r.family.name == "microaggregation")
 
@@ -213,3 +219,164 @@ def test_kernels_are_compiled_once_whatever_the_layout(from_rows) -> None:
             asked(codes, hierarchies, k=1, max_suppressed=1, recoder=recoder, loss="granularity")
         counts.append([len(kernel.signatures) for kernel in (count_sizes, price, roll_up, advance)])
     assert counts == counts[:1] * 6
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_SEARCH = """
+import signal
+import sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in its background
+import numpy as np
+from anon_pipeline.hierarchy.hierarchy import Hierarchy
+from anon_pipeline.recode import Constraints, Task, recode
+
+lookups = (np.arange(64), np.arange(64) // 4, np.arange(64) // 16, np.zeros(64, np.int64))
+values = tuple(np.arange(lookup[-1] + 1).astype(object) for lookup in lookups)
+hierarchies = tuple(Hierarchy(f"c{column}", lookups, values) for column in range(9))
+codes = np.random.default_rng(1).integers(0, 64, (20_000, 9))
+
+def told(progress):
+    if progress.doing == "searching" and progress.counted > 30:
+        print("searching", flush=True)
+
+import click
+from anon_pipeline import cli
+
+@click.command()
+def search():
+    recode(Task(codes, hierarchies, Constraints(5, 1000), "optimal", loss="average_class_size", told=told))
+
+cli.cli.add_command(search)
+sys.argv = ["anon-pipeline", "search"]
+cli.main()
+"""
+
+
+@pytest.fixture
+def searching() -> Any:
+    """A child process in the middle of a search of 262,144 nodes."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SEARCH],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_an_interrupt_ends_a_search_without_a_traceback(searching: Any) -> None:
+    assert searching.stdout.readline() == "searching\n"
+    searching.send_signal(signal.SIGINT)
+    _, errors = searching.communicate(timeout=10)
+    assert searching.returncode == 130
+    assert "Aborted!" in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("recoder", ["optimal", "ola"])
+def test_a_search_tells_what_it_does(recoder: str, from_rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anon_pipeline.recode.fulldomain import search
+
+    monkeypatch.setattr(search, "_TELL", 0.0)
+    heard: list[Progress] = []
+    rows = [("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")]
+    hierarchies = tuple(from_rows(name, rows) for name in "xyz")
+    codes = np.random.default_rng(2).integers(0, 3, (40, 3))
+    task = Task(codes, hierarchies, Constraints(4, 2), recoder, told=heard.append)
+    recoding = recode(task)
+    assert heard[0] == Progress("loading")
+    assert {progress.doing for progress in heard[1:]} == {"searching"}
+    counted = [progress.counted for progress in heard[1:]]
+    assert counted == list(range(1, recoding.checked + 1))
+    assert all(0 <= progress.left <= 27 for progress in heard)
+
+
+@pytest.mark.parametrize("recoder", ["mdav", "vmdav", "kanon_first", "tclose_first", "mondrian"])
+def test_a_long_division_tells_how_many_records_are_in_classes(
+    recoder: str, from_rows: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anon_pipeline.recode.microaggregation import algorithms as clusters
+    from anon_pipeline.recode.microaggregation import closefirst
+    from anon_pipeline.recode.mondrian import mondrian as classes
+
+    monkeypatch.setattr(classes, "CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(clusters, "_rounds", lambda *_: 1)
+    monkeypatch.setattr(closefirst, "_STEP", 1)
+    hierarchy = from_rows("x", [(letter, "*") for letter in "abcdefgh"])
+    codes, secret = np.arange(64).reshape(-1, 1) % 8, np.arange(64) // 8 % 8
+    limit = SensitiveLimit("pay", secret, np.bincount(secret), "ordered", t=0.5)
+    told: list[Progress] = []
+    recode(Task(codes, (hierarchy,), Constraints(4, 64, (limit,)), recoder, told=told.append))
+    steps = [far for far in told if far.doing == "dividing"]
+    assert len(steps) > 2
+    assert all(far.counted + far.left == 64 for far in steps)
+    assert [far.counted for far in steps] == sorted(far.counted for far in steps)
+
+
+SETS = {"a": ["sex", "age", "race", "marital-status"]}
+SETS["b"] = [*SETS["a"], "education", "native-country", "workclass", "occupation"]
+
+
+@pytest.fixture(scope="module")
+def adult(
+    shared_data: Path, from_rows: Callable[..., Hierarchy], encode_column: Callable[..., np.ndarray]
+) -> Any:
+    frame = pd.read_csv(shared_data / "adult" / "adult.csv", sep=";", dtype=str)
+    hierarchies = {}
+    for column in SETS["b"]:
+        lines = (shared_data / "adult" / f"adult_hierarchy_{column}.csv").read_text().splitlines()
+        hierarchies[column] = from_rows(column, [line.split(";") for line in lines], numeric=column == "age")
+    codes = {column: encode_column(frame[column], hierarchy) for column, hierarchy in hierarchies.items()}
+
+    def table(name: str) -> tuple[np.ndarray, list[Hierarchy]]:
+        columns = SETS[name]
+        return np.stack([codes[column] for column in columns], axis=1), [hierarchies[c] for c in columns]
+
+    return table
+
+
+@pytest.mark.parametrize("position", range(6))
+def test_the_optimum_is_arx_s(adult: Any, shared_golden: Path, position: int) -> None:
+    optimum = json.loads((shared_golden / "adult_optima.json").read_text())["optima"][position]
+    codes, hierarchies = adult(optimum["set"])
+    recoding = asked(
+        codes,
+        hierarchies,
+        k=optimum["k"],
+        max_suppressed=int(len(codes) * optimum["suppression_limit"]),
+        recoder="optimal",
+        loss=optimum["loss"],
+    )
+    assert dict(zip(SETS[optimum["set"]], recoding.levels or (), strict=True)) == optimum["levels"]
+    assert recoding.loss == pytest.approx(optimum["score"], abs=1e-9)
+    assert recoding.suppressed == optimum["suppressed"]
+    classes = equivalence_classes(recoding.codes)
+    assert (len(classes.sizes), classes.k >= 5) == (optimum["classes"], True)
+
+
+def test_all_optima_are_tested(shared_golden: Path) -> None:
+    assert len(json.loads((shared_golden / "adult_optima.json").read_text())["optima"]) == 6
+
+
+@pytest.mark.parametrize("recoder", ["mondrian", "mondrian_relaxed"])
+@pytest.mark.parametrize("k", [2, 10, 100])
+def test_mondrian_keeps_k_and_loses_less_than_any_node(adult: Any, recoder: Any, k: int) -> None:
+    codes, hierarchies = adult("b")
+    options: dict[str, Any] = {"k": k, "max_suppressed": 0, "loss": "granularity"}
+    local = asked(codes, hierarchies, recoder=recoder, **options)
+    assert equivalence_classes(local.codes).k >= k
+    assert local.loss < asked(codes, hierarchies, recoder="optimal", **options).loss
+
+
+def test_ola_is_best_among_its_minimal_nodes_and_optimal_no_worse(adult: Any) -> None:
+    codes, hierarchies = adult("a")
+    options: dict[str, Any] = {"k": 10, "max_suppressed": len(codes) // 20, "loss": "precision"}
+    ola, optimal = (asked(codes, hierarchies, recoder=name, **options) for name in ("ola", "optimal"))
+    assert optimal.loss <= ola.loss
+    assert max(ola.suppressed, optimal.suppressed) <= len(codes) // 20

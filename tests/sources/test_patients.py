@@ -5,38 +5,16 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.sources.patients import DIAGNOSES, heights, patients, weights
-from anon_pipeline.sources.people import FEMALE_NAMES, LAST_NAMES, MALE_NAMES, REGIONS, draw, ssns
 from anon_pipeline.sources.reference import (
     CORRELATION,
     HEIGHTS_CM,
-    SEXES,
     WEIGHTS_KG,
 )
-from tests.sources.published_measures import HEIGHT_UNDER, WEIGHT_PERCENTILES_LB
-
-KG_PER_LB = 0.45359237
-STRATA = [(sex, decade) for sex in SEXES for decade in range(7)]
-
-
-@pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
-    return patients()
-
-
-@pytest.fixture(scope="module")
-def large() -> pd.DataFrame:
-    return patients(200_000, seed=20)
-
-
-def ages(table: pd.DataFrame) -> pd.Series:
-    """Age on the last day of 2025, spelled out rather than taken from the generator."""
-    return 2025 - table["birth_date"].dt.year
+from tests.sources.tables import STRATA, ages
 
 
 def decades(table: pd.DataFrame) -> pd.Series:
@@ -144,96 +122,6 @@ class TestBadInput:
     def test_weights_need_a_height_per_person(self) -> None:
         with pytest.raises(InputError, match="got 1 for 2 people"):
             weights([30, 40], ["Male", "Male"], rng=np.random.default_rng(0), height_cm=[170.0])
-
-
-class TestIdentities:
-    def test_ssn_has_the_pattern_is_distinct_and_never_issued(self, frame: pd.DataFrame) -> None:
-        assert frame["ssn"].str.fullmatch(r"9\d\d-[0-4]\d-\d{4}").all()
-        assert frame["ssn"].is_unique
-        assert frame["ssn"].str[:3].nunique() == 100
-
-    def test_ssns_stay_distinct_where_collisions_are_certain(self) -> None:
-        drawn = pd.Series(ssns(300_000, np.random.default_rng(1)))
-        assert len(drawn) == 300_000
-        assert drawn.is_unique
-
-    def test_phone_is_fictional_and_fits_the_region(self, frame: pd.DataFrame) -> None:
-        assert frame["phone"].str.fullmatch(r"\(\d{3}\) 555-01\d\d").all()
-        area = {region.prefix: region.area_code for region in REGIONS}
-        assert (frame["zip"].str[:3].map(area) == frame["phone"].str[1:4]).all()
-
-    def test_email_is_built_from_the_name_at_a_reserved_domain(self, frame: pd.DataFrame) -> None:
-        assert frame["email"].str.fullmatch(r"[a-z]+\.[a-z]+[1-9]\d?@example\.(org|com)").all()
-        local = frame["email"].str.replace(r"\d+@.*", "", regex=True)
-        assert (local == frame["name"].str.lower().str.replace(" ", ".")).all()
-
-    def test_names_fit_the_sex(self, frame: pd.DataFrame) -> None:
-        first, last = frame["name"].str.split(" ", expand=True).T.to_numpy()
-        women = (frame["sex"] == "Female").to_numpy()
-        assert set(first[women]) == set(FEMALE_NAMES)
-        assert set(first[~women]) == set(MALE_NAMES)
-        assert set(last) == set(LAST_NAMES)
-        assert [len(set(n)) for n in (FEMALE_NAMES, MALE_NAMES, LAST_NAMES)] == [60, 60, 60]
-
-    def test_zip_is_text_of_five_digits_and_keeps_its_leading_zero(self, frame: pd.DataFrame) -> None:
-        assert frame["zip"].str.fullmatch(r"\d{5}").all()
-        assert set(frame["zip"].str[:3]) == {region.prefix for region in REGIONS}
-        assert frame["zip"].str.startswith("0").mean() == pytest.approx(0.094, abs=0.01)
-
-    def test_race_depends_on_the_region(self, large: pd.DataFrame) -> None:
-        shares = pd.crosstab(large["zip"].str[:3], large["race"], normalize="index")
-        for region in REGIONS:
-            n = (large["zip"].str[:3] == region.prefix).sum()
-            expected = np.array(region.races) / sum(region.races)
-            got = shares.loc[
-                region.prefix, ["White", "Black", "Hispanic", "Asian", "American Indian", "Other"]
-            ]
-            assert np.all(np.abs(got - expected) <= 5 * np.sqrt(expected * (1 - expected) / n) + 1e-3)
-        assert shares["Asian"].idxmax() == "968"
-        assert shares["Hispanic"].idxmax() == "331"
-        assert shares["Black"].idxmax() == "303"
-
-    def test_the_order_of_the_records_says_nothing(self, frame: pd.DataFrame) -> None:
-        for values in (ages(frame), frame["height_cm"], frame["charges"], frame["zip"], frame["ssn"]):
-            rank = values.rank().to_numpy()
-            assert abs(np.corrcoef(np.arange(len(frame)), rank)[0, 1]) < 4 / math.sqrt(len(frame))
-
-
-def probit_fit(shares: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """Mean and deviation of the normal whose distribution function goes nearest through the points."""
-    z = stats.norm.ppf(shares)
-    deviation, mean = np.polyfit(z, values, 1, w=stats.norm.pdf(z) / np.sqrt(shares * (1 - shares)))
-    return mean, deviation
-
-
-class TestFit:
-    """The rounded parameters against the published tables, without sampling."""
-
-    @pytest.mark.parametrize(("sex", "decade"), [s for s in STRATA if s[1] < 6])
-    def test_heights(self, sex: str, decade: int) -> None:
-        mean, deviation = HEIGHTS_CM[sex][decade]
-        shares = np.array(HEIGHT_UNDER[sex][decade])
-        cm = 2.54 * (np.arange(61, 69) if sex == "Female" else np.arange(66, 74))
-        assert np.abs(stats.norm.cdf((cm - mean) / deviation) - shares).max() < 0.04
-        # The fit used the outer columns too, which the module does not keep.
-        again = probit_fit(shares, cm)
-        assert again[0] == pytest.approx(mean, abs=0.15)
-        assert again[1] == pytest.approx(deviation, abs=0.45)
-
-    @pytest.mark.parametrize(("sex", "decade"), [s for s in STRATA if s[1] < 6])
-    def test_weights(self, sex: str, decade: int) -> None:
-        median, spread = WEIGHTS_KG[sex][decade]
-        points = np.array([0.05, 0.10, 0.15, 0.25, 0.50, 0.75, 0.85, 0.90, 0.95])
-        published = np.array(WEIGHT_PERCENTILES_LB[sex][decade]) * KG_PER_LB
-        off = np.abs(median * np.exp(spread * stats.norm.ppf(points)) / published - 1).max()
-        assert off < (0.09 if (sex, decade) == ("Female", 0) else 0.04)
-        again = probit_fit(points, np.log(published))
-        assert math.exp(again[0]) == pytest.approx(median, abs=0.06)
-        assert again[1] == pytest.approx(spread, abs=0.0055)
-
-    def test_mean_height_of_men_of_20_and_over_is_the_published_one(self, large: pd.DataFrame) -> None:
-        men = large.loc[(large["sex"] == "Male") & (ages(large) >= 20), "height_cm"]
-        assert men.mean() == pytest.approx(175.9, abs=0.3)
 
 
 class TestBodies:
@@ -387,41 +275,3 @@ class TestMissing:
 
     def test_nothing_else_is_missing(self, large: pd.DataFrame) -> None:
         assert set(large.columns[large.isna().any()]) == {"marital_status", "race", "weight_kg"}
-
-
-class TestDraw:
-    @given(
-        st.lists(
-            st.lists(st.floats(0, 10), min_size=3, max_size=3).filter(lambda r: sum(r) > 1e-3), min_size=1
-        ),
-        st.integers(0, 2**32 - 1),
-    )
-    def test_agrees_with_a_slow_twin(self, table: list[list[float]], seed: int) -> None:
-        rows = np.random.default_rng(seed).integers(0, len(table), 50)
-        drawn = draw(np.array(table), rows, np.random.default_rng(seed))
-        chance = np.random.default_rng(seed).random(50)
-        for code, row, share in zip(drawn, rows, chance, strict=True):
-            below = sum(table[row][:code]) / sum(table[row])
-            assert below - 1e-7 <= share <= below + table[row][code] / sum(table[row]) + 1e-7
-            assert table[row][code] > 0
-
-    def test_frequencies(self) -> None:
-        table = np.array([[1.0, 2.0, 1.0], [0.0, 3.0, 1.0]])
-        rows = np.repeat([0, 1], 40_000)
-        drawn = draw(table, rows, np.random.default_rng(6))
-        first = np.bincount(drawn[:40_000], minlength=3)
-        second = np.bincount(drawn[40_000:], minlength=3)
-        assert stats.chisquare(first, [10_000, 20_000, 10_000]).pvalue > 1e-3
-        assert second[0] == 0
-        assert stats.chisquare(second[1:], [30_000, 10_000]).pvalue > 1e-3
-
-    @pytest.mark.parametrize(("chance", "expected"), [(0.0, 1), (1 - 2**-53, 2)])
-    def test_the_ends_of_the_unit_interval_hit_no_category_of_weight_0(
-        self, chance: float, expected: int
-    ) -> None:
-        class Stub:
-            def random(self, n: int) -> np.ndarray:
-                return np.full(n, chance)
-
-        table = np.array([[0.0, 0.1, 0.2, 0.0]] * 40)
-        assert draw(table, np.arange(40), Stub()).tolist() == [expected] * 40  # type: ignore[arg-type]

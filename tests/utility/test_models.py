@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.utility.features import MOST_VALUES, features
 from anon_pipeline.utility.models import (
     MOST_RECORDS,
     Accuracy,
     classifier_accuracy,
     propensity_score,
 )
-from anon_pipeline.utility.records import Generalized, Numeric, Table, Unchanged
+from anon_pipeline.utility.records import Numeric, Table, Unchanged
 
 
 def numbers(own, released, kept=None, **categories):
@@ -22,14 +20,6 @@ def numbers(own, released, kept=None, **categories):
     released = np.where(kept, released, np.nan)
     found = {name: Unchanged(np.asarray(codes)) for name, codes in categories.items()}
     return Table(kept, {}, {"y": Numeric(own, released)}, {}, found).in_order()
-
-
-def letters(own, first, last):
-    """A column of four categories."""
-    hierarchy = from_columns("c", [np.array(list("abcd"), object), np.full(4, "*", object)])
-    first, last = np.asarray(first), np.asarray(last)
-    codes, none = np.arange(len(own)), np.full(len(own), np.nan)
-    return Generalized(hierarchy, np.asarray(own), codes, first, last, first * 0 - 1, first, last, none)
 
 
 def test_a_release_that_changes_nothing_cannot_be_told_apart():
@@ -54,20 +44,6 @@ def test_constant_columns_and_no_release():
     assert propensity_score(numbers(np.ones(5), np.ones(5))) == 0.0
     assert propensity_score(numbers(np.ones(5), np.ones(5), np.zeros(5, bool))) is None
     assert propensity_score(numbers([1, np.nan, 2], [1, np.nan, 2])) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_a_generalized_category_is_its_share_of_each_value():
-    table = Table(np.ones(3, bool), {"c": letters([0, 1, 3], [0, 0, 3], [0, 1, 3])})
-    before, after = features(table)
-    assert before.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]  # nobody has or may have c
-    assert after.tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
-
-
-def test_many_categories_become_the_most_frequent_ones():
-    own = np.concatenate([np.arange(100), np.arange(40)])
-    before, _ = features(Table(np.ones(140, bool), categories={"c": Unchanged(own)}))
-    assert before.shape == (140, MOST_VALUES)
-    assert before.sum() == 2 * MOST_VALUES
 
 
 def test_a_classifier_learns_what_is_there_and_nothing_else():

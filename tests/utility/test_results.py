@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,82 +9,10 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.recoders import RECODERS
 from anon_pipeline.encode.codes import RECORD
-from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.error import realized_error
 from anon_pipeline.policy import Policy
-from anon_pipeline.stages import pipeline
 from anon_pipeline.utility.results import before_and_after, utility
-
-Small = Callable[..., Policy]
-People = Callable[..., pd.DataFrame]
-
-COLUMNS = {
-    "born": {"role": "generalize", "hierarchy": {"dates": ["month", "year", "decade"]}},
-    "grade": {"role": "generalize", "hierarchy": {"order": ["low", "fair", "good", "best"]}},
-    "city": {
-        "role": "generalize",
-        "hierarchy": {
-            "suppress": None,
-            "tree": {"south": ["Cork", "Limerick"], "north": ["Dublin", "Galway"]},
-        },
-    },
-}
-ALONE = {"columns": COLUMNS, "suppress": None}  # nothing is suppressed after recoding
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Made:
-    policy: Policy
-    before: pd.DataFrame
-    recoded: pd.DataFrame
-    released: pd.DataFrame
-    facts: Any
-    noise: Any
-
-    def evidence(self, rows: Any = slice(None), others: Any = slice(None)) -> Evidence:
-        return evidence_from(self.released.iloc[rows], self.policy, originals=self.recoded.iloc[others])
-
-
-def made(policy: Policy, people: pd.DataFrame) -> Made:
-    entropy = seeded_entropy(1)
-    before = pipeline.deidentified(policy, pipeline.raw(policy, people, entropy=entropy), key=None)
-    recoded = pipeline.k_anonymized(policy, before)
-    noisy = pipeline.perturbed(policy, recoded, entropy=entropy)
-    shuffled = pipeline.shuffled(policy, noisy, entropy=entropy)
-    released = pipeline.suppressed(policy, shuffled, recoded)
-    return Made(
-        policy,
-        before.frame,
-        recoded.frame,
-        released.frame,
-        recoded.facts["k_anonymized"],
-        noisy.facts["perturbed"]["columns"],
-    )
-
-
-@pytest.fixture
-def people(small_people: People) -> pd.DataFrame:
-    """People with dates, ranks, a tree, and missing values among the generalized ones."""
-    rng = np.random.default_rng(5)
-    n = 150
-    frame = small_people(n)
-    frame["city"] = rng.choice(["Cork", "Limerick", "Dublin", "Galway"], n)
-    frame["born"] = pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 3000, n), unit="D")
-    frame["grade"] = rng.choice(["low", "fair", "good"], n)
-    frame["age"] = frame["age"].astype("Float64").mask(rng.random(n) < 0.2)
-    frame.loc[rng.random(n) < 0.1, "born"] = pd.NaT
-    return frame
-
-
-def with_recoder(small_policy: Small, recoder: str, **anonymize: Any) -> Policy:
-    changes = {"anonymize": {"recoder": recoder, "suppression_limit": 0.2, **anonymize}} | ALONE
-    if recoder == "tclose_first":
-        changes |= {"gate": {"t_closeness": {"income": 0.4}}}
-    if recoder == "univariate":
-        others = {"age": None, "grade": None, "city": {"role": "insensitive", "hierarchy": None}}
-        changes |= {"columns": {**COLUMNS, **others}}
-    return small_policy(**changes)
+from tests.utility.released import Small, made, with_recoder
 
 
 def cut(policy: Policy, people: pd.DataFrame) -> pd.DataFrame:
@@ -128,16 +52,6 @@ def test_blanked_cells_are_on_top(small_policy: Small, people: pd.DataFrame) -> 
     assert found.facts["suppressed_cells"] > 0
     measured = utility(found.evidence(), policy, found.before)
     assert measured.precision == pytest.approx(found.facts["information_loss"])
-
-
-@pytest.mark.parametrize("recoder", ["optimal", "mondrian", "mdav"])
-def test_the_order_of_rows_changes_nothing(recoder: str, small_policy: Small, people: pd.DataFrame) -> None:
-    policy = small_policy(columns=COLUMNS, anonymize={"recoder": recoder, "suppression_limit": 0.2})
-    found = made(policy, people)
-    rng = np.random.default_rng(0)
-    rows, others, third = (rng.permutation(len(f)) for f in (found.released, found.recoded, found.before))
-    first = utility(found.evidence(), policy, found.before)
-    assert utility(found.evidence(rows, others), policy, found.before.iloc[third]) == first
 
 
 def test_what_a_range_covers_is_what_it_says(small_policy: Small, people: pd.DataFrame) -> None:
@@ -215,32 +129,3 @@ def test_the_target_is_chosen_or_told(small_policy: Small, people: pd.DataFrame)
     for wrong in ("height", "person", "nobody"):
         with pytest.raises(InputError, match="target must be a sensitive or insensitive column"):
             utility(found.evidence(), policy, found.before, target=wrong)
-
-
-def test_what_does_not_belong_together_is_refused(small_policy: Small, people: pd.DataFrame) -> None:
-    policy = with_recoder(small_policy, "optimal")
-    found = made(policy, people)
-    alone = evidence_from(found.released, policy)
-    with pytest.raises(InputError, match="a file alone does not have"):
-        utility(alone, policy, found.before)
-    before = found.before
-    for other in (before.iloc[1:], before.assign(**{RECORD: 1}), before.drop(columns=RECORD)):
-        with pytest.raises(InputError, match="must have the records of the vault"):
-            utility(found.evidence(), policy, other)
-
-
-@pytest.mark.parametrize("recoder", ["optimal", "mondrian", "mdav"])
-def test_values_that_no_hierarchy_makes_are_counted_and_not_shown(
-    recoder: str, small_policy: Small, people: pd.DataFrame
-) -> None:
-    policy = with_recoder(small_policy, recoder)
-    found = made(policy, people)
-    text = found.recoded["city"].iloc[0]
-    forged = dataclasses.replace(
-        found,
-        recoded=found.recoded.replace({"city": {text: "Atlantis"}}),
-        released=found.released.replace({"city": {text: "Atlantis"}}),
-    )
-    with pytest.raises(InputError, match=r"city: every released value .* got \d+ values") as refused:
-        utility(forged.evidence(), policy, found.before)
-    assert "Atlantis" not in str(refused.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,8 +16,6 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.vault.artefacts import Rotated, Survey, Vault, rotate, survey
 from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import Keys
-from anon_pipeline.vault.local import LocalStore
-from anon_pipeline.vault.remote import RemoteStore
 from anon_pipeline.vault.store import store_at
 
 Put = Callable[[Vault, str, bytes], None]
@@ -38,34 +35,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param in ("memory", "s3"):
         return str(request.getfixturevalue(request.param))
     return f"file://{tmp_path}/vault" if request.param == "file" else f"{tmp_path}/vault"
-
-
-def test_any_place_keeps_lists_replaces_and_removes(place: str, key: VaultKey, put: Put) -> None:
-    store = store_at(place)
-    assert isinstance(store, RemoteStore if place.startswith(("memory", "s3")) else LocalStore)
-    assert store.names() == []
-    vault = Vault(store, Keys(key))
-    put(vault, "r/a.parquet", b"one")
-    put(vault, "r/a.parquet", b"two")
-    put(vault, "r/b/2026.01.parquet", b"three")
-    assert store.names() == ["r/a.parquet", "r/b/2026.01.parquet"]
-    assert bytes(vault.read("r/a.parquet")) == b"two"
-    assert store.modified("r/a.parquet").tzinfo is not None
-    store.remove("r/a.parquet")
-    store.remove("r/a.parquet")
-    assert store.names() == ["r/b/2026.01.parquet"]
-    with pytest.raises(InputError, match="it is not there"):
-        vault.read("r/a.parquet")
-
-
-def test_a_write_that_fails_leaves_what_was_there_anywhere(place: str, key: VaultKey, put: Put) -> None:
-    vault = Vault(store_at(place), Keys(key))
-    put(vault, "r/a.parquet", b"one")
-    with pytest.raises(ZeroDivisionError), vault.writing("r/a.parquet") as file:
-        file.write(b"x" * 3_000_000)
-        raise ZeroDivisionError
-    assert bytes(vault.read("r/a.parquet")) == b"one"
-    assert vault.store.names() == ["r/a.parquet"]
 
 
 def test_rotation_anywhere(place: str, key: VaultKey, other_key: VaultKey, put: Put) -> None:
@@ -162,87 +131,6 @@ def test_key_and_artefact_must_agree(sealed: Vault, put: Put) -> None:
         without.read("r/a.parquet")
     with pytest.raises(InputError, match="is not encrypted, but a vault key is set"):
         sealed.read("r/b.parquet")
-
-
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777 & ~0o700, 0o777])
-def test_private_whatever_the_umask(sealed: Vault, other_key: VaultKey, put: Put, umask: int) -> None:
-    before = os.umask(umask)
-    try:
-        put(sealed, "r/s/p.parquet", b"x")
-        rotate(Vault(sealed.store, Keys(other_key, sealed.keys.readable().values())))  # type: ignore[arg-type]
-    finally:
-        os.umask(before)
-    root = sealed.store.root  # type: ignore[attr-defined]
-    modes = {stat.S_IMODE(p.stat().st_mode) for p in root.rglob("*") if p.is_file()}
-    assert modes == {0o600}
-    assert {stat.S_IMODE(p.stat().st_mode) for p in (root, root / "r", root / "r/s")} == {0o700}
-
-
-def test_folders_that_were_open_to_others_are_closed(sealed: Vault, put: Put) -> None:
-    root = sealed.store.root  # type: ignore[attr-defined]
-    folders = (root, root / "r", root / "r" / "s")
-    (root / "r" / "s").mkdir(parents=True)
-    for folder in folders:
-        folder.chmod(0o777)
-    above = stat.S_IMODE(root.parent.stat().st_mode)
-    put(sealed, "r/s/p.parquet", b"x")
-    assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
-    assert stat.S_IMODE(root.parent.stat().st_mode) == above
-
-
-@pytest.mark.parametrize(
-    ("mode", "ours", "said"),
-    [
-        (0o777, False, "of another user"),
-        (0o1777, False, "shared by all"),
-        (0o1777, True, "shared by all"),
-        (0o775, False, None),
-    ],
-)
-def test_a_vault_that_everybody_can_write_and_that_must_not_be_closed_is_refused(
-    sealed: Vault, put: Put, monkeypatch: pytest.MonkeyPatch, mode: int, ours: bool, said: str | None
-) -> None:
-    root = sealed.store.root  # type: ignore[attr-defined]
-    root.mkdir(parents=True)
-    root.chmod(mode)
-    if not ours:
-        monkeypatch.setattr(os, "geteuid", lambda: root.stat().st_uid + 1000)
-    if said is None:
-        put(sealed, "p.parquet", b"x")
-    else:
-        with pytest.raises(InputError, match=said):
-            put(sealed, "p.parquet", b"x")
-    assert stat.S_IMODE(root.stat().st_mode) == mode
-    assert bool(sealed.store.names()) is (said is None)
-
-
-@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "", "."])
-def test_names_stay_in_the_vault(place: str, name: str) -> None:
-    vault = Vault(store_at(place))
-    with pytest.raises(InputError, match="inside it"):
-        vault.read(name)
-    with pytest.raises(InputError, match="inside it"), vault.writing(name):
-        pass
-
-
-def test_an_unknown_kind_of_place() -> None:
-    with pytest.raises(InputError, match="fsspec knows") as raised:
-        store_at("nosuchkind://CANARY/place")
-    assert "CANARY" not in f"{raised.value}{raised.value.__cause__}{raised.value.__context__}"
-
-
-def test_plain_text_is_never_on_disk_not_even_while_writing(sealed: Vault, tmp_path: Path) -> None:
-    looked = 0
-    with sealed.writing("r/a.parquet") as file:
-        for _ in range(40):
-            file.write(b"CANARY-7f3a" * 10_000)
-            looked += sum("CANARY" not in _text(p) for p in tmp_path.rglob(".*.part"))
-    assert looked == 40
-    assert all("CANARY" not in _text(p) for p in tmp_path.rglob("*") if p.is_file())
-
-
-def _text(path: Path) -> str:
-    return path.read_bytes().decode("latin-1")
 
 
 def test_what_a_crash_left_is_counted_and_not_read(sealed: Vault, put: Put, tmp_path: Path) -> None:

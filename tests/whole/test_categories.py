@@ -15,7 +15,7 @@ import yaml
 from scipy.stats import power_divergence
 
 from anon_pipeline import Locations, anonymize, cli, make_release
-from anon_pipeline.base.errors import InputError, PolicyError
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.categories import category_codes, category_noises
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.encode.grids import epsilon_shares, noises
@@ -24,7 +24,7 @@ from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, validate
 from anon_pipeline.perturb.category_law import pmf
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
-from anon_pipeline.policy import TYPE, Policy, policy_from
+from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.report.rows import noise_rows
 from anon_pipeline.stages import pipeline
@@ -352,93 +352,3 @@ def test_the_guarantee_says_what_is_promised_of_categories(small_policy: Small) 
         "more." in lines
     )
     assert any("confidence interval of height." in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("column", "problem"),
-    [
-        (
-            {"mechanism": "randomized_response", "resolution": 1},
-            "mechanism: randomized_response is for categories (with values or a hierarchy), not for numbers. "
-            "For numbers fit discrete_laplace, staircase, discrete_gaussian, uniform.",
-        ),
-        (
-            {"mechanism": "staircase", "values": ["a", "b"]},
-            "mechanism: staircase is for numbers. For categories fit randomized_response, exponential (with "
-            "a hierarchy).",
-        ),
-        (
-            {"mechanism": "exponential", "values": ["a", "b"]},
-            "mechanism: exponential needs a hierarchy, whose distances it keeps. Without one fits "
-            "randomized_response.",
-        ),
-        (
-            {**SMOKES, "output_bounds": [0, 1], "resolution": 1},
-            "output_bounds, resolution must be left out of a perturb column with categories. These fit: "
-            "allow, role, mechanism, values, hierarchy, weight, missing.",
-        ),
-        (
-            {"mechanism": "randomized_response"},
-            "exactly one of values and hierarchy must be given, the column's public domain",
-        ),
-        (
-            {**SMOKES, "hierarchy": {"tree": TREE}},
-            "exactly one of values and hierarchy must be given, the column's public domain",
-        ),
-        ({**SMOKES, "values": ["a", "b", "a"]}, "each value of the domain must be named once"),
-        (
-            {**JOB, "hierarchy": {"tree": {"x": ["a"], "y": ["a"]}}},
-            "each value of the domain must be named once",
-        ),
-        ({**SMOKES, "values": ["a"]}, "the domain must have 2 to 1000 values, got 1"),
-        ({**SMOKES, "values": list(range(1001))}, "the domain must have 2 to 1000 values, got 1001"),
-        (
-            {**JOB, "hierarchy": {"table": "jobs.csv"}},
-            "hierarchy must be a tree: its leaves are the public domain, whatever the data",
-        ),
-        (
-            {**JOB, "hierarchy": {"tree": {"a": ["b"], "c": {"d": ["e"]}}}},
-            "all leaves of the hierarchy must be at the same depth",
-        ),
-    ],
-)
-def test_what_does_not_fit_categories_is_a_policy_error(
-    small_policy: Small, column: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises(PolicyError) as caught:
-        small_policy(columns={"job": {"role": "perturb", **column}})
-    assert caught.value.problems == (f"columns.job: {problem}",)
-
-
-def test_limits_on_numbers_need_numbers(small_policy: Small) -> None:
-    with pytest.raises(PolicyError) as caught:
-        small_policy(
-            columns=ALONE["columns"],
-            gate={
-                "linking_risk": 0.1,
-                "confidence_k": 3,
-                "attacks": {"assignment_risk": 0.1, "linkage": {"rules": 1, "match": [{"job": 1}]}},
-            },
-        )
-    assert list(caught.value.problems) == [
-        "suppress.confidence: needs a perturb column with numbers, got categories alone: job, smokes. Limits "
-        "that fit: k, t_closeness, l_diversity, suppression.",
-        "gate.linking_risk: needs a perturb column with numbers (those with categories are not linked by)",
-        "gate.attacks.assignment_risk: needs a perturb column with numbers (those with categories are not "
-        "linked by)",
-        "gate.attacks.linkage.match: must name columns with the role generalize or perturb and numbers, got "
-        "job",
-    ]
-
-
-def test_an_epsilon_that_is_none_is_refused(small_policy: Small) -> None:
-    with pytest.raises(PolicyError, match="at most 1,000 for a column with categories, got more for job"):
-        small_policy(columns={"job": JOB}, perturb={"epsilon": 2001})
-
-
-def test_a_policy_of_categories_survives_its_own_text(small_policy: Small) -> None:
-    policy = small_policy(columns=BOTH)
-    again = policy_from(policy.model_dump(mode="json"))
-    assert again == policy
-    assert again.digest == policy.digest
-    assert policy.columns["smokes"].domain == ("0", "1")

@@ -122,7 +122,7 @@ def validate(batch: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path())
     results = without_values("expectations", lambda: _results(batch, suite))
     found = {result.expectation_config.meta["limit"]: result for result in results}
     names = (expectation.meta["limit"] for expectation in suite.expectations)
-    return SuiteResult(tuple(_outcome(name, found.get(name)) for name in names))
+    return SuiteResult(tuple(outcome_of(name, found.get(name)) for name in names))
 
 
 def _results(batch: pd.DataFrame, suite: gx.ExpectationSuite) -> Iterable[Any]:
@@ -142,7 +142,7 @@ def _results(batch: pd.DataFrame, suite: gx.ExpectationSuite) -> Iterable[Any]:
     return results
 
 
-def _outcome(limit: str, result: Any) -> Outcome:
+def outcome_of(limit: str, result: Any) -> Outcome:
     """Reduce a result to a line; only errors of our own metrics are known to hold no value."""
     if result is None:
         return Outcome(limit, False, error="NotMeasured")

@@ -91,7 +91,7 @@ class NodeTables:
     shortcuts: Shortcuts | None = field(repr=False)
 
 
-def _key_fields(hierarchies: Sequence[Hierarchy], word_bits: int) -> tuple[tuple[KeyField, ...], int]:
+def key_fields(hierarchies: Sequence[Hierarchy], word_bits: int) -> tuple[tuple[KeyField, ...], int]:
     """Give each attribute bits of its own, (q,); and the number of words."""
     places, word, used = [], 0, 0
     for hierarchy in hierarchies:
@@ -158,7 +158,7 @@ def _histograms(task: Task, table: DistinctTuples) -> Histograms | None:
 
 def _whole(task: Task, table: DistinctTuples) -> tuple[NodeTable, tuple[KeyField, ...]]:
     """Lay out the ungeneralized table, and say where each attribute is in its keys."""
-    fields, words = _key_fields(task.hierarchies, _WORD)
+    fields, words = key_fields(task.hierarchies, _WORD)
     t, q = table.tuples.shape
     keys = np.zeros((words, t), np.int64)
     for attribute, (word, shift, _) in enumerate(fields):

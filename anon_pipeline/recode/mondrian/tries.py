@@ -131,7 +131,7 @@ def _move(tallies: Tallies, entries: NDArray[np.int64], left: NDArray[np.int64],
 
 
 @kernel
-def _nearest(
+def try_nearest(
     rules: Rules, tallies: Tallies, order: NDArray[np.int64], cuts: tuple, most: int
 ) -> tuple[int, int]:
     """Find the nearest allowable cut.
@@ -194,7 +194,7 @@ def _in_order(values: NDArray[np.int32], extent: tuple[int, int]) -> NDArray[np.
 def _between_values(
     rules: Rules, tallies: Tallies, values: NDArray[np.int32], order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Return the cuts between two values of an axis whose halves are large enough, as `_nearest` takes them.
+    """Return the cuts between two values of an axis whose halves are large enough, for `try_nearest`.
 
     The first to be tried is the one after the median, or else the last below it.
     """
@@ -232,12 +232,12 @@ def allowable_cut(
     most = max(FEWEST_TRIES, MOST_WORK // (pairs * axes))
     cuts, left, work = _between_values(rules, tallies, values, order), 0, 2 * len(order)
     if len(cuts[0]) > 0:
-        left, tried = _nearest(rules, tallies, order, cuts, most)
+        left, tried = try_nearest(rules, tallies, order, cuts, most)
         work += tried * pairs
     if left == 0 and relaxed:
         sizes = np.arange(rules.k, tallies.records - rules.k + 1)
         half = (tallies.records + 1) // 2 - rules.k
-        left, tried = _nearest(rules, tallies, order, (sizes, sizes, half), most)
+        left, tried = try_nearest(rules, tallies, order, (sizes, sizes, half), most)
         work += tried * pairs
     goes_left[:] = False
     for place in range(left):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.recode import Constraints, Task
-from anon_pipeline.recode.fulldomain.cover import Cover, cover, learn, likely, promise, promises
+from anon_pipeline.recode.fulldomain.cover import cover, likely, promises
 from anon_pipeline.recode.fulldomain.fast.order import Queue, next_node, open_nodes, refill
 from anon_pipeline.recode.fulldomain.lattice import Axes, Lattice, axes_of, lattice
 from anon_pipeline.recode.fulldomain.optimum import optimal
@@ -23,16 +23,6 @@ def around(nodes: Lattice, index: int) -> tuple[list[int], list[int]]:
     own = nodes.levels(index)
     below = [n for n in range(nodes.size) if all(map(int.__le__, nodes.levels(n), own))]
     return below, [n for n in range(nodes.size) if all(map(int.__ge__, nodes.levels(n), own))]
-
-
-def slow_promise(known: Cover, floors: list[int], ceiling: int, index: int) -> float:
-    below, above = (sum(floors[n] <= ceiling for n in side) for side in around(known.nodes, index))
-    low = 0.5 + (float(known.guess.bits[0, index]) - float(known.guess.thresholds[0])) / 3
-    high = 0.5 + (float(known.guess.thresholds[1]) - float(known.guess.bits[1, index])) / 3
-    low = 0.0 if known.guess.marks[index] & 1 else min(1.0, max(0.0, low))
-    high = 0.0 if known.guess.cells or known.guess.marks[index] & 2 else min(1.0, max(0.0, high))
-    own = floors[index] <= ceiling
-    return low * below + high * above + own + 1e9 * (own and known.guess.cells and low < 0.5)
 
 
 @pytest.fixture(scope="module")
@@ -58,55 +48,6 @@ def test_open_nodes_are_those_around_with_a_floor_up_to_the_ceiling(
             np.array(floors), ceiling, index, Axes(np.array(nodes.shape), np.array(nodes.steps)), bool(upward)
         )
         assert got == sum(floors[node] <= ceiling for node in side)
-
-
-@pytest.mark.parametrize("cells", [True, False])
-@settings(deadline=None, max_examples=60)
-@given(data=st.data())
-def test_the_queue_gives_what_promises_most_until_nothing_is_open(
-    data: st.DataObject, columns: Any, cells: bool
-) -> None:
-    """Within the tolerance; and every open node is given sooner or later, whatever was learned."""
-    hierarchies, leaves = columns
-    nodes = lattice((3, 2, 4))
-    known = cover(nodes, hierarchies, leaves, cells=cells)
-    floors = np.array(data.draw(st.lists(st.integers(0, 9), min_size=24, max_size=24)), np.int64)
-    ceiling, given_ = 6, set()
-    queue = Queue()
-    refill(queue, promises(known, floors, ceiling))
-    must = set(np.flatnonzero(floors <= ceiling).tolist())
-    while True:
-        index = next_node(queue, known, axes_of(nodes), floors, ceiling)
-        if index is None:
-            break
-        assert promise(
-            index, *(sum(floors[n] <= ceiling for n in side) for side in around(nodes, index)),
-            bool(floors[index] <= ceiling), known.guess
-        ) == pytest.approx(slow_promise(known, floors.tolist(), ceiling, index))  # fmt: skip
-        if not given_:
-            most = max(slow_promise(known, floors.tolist(), ceiling, n) for n in range(24))
-            assert slow_promise(known, floors.tolist(), ceiling, index) >= 0.89 * most
-        given_.add(index)
-        below, above = data.draw(st.booleans()), data.draw(st.booleans()) and not cells
-        floors[index] = 99
-        for closes, side in zip((below, above), around(nodes, index), strict=True):
-            floors[side if closes else []] = 99
-        learn(known, index, below=below, above=above)
-    assert (floors > ceiling).all()
-    assert must or not given_
-
-
-def test_what_a_count_did_not_rule_out_is_not_hoped_for_again(columns: Any) -> None:
-    nodes = lattice((3, 2, 4))
-    known = cover(nodes, *columns, cells=False)
-    before = known.guess.thresholds.copy()
-    learn(known, nodes.index((1, 0, 1)), below=False, above=False)
-    for index in range(nodes.size):
-        below, above = around(nodes, nodes.index((1, 0, 1)))
-        assert bool(known.guess.marks[index] & 1) == (index in above)
-        assert bool(known.guess.marks[index] & 2) == (index in below)
-    assert known.guess.thresholds[0] >= before[0]
-    assert known.guess.thresholds[1] <= before[1]
 
 
 def test_bits_fall_upward_and_the_likely_node_tells_most(columns: Any) -> None:

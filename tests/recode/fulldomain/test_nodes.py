@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.fulldomain.layout import _key_fields, node_tables
+from anon_pipeline.recode.fulldomain.layout import key_fields, node_tables
 from anon_pipeline.recode.fulldomain.nodes import count_node
 from anon_pipeline.recode.loss import cell_costs
 from anon_pipeline.recode.task import Constraints, Task
@@ -51,7 +51,7 @@ def test_fields_never_outgrow_their_word(leaves: list[int], fields: Any, words: 
     hierarchies = [
         Hierarchy("x", (np.zeros(count, np.int64),), (np.array(["*"], object),)) for count in leaves
     ]
-    assert _key_fields(hierarchies, 62) == (fields, words)
+    assert key_fields(hierarchies, 62) == (fields, words)
 
 
 def test_golden_race_zip(golden, shared_golden, from_rows, encode_column) -> None:

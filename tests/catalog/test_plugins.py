@@ -1,0 +1,465 @@
+"""Plugins: the example, installed as a package, works everywhere; and no plugin gets in where it must not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "tests" / "plugin"
+GROUPS = ("limits", "mechanisms", "recoders", "sources", "hierarchies", "losses")
+KINDS = [
+    "hierarchies.prefix",
+    "limits.largest_class",
+    "losses.squared_levels",
+    "mechanisms.triangle",
+    "recoders.lowest",
+    "sources.json_lines",
+]
+CLI = "from anon_pipeline.cli import main; main()"
+
+
+def install(folder: Path, version: str = "1.0.0") -> Path:
+    """Install the example as users do, without an index and without a network."""
+    source, target = folder / f"source-{version}", folder / f"site-{version}"
+    shutil.copytree(EXAMPLE, source)
+    project = (source / "pyproject.toml").read_text(encoding="utf-8")
+    (source / "pyproject.toml").write_text(project.replace('"1.0.0"', f'"{version}"'), encoding="utf-8")
+    offline = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", *offline, "--target", str(target), str(source)],
+        check=True,
+    )
+    return target
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install(tmp_path_factory.mktemp("example"))
+
+
+def run(
+    *arguments: str, site: Path, allowed: str | None = "anon-example", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with a folder of packages, and a list of plugins that are allowed."""
+    environment = {name: value for name, value in os.environ.items() if name != "ANON_PIPELINE_PLUGINS"}
+    environment |= {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)]),
+        "DAGSTER_DISABLE_TELEMETRY": "yes",
+        "COLUMNS": "200",
+    }
+    if allowed is not None:
+        environment["ANON_PIPELINE_PLUGINS"] = allowed
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=environment,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def scenario(name: str, folder: Path, site: Path) -> Any:
+    done = run(str(EXAMPLE / "scenarios.py"), name, str(folder), site=site)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def cli(*arguments: str, site: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    return run("-c", CLI, *arguments, site=site, **more)
+
+
+def test_its_limit_blocks_a_release_in_dagster(tmp_path: Path, site: Path) -> None:
+    found = scenario("dagster", tmp_path, site)
+    assert found["kept"]["success"] and found["kept"]["published"] == 1
+    assert all(found["kept"]["passed"].values())
+    assert not found["broken"]["success"]
+    assert (found["broken"]["published"], found["broken"]["files"]) == (0, [])
+    assert found["broken"]["passed"]["largest_class"] is False
+    assert found["broken"]["severity"] == "ERROR"
+    manifest = json.loads((tmp_path / "kept" / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["plugins"] == [{"name": "anon-example", "version": "1.0.0", "kinds": KINDS}]
+    assert {kind.partition(".")[0] for kind in KINDS} == set(GROUPS)
+    data = (tmp_path / "kept" / "out" / manifest["files"][0]["name"]).read_text(encoding="utf-8")
+    cities = {line.split(",")[1] for line in data.splitlines()[1:]}
+    assert all(len(city) <= 7 for city in cities) and cities  # of the source, as its hierarchy has them
+
+
+def test_its_noise_follows_its_law(tmp_path: Path, site: Path) -> None:
+    found = scenario("noise", tmp_path, site)
+    assert found["fit"] > 0.001
+    assert found["outside"] == 0
+    for summed, closed in found["sums"]:
+        assert summed == pytest.approx(closed, abs=1e-12)
+
+
+def test_its_loss_is_minimized(tmp_path: Path, site: Path) -> None:
+    for searched, enumerated in scenario("optimum", tmp_path, site):
+        assert searched == pytest.approx(enumerated, abs=1e-12)
+
+
+def test_its_key_has_marks_and_leaves_other_policies_as_they_are(tmp_path: Path, site: Path) -> None:
+    found = scenario("policy", tmp_path, site)
+    assert found["schema"]
+    assert found["public"] == {"k": 3, "largest_class": 0.5}
+    assert not found["binds"]
+    assert "largest_class" not in found["document"]
+
+
+def made(folder: Path, site: Path) -> Path:
+    """Make a release with the example on the command line."""
+    write = f"import sys; sys.path.insert(0, {str(EXAMPLE)!r}); import scenarios; from pathlib import Path; "
+    done = run("-c", write + "scenarios.write(Path('.'), 0.9)", site=site, allowed=None, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    done = cli("run", "policy.yaml", site=site, cwd=folder)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return folder / "out"
+
+
+def test_a_release_verifies_only_where_the_same_plugin_is(tmp_path: Path, site: Path) -> None:
+    out = made(tmp_path, site)
+    verify = ("verify", str(out), "--policy", "policy.yaml")
+    here = cli(*verify, site=site, cwd=tmp_path)
+    assert here.returncode == 0, here.stdout + here.stderr
+    told = json.loads(cli(*verify, "--json", site=site, cwd=tmp_path).stdout)
+    assert {one["limit"]: one["status"] for one in told["verdicts"]}["plugins"] == "passed"
+    assert not any(leaf["path"].startswith("plugins.") for leaf in told["unverified"])
+    checked = cli("check", str(next(out.glob("*.csv"))), "--policy", "policy.yaml", site=site, cwd=tmp_path)
+    assert "largest_class" in checked.stdout
+
+    without = cli(*verify, site=site, allowed=None, cwd=tmp_path)
+    assert without.returncode == 2
+    assert "limits.largest_class" in without.stderr and "cannot be checked" in without.stderr
+    assert "anon-example 1.0.0" in without.stderr and "Traceback" not in without.stderr
+
+    alone = cli("verify", str(out), site=site, allowed=None, cwd=tmp_path)
+    assert alone.returncode == 1
+    assert "refused by" in alone.stderr and "plugins" in alone.stderr
+
+    other = install(tmp_path, "1.1.0")
+    newer = cli(*verify, "--json", site=other, cwd=tmp_path)
+    assert newer.returncode == 1
+    verdicts = {one["limit"]: one for one in json.loads(newer.stdout)["verdicts"]}
+    assert verdicts["plugins"]["status"] == "refused"
+    assert "here is 1.1.0" in verdicts["plugins"]["reason"]
+    assert verdicts["gate.largest_class"]["status"] == "unmeasured"
+
+
+def test_a_manifest_that_hides_its_plugin_is_refused(tmp_path: Path, site: Path) -> None:
+    out = made(tmp_path, site)
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    del manifest["plugins"]
+    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    done = cli("verify", str(out), "--policy", "policy.yaml", site=site, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "plugins" in done.stderr
+
+
+def test_without_the_list_the_policy_is_refused_as_with_any_unknown_name(tmp_path: Path, site: Path) -> None:
+    write = f"import sys; sys.path.insert(0, {str(EXAMPLE)!r}); import scenarios; from pathlib import Path; "
+    run("-c", write + "scenarios.write(Path('.'), 0.9)", site=site, allowed=None, cwd=tmp_path)
+    done = cli("run", "policy.yaml", site=site, allowed=None, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "gate.largest_class: is not known here" in done.stderr
+    for name in ("json_lines", "lowest", "squared_levels", "triangle"):
+        assert f"got '{name}'" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_lists_what_is_installed_without_importing_it(tmp_path: Path, site: Path) -> None:
+    unknown = cli("plugins", site=site, allowed=None)
+    assert unknown.returncode == 0
+    line = next(line for line in unknown.stdout.splitlines() if "anon-example" in line)
+    assert "1.0.0" in line and "no" in line
+    known = cli("plugins", site=site)
+    assert known.returncode == 0
+    assert (
+        "limits.largest_class" in known.stdout
+        and "ANON_PIPELINE_PLUGINS allows: anon-example" in known.stdout
+    )
+    package = fake(tmp_path, "anon-crash", {"recoders": {"x": "crash:X"}}, crash="raise SystemExit(9)")
+    assert cli("plugins", site=package, allowed=None).returncode == 0
+
+
+def test_its_package_may_be_imported_first(site: Path) -> None:
+    done = run("-c", "import anon_example, anon_pipeline.limits.table", site=site)
+    assert done.returncode == 0, done.stderr
+
+
+def fake(folder: Path, name: str, points: Mapping[str, Mapping[str, str]], **modules: str) -> Path:
+    """Lay out an installed package: its metadata, its entry points, its modules."""
+    about = folder / f"{name.replace('-', '_')}-2.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.0\n")
+    lines = [
+        line
+        for group, entries in points.items()
+        for line in (f"[anon_pipeline.{group}]", *(f"{own} = {place}" for own, place in entries.items()))
+    ]
+    (about / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    for module, text in modules.items():
+        (folder / f"{module}.py").write_text(text)
+    return folder
+
+
+ENTRIES = """
+from anon_pipeline.catalog.entries import *
+from anon_pipeline.catalog.entries import FULL_DOMAIN, Family
+from anon_pipeline.policy.fields import Share, Strict
+"""
+BAD: dict[str, tuple[str, str, str, str]] = {
+    "a recoder of the same name": ("recoders", "ola", "Recoder('ola', FULL_DOMAIN, 'a:b')", "anon-pipeline"),
+    "a mechanism of the same name": ("mechanisms", "uniform", "Mechanism('uniform', 'x', 'a:b')", "uniform"),
+    "a mechanism named as one of categories": (
+        "mechanisms",
+        "exponential",
+        "Mechanism('exponential', 'x', 'a:b')",
+        "anon-pipeline",
+    ),
+    "a format of the same name": ("sources", "csv", "Format('csv', 'a:b')", "anon-pipeline"),
+    "a loss of the same name": ("losses", "entropy", "Loss('entropy', 'x', 'cells', 'a:b')", "anon-pipeline"),
+    "a hierarchy of the same name": (
+        "hierarchies",
+        "mask",
+        "HierarchyKind('mask', Strict, 'a:b', 'a:b')",
+        "anon-pipeline",
+    ),
+    "a key of the gate": ("limits", "k", "LimitKey('k', Share | None, 'x', 'a:b')", "anon-pipeline"),
+    "an attribute of every section": (
+        "limits",
+        "model_fields",
+        "LimitKey('model_fields', Share | None, 'x', 'a:b')",
+        "must have another name",
+    ),
+    "a limit on attacks": (
+        "limits",
+        "prosecutor_risk",
+        "LimitKey('prosecutor_risk', Share | None, 'x', 'a:b')",
+        "anon-pipeline",
+    ),
+    "a limit of every policy": (
+        "limits",
+        "contract",
+        "LimitKey('contract', Share | None, 'x', 'a:b')",
+        "anon-pipeline",
+    ),
+    "another type": (
+        "limits",
+        "mine",
+        "Recoder('mine', FULL_DOMAIN, 'a:b')",
+        "must be a LimitKey",
+    ),
+    "another name": ("recoders", "mine", "Recoder('yours', FULL_DOMAIN, 'a:b')", "must have the name"),
+    "a name that is none": ("recoders", "a.b", "Recoder('a.b', FULL_DOMAIN, 'a:b')", "must have the name"),
+    "a family that there is": (
+        "recoders",
+        "mine",
+        "Recoder('mine', Family('mondrian', 'a:b', 'levels'), 'a:b')",
+        "must not replace the family",
+    ),
+    "a failing import": ("recoders", "mine", "1 / 0", "got ZeroDivisionError"),
+    "an exit": ("recoders", "mine", "exit(3)", "got SystemExit"),
+    "an import of a table": (
+        "recoders",
+        "mine",
+        "__import__('anon_pipeline.policy.model', fromlist=['Policy']).Policy",
+        "could not be imported",
+    ),
+    "a field that pydantic cannot make": ("limits", "mine", "LimitKey('mine', 3j, 'x', 'a:b')", "pydantic"),
+    "a model that is not strict": (
+        "hierarchies",
+        "mine",
+        "HierarchyKind('mine', dict, 'a:b', 'a:b')",
+        "derived from Strict",
+    ),
+    "a limit that is not there": (
+        "limits",
+        "mine",
+        "LimitKey('mine', Share | None, 'x', 'no:X')",
+        "importable",
+    ),
+    "a limit of another type": (
+        "limits",
+        "mine",
+        "LimitKey('mine', Share | None, 'x', 'builtins:len')",
+        "must be a Limit",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_a_plugin_must_not_do_is_an_error_that_names_it(case: str, tmp_path: Path) -> None:
+    group, name, entry, said = BAD[case]
+    site = fake(tmp_path, "anon-bad", {group: {name: "bad:ENTRY"}}, bad=f"{ENTRIES}ENTRY = {entry}\n")
+    done = cli("plugins", site=site, allowed="anon-bad")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert "anon-bad 2.0" in done.stderr or name in done.stderr
+    assert done.stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("trait", "said"),
+    [
+        ("demanded=lambda policy: {}", "must leave demanded"),
+        ("always=True", "must leave demanded, always"),
+        ("attack=True", "must leave demanded, always and attack out"),
+        ("expectation='expect_release_to_be_k_anonymous'", "must have an expectation of its own"),
+    ],
+)
+def test_a_limit_does_not_decide_whether_it_or_another_one_is_judged(
+    tmp_path: Path, trait: str, said: str
+) -> None:
+    key = "ENTRY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
+    limit = (
+        "from anon_pipeline.limits.limit import Limit\n"
+        f"LIMIT = Limit('mine', 'x', {trait}, measure=lambda case, demand: 0.0)\n"
+    )
+    site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:ENTRY"}}, bad=ENTRIES + key, lim=limit)
+    done = cli("plugins", site=site, allowed="anon-bad")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_two_plugins_with_one_name(tmp_path: Path) -> None:
+    entry = f"{ENTRIES}ENTRY = Recoder('mine', FULL_DOMAIN, 'a:b')\n"
+    fake(tmp_path, "anon-one", {"recoders": {"mine": "one:ENTRY"}}, one=entry)
+    fake(tmp_path, "anon-two", {"recoders": {"mine": "two:ENTRY"}}, two=entry)
+    done = cli("plugins", site=tmp_path, allowed="anon-one, anon_two")
+    assert done.returncode == 2
+    assert "anon-two 2.0" in done.stderr and "anon-one 2.0" in done.stderr and "mine" in done.stderr
+
+
+@pytest.mark.parametrize(("listed", "said"), [("anon-none", "are installed"), ("numpy", "no entry point")])
+def test_what_is_listed_must_be_an_installed_plugin(listed: str, said: str, tmp_path: Path) -> None:
+    for command in ("plugins", "schema"):
+        done = cli(command, site=tmp_path, allowed=listed)
+        assert done.returncode == 2
+        assert said in done.stderr and listed in done.stderr and "Traceback" not in done.stderr
+
+
+def test_in_dagster_the_error_has_no_traceback_of_the_plugin(tmp_path: Path) -> None:
+    site = fake(tmp_path, "anon-bad", {"recoders": {"mine": "bad:ENTRY"}}, bad="1 / len('')  # private")
+    program = (
+        "from dagster._utils.error import serializable_error_info_from_exc_info as info\nimport sys\n"
+        "try:\n    from anon_pipeline import AnonymizedRelease\n"
+        "except Exception:\n    print(info(sys.exc_info()).to_string())\n"
+    )
+    done = run("-c", program, site=site, allowed="anon-bad")
+    assert "PluginError: the plugin anon-bad 2.0" in done.stdout
+    assert "division" not in done.stdout and "bad.py" not in done.stdout
+
+
+CHEATS = """
+from dataclasses import replace
+from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.recode.fulldomain.search import score
+LIMIT = Limit("mine", "x", judge=lambda case, demand: Verdict("k", Status.PASSED))
+
+def node(search):
+    return replace(score(search, 0), suppressed=0) if hasattr(score(search, 0), "__dataclass_fields__") \\
+        else score(search, 0)._replace(suppressed=0), 0
+"""
+
+
+def test_a_recoder_that_breaks_the_limits_and_a_verdict_on_another_limit_are_refused(tmp_path: Path) -> None:
+    entries = (
+        f"{ENTRIES}KEY = LimitKey('mine', Share | None, 'x', 'cheats:LIMIT')\n"
+        "LAZY = Recoder('lazy', FULL_DOMAIN, 'cheats:node', needs_levels=True)\n"
+    )
+    points = {"limits": {"mine": "bad:KEY"}, "recoders": {"lazy": "bad:LAZY"}}
+    site = fake(tmp_path, "anon-bad", points, bad=entries, cheats=CHEATS)
+    program = f"""
+import sys; sys.path.insert(0, {str(EXAMPLE)!r})
+from scenarios import ALL, people
+from anon_pipeline import anonymize
+from anon_pipeline.policy import policy_from
+columns = {{**ALL["columns"], "city": {{"role": "generalize", "hierarchy": {{"suppress": True}}}}}}
+base = {{**ALL, "source": {{"path": "x.csv"}}, "columns": columns, "perturb": {{"epsilon": 2}}}}
+fair = {{**base, "anonymize": {{"k": 3}}, "gate": {{"mine": 0.5}}}}
+report = anonymize(policy_from(fair), people()).report
+print([(v.limit, str(v.status)) for v in report.verdicts], report.passed)
+lazy = {{**base, "anonymize": {{"k": 3, "recoder": "lazy"}}, "gate": {{}}}}
+try:
+    anonymize(policy_from(lazy), people())
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+    done = run(
+        "-c",
+        program,
+        site=site,
+        allowed="anon-bad",
+    )
+    assert "('k', 'passed')" in done.stdout and "('mine', 'refused')" in done.stdout, (
+        done.stdout + done.stderr
+    )
+    assert "PluginError the recoder lazy must recode every record" in done.stdout
+
+
+def test_a_limit_that_changes_what_it_is_given_changes_no_release(tmp_path: Path) -> None:
+    lim = """
+from anon_pipeline.limits.limit import Limit
+
+def measure(case, demand):
+    case.release.drop(columns=list(case.release), inplace=True)
+    case.evidence.released.loc[:, "illness"] = "flu"
+    case.evidence.classes.sizes.setflags(write=True)
+    case.evidence.classes.sizes[:] = 10**6
+    object.__setattr__(case.policy.gate, "k", 2)
+    return 0.1
+
+LIMIT = Limit("mine", "x", measure=measure)
+"""
+    key = "KEY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
+    site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:KEY"}}, bad=ENTRIES + key, lim=lim)
+    program = f"""
+import sys; sys.path.insert(0, {str(EXAMPLE)!r})
+from scenarios import ALL, people
+from anon_pipeline import anonymize, evaluate
+from anon_pipeline.policy import policy_from
+columns = {{**ALL["columns"], "city": {{"role": "generalize", "hierarchy": {{"suppress": True}}}}}}
+made = policy_from({{**ALL, "source": {{"path": "x.csv"}}, "columns": columns, "perturb": {{"epsilon": 2}},
+    "anonymize": {{"k": 3}}, "gate": {{"mine": 0.5}}}})
+frame = anonymize(made, people()).frame
+before, digest = frame.copy(), made.digest
+report = evaluate(frame, made)
+print([str(v.status) for v in report.verdicts if v.limit == "mine"], frame.equals(before),
+    made.digest == digest)
+"""
+    done = run("-c", program, site=site, allowed="anon-bad")
+    assert "['passed'] True True" in done.stdout, done.stdout + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("drawn", ["first + 0.5", "np.int64(0)", "(first + second)[:-1]"])
+def test_a_mechanism_must_draw_a_whole_number_for_each_element(tmp_path: Path, drawn: str) -> None:
+    source = EXAMPLE / "src" / "anon_example"
+    triangle = (source / "triangle.py").read_text(encoding="utf-8")
+    triangle = triangle.replace("from anon_example import triangle_law", "import triangle_law")
+    site = fake(
+        tmp_path,
+        "anon-bad",
+        {"mechanisms": {"mine": "bad:MINE"}},
+        bad=f"{ENTRIES}MINE = Mechanism('mine', 'mine', 'mine:LAW', promises='nothing')\n",
+        mine=triangle.replace("return first + second", f"return {drawn}"),
+        triangle_law=(source / "triangle_law.py").read_text(encoding="utf-8"),
+    )
+    program = (
+        "from fractions import Fraction\nimport numpy as np\n"
+        "from anon_pipeline.perturb.entropy import seeded_entropy\n"
+        "from anon_pipeline.perturb.mechanisms import Noise, draw\n"
+        "draw(Noise('mine', Fraction(1)), np.full(9, 3), entropy=seeded_entropy(1))\n"
+    )
+    done = run("-c", program, site=site, allowed="anon-bad")
+    assert "PluginError: the mechanism mine must draw an int64 for each element" in done.stderr

@@ -1,0 +1,289 @@
+"""Commands that make a release: exit codes, and every bad input of the table in the issue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from tests.cli.projects import Folder, People
+
+CANARY = "CANARY-7f3a"
+
+
+def test_run_publishes_and_prints_one_table(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 1.0})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 0, done.err
+    assert done.out.count("┏") == 1
+    assert "linking_risk" in done.out
+    assert "at most 1" in done.out
+    names = [path.name for path in made.released]
+    manifest = json.loads((made.path / "out/manifest.json").read_text())
+    assert names == ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
+    assert all(str(made.path / "out" / name) in done.out for name in names)
+    for stage in ("source", "raw", "k_anonymized", "suppressed", "gate"):
+        assert f"… {stage}" in done.err  # progress
+
+
+def test_run_from_elsewhere_finds_the_project_of_the_policy(
+    folder: Callable[..., Folder], tmp_path: Path
+) -> None:
+    made = folder()
+    (made.path / "pyproject.toml").touch()
+    (made.path / "deep" / "er").mkdir(parents=True)
+    (made.path / "policy.yaml").rename(made.path / "deep" / "er" / "policy.yaml")
+    assert made.call("run", "deep/er/policy.yaml").code == 0
+    assert made.released
+
+
+def test_run_refused_exits_1_with_the_verdicts_and_writes_nothing(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 0.0})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 1
+    assert "refused" in done.out
+    assert "linking_risk" in done.err
+    assert made.released == []
+
+
+def test_run_refused_keeps_the_release_before(folder: Callable[..., Folder]) -> None:
+    assert folder().call("run", "policy.yaml").code == 0
+    made = folder(gate={"linking_risk": 0.0})
+    before = {path: path.read_bytes() for path in made.released}
+    assert made.call("run", "policy.yaml").code == 1
+    assert {path: path.read_bytes() for path in made.released} == before
+
+
+def with_cell(column: str, value: object, rows: int = 1) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def change(people: pd.DataFrame) -> pd.DataFrame:
+        people[column] = people[column].astype(object)
+        people.loc[: rows - 1, column] = value
+        return people
+
+    return change
+
+
+BAD_DATA = {
+    "unknown column": (lambda p: p.drop(columns="note"), 2, "not there: note"),
+    "undeclared columns": (
+        lambda p: p.assign(zz=1, aa=2),
+        2,
+        "does not declare 2 columns of the data: columns 8, 9. ",
+    ),
+    "value outside its hierarchy": (
+        with_cell("city", CANARY, 3),
+        2,
+        "city: every value must be a leaf of its",
+    ),
+    "text where a number belongs": (
+        with_cell("height", CANARY, 2),
+        2,
+        "height: must be a number, got 2 records",
+    ),
+    "text in an interval column": (with_cell("age", CANARY, 4), 2, "age: must be a number, got 4 records"),
+    "missing value": (
+        with_cell("height", None, 5),
+        2,
+        "height: must have a value in every record, got 5 missing",
+    ),
+    "missing sensitive value": (
+        with_cell("illness", None, 5),
+        2,
+        "illness: must have a value in every record",
+    ),
+    "infinite numbers": (with_cell("height", np.inf, 2), 2, "height: must be finite, got 2 records"),
+    "one record": (lambda p: p.iloc[:1], 3, "k must be at most the number of records"),
+    "k > n": (lambda p: p.iloc[:2], 3, "within the suppression limit: 2."),
+    "header only": (lambda p: p.iloc[:0], 2, "at least one record, got none"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_has_its_exit_code_and_message_and_nothing_is_written(
+    folder: Callable[..., Folder], small_people: People, case: str
+) -> None:
+    change, code, says = BAD_DATA[case]
+    made = folder(
+        change(small_people()), columns={"city": {"hierarchy": {"suppress": None, "table": "city.csv"}}}
+    )
+    (made.path / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
+    done = made.call("run", "policy.yaml")
+    assert done.code == code, done.err
+    assert says in done.err
+    assert CANARY not in done.out + done.err
+    assert "Traceback" not in done.err
+    assert made.released == []
+
+
+BAD_FILES = {
+    "empty file": ("", "must have a header line, got an empty file"),
+    "duplicate column names": ("person,age,age\n1,2,3\n", "columns must be named once"),
+    "short lines": (f"person,age\n1,2\n{CANARY}\n", "every line must have 2 fields, got 1 lines"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files(folder: Callable[..., Folder], case: str) -> None:
+    text, says = BAD_FILES[case]
+    done = folder(text).call("run", "policy.yaml")
+    assert done.code == 2
+    assert says in done.err
+    assert CANARY not in done.err
+
+
+BAD_POLICIES = {
+    "k < 2": (("anonymize", "k"), 1, "anonymize.k"),
+    "negative epsilon": (("perturb", "epsilon"), -1, "perturb.epsilon"),
+    "zero epsilon": (("perturb", "epsilon"), 0, "perturb.epsilon"),
+    "confidence of 1": (("suppress", "confidence"), 1, "suppress.confidence"),
+    "confidence of 0": (("suppress", "confidence"), 0, "suppress.confidence"),
+    "unknown key": (("gate", "k_anonimity"), 5, "gate.k_anonimity"),
+    "hierarchy that is not nested": (("columns", "age", "hierarchy", "intervals"), [2, 3], "multiple"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_POLICIES)
+def test_bad_policies(folder: Callable[..., Folder], case: str) -> None:
+    path, value, says = BAD_POLICIES[case]
+    made = folder()
+    document = yaml.safe_load((made.path / "policy.yaml").read_text())
+    place = document["attributes"]
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    (made.path / "policy.yaml").write_text(yaml.safe_dump(document))
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert says in done.err
+    assert made.released == []
+
+
+def test_a_hierarchy_table_that_is_not_nested(folder: Callable[..., Folder]) -> None:
+    made = folder(columns={"city": {"hierarchy": {"suppress": None, "table": "city.csv"}}})
+    (made.path / "city.csv").write_text(
+        "Cork;south;Munster;*\nDublin;east;Leinster;*\nGalway;south;Connacht;*\n"
+    )
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "not nested" in done.err
+
+
+def test_a_suppression_limit_that_cannot_be_met_says_what_could_be_reached(
+    folder: Callable[..., Folder], small_people: People
+) -> None:
+    people = small_people()
+    people.loc[:99, "height"] = np.nan
+    made = folder(people, columns={"height": {"missing": "suppress"}})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 3
+    assert "100 of 240 records lack a value" in done.err
+    assert "Largest k within" in done.err
+    assert made.released == []
+
+
+def test_a_constant_perturb_column_works(folder: Callable[..., Folder], small_people: People) -> None:
+    assert folder(small_people().assign(height=170)).call("run", "policy.yaml").code == 0
+
+
+def test_a_destination_that_nobody_may_write(folder: Callable[..., Folder]) -> None:
+    made = folder(publish={"to": "/proc/anon-pipeline"})  # not even root
+    done = made.call("run", "policy.yaml", "--allow-outside")
+    assert done.code == 2
+    assert "must be a folder that can be written" in done.err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"publish": {"to": "../elsewhere"}},
+        {"source": {"path": "../people.csv"}},
+        {"columns": {"city": {"hierarchy": {"suppress": None, "table": "../city.csv"}}}},
+        {"deidentify": {"key_file": "/etc/hostname"}},
+    ],
+    ids=str,
+)
+def test_a_policy_that_leaves_the_project(
+    folder: Callable[..., Folder], change: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = folder(**change)
+    (made.path.parent / "city.csv").write_text("Cork;*\nDublin;*\nGalway;*\n")
+    (made.path / "people.csv").rename(made.path.parent / "people.csv")
+    (made.path / "people.csv").write_bytes((made.path.parent / "people.csv").read_bytes())
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "must stay within the folder of" in done.err
+    assert "… source" not in done.err  # before any work
+    assert made.call("run", "policy.yaml", "--allow-outside").code == 0
+    monkeypatch.setenv("ANON_PIPELINE_ALLOW_OUTSIDE", "yes")
+    assert made.call("run", "policy.yaml").code == 0
+
+
+def test_a_destination_that_is_no_folder(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    (made.path / "out").write_text("in the way")
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "must be a folder that can be written" in done.err
+    assert (made.path / "out").read_text() == "in the way"
+
+
+def test_a_hash_without_a_key(folder: Callable[..., Folder], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    made = folder(columns={"person": {"action": "hash"}}, deidentify={"key_env": "SECRET_KEY"})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 2
+    assert "SECRET_KEY must hold a key" in done.err
+    key = "correct horse battery staple"
+    monkeypatch.setenv("SECRET_KEY", key)
+    done = made.call("run", "policy.yaml")
+    assert done.code == 0, done.err
+    everything = b"".join(path.read_bytes() for path in made.path.rglob("*") if path.is_file())
+    assert key.encode() not in everything
+    assert key not in done.out + done.err
+
+
+def test_a_policy_that_is_not_there(folder: Callable[..., Folder]) -> None:
+    assert folder().call("run", "nowhere.yaml").code == 2
+
+
+def test_partitions_are_validated(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    assert made.call("run", "policy.yaml", "--partition", "2026-01-05").code == 2
+    made = folder(schedule={"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"})
+    for wrong in (
+        (),
+        ("--partition", "2026-01-06"),
+        ("--partition", "nonsense"),
+        ("--partition", "../2026-01-05"),
+    ):
+        done = made.call("run", "policy.yaml", *wrong)
+        assert done.code == 2
+        assert "must be one of the schedule's partitions" in done.err
+    assert made.released == []
+    assert made.call("run", "policy.yaml", "--partition", "2026-01-05").code == 0
+    assert {path.parent.name for path in made.released} == {"2026-01-05"}
+
+
+def test_demo_through_dagster(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    done = made.call("demo", "--to", "somewhere")
+    assert done.code == 0, done.err
+    assert "… patients/k_anonymized" in done.err
+    manifest = made.path / "somewhere/releases/patients/manifest.json"
+    assert f"manifest  {manifest}" in done.out
+    document = json.loads(manifest.read_text())
+    assert document["gate"]["passed"] is True
+    assert document["facts"]["raw"]["records"] == 20_000
+    for verdict in document["gate"]["verdicts"]:
+        assert verdict["limit"] in done.out
+
+
+def test_a_refused_run_leaves_no_folder(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 0.0})
+    assert made.call("run", "policy.yaml").code == 1
+    assert not (made.path / "out").exists()

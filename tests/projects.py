@@ -1,0 +1,63 @@
+"""A project on disk with a small source, and its definitions, for runs in process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+from anon_pipeline.orchestration.component import build_release
+from anon_pipeline.policy import Policy
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder, the policy in it, its definitions, and an instance of its own."""
+
+    folder: Path
+    policy: Policy
+    definitions: dg.Definitions
+    instance: dg.DagsterInstance
+
+    def run(self, job: str, partition: str | None = None) -> dg.ExecuteInProcessResult:
+        return self.definitions.resolve_job_def(job).execute_in_process(
+            instance=self.instance, raise_on_error=False, run_config=QUIET, partition_key=partition
+        )
+
+    def materialize(
+        self, *stages: str, checks: bool = True, partition: str | None = None
+    ) -> dg.ExecuteInProcessResult:
+        """Materialize some stages, with or without their checks."""
+        selection = dg.AssetSelection.assets(*(dg.AssetKey([self.policy.name, stage]) for stage in stages))
+        job = dg.define_asset_job("some", selection if checks else selection.without_checks())
+        resolved = dg.Definitions.merge(self.definitions, dg.Definitions(jobs=[job])).resolve_job_def("some")
+        return resolved.execute_in_process(
+            instance=self.instance, raise_on_error=False, run_config=QUIET, partition_key=partition
+        )
+
+    def released(self) -> list[Path]:
+        """Files at the destination."""
+        return sorted(path for path in (self.folder / "out").rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def project(
+    tmp_path: Path, small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
+) -> Iterator[Callable[..., Project]]:
+    """Make a project; changes go to the policy's sections."""
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def make(people: pd.DataFrame | None = None, **changes: object) -> Project:
+            folder = tmp_path / "project"
+            folder.mkdir(exist_ok=True)
+            (small_people() if people is None else people).to_csv(folder / "people.csv", index=False)
+            policy = small_policy(**changes)
+            return Project(folder, policy, build_release(policy, folder), instance)
+
+        yield make

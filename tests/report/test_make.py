@@ -1,0 +1,296 @@
+"""The two reports: what they show, what they never show, what they refuse to be made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline.encode.codes import CLASS
+from anon_pipeline.policy import Policy
+from anon_pipeline.report import internal_report, public_report
+from anon_pipeline.report.columns import class_sizes, correlations, distributions
+
+Making = Callable[..., Any]
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+class Tables(HTMLParser):
+    """Reads the tables of a page: caption → rows of texts, headers included."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[str]]] = {}
+        self._rows: list[list[str]] = []
+        self._text: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag == "table":
+            self._rows = []
+        elif tag == "tr":
+            self._rows.append([])
+        elif tag in ("td", "th", "caption"):
+            self._text = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._text is not None:
+            self._text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "caption":
+            self.found[self._text or ""] = self._rows
+        elif tag in ("td", "th"):
+            self._rows[-1].append(self._text or "")
+        if tag in ("td", "th", "caption"):
+            self._text = None
+
+
+def tables(page: bytes) -> dict[str, list[list[str]]]:
+    parser = Tables()
+    parser.feed(page.decode())
+    return parser.found
+
+
+def public(made: Any, **changes: Any) -> bytes:
+    return public_report(made.policy, {**made.document, **changes}, made.frame)
+
+
+def internal(made: Any, **changes: Any) -> bytes:
+    chain = made.chain
+    return internal_report(
+        made.policy, {**made.document, **changes}, chain.suppressed.frame, chain.k_anonymized.frame
+    )
+
+
+BOTH = pytest.mark.parametrize("report", [public, internal], ids=["public", "internal"])
+
+
+@BOTH
+def test_a_report_says_verdicts_guarantee_suppression_digests(
+    made: Any, report: Callable[..., bytes]
+) -> None:
+    page = report(made)
+    found, text = tables(page), page.decode()
+    limits = found["What the gate has measured against the policy's limits"][1:]
+    assert [row[0] for row in limits] == [v["limit"] for v in made.document["gate"]["verdicts"]]
+    assert all(row[4] == "✓ passed" for row in limits)
+    for line in made.document["guarantee"]:
+        assert line in text
+    facts = made.document["facts"]["suppressed"]
+    suppressed = found["Records that are not in the release, by reason"]
+    assert suppressed[-1] == ["in all", str(facts["suppressed_in_all"])]
+    assert {row[1] for row in found["Digests (SHA-256)"][1:]} >= {
+        made.policy.digest,
+        made.document["data_digest"],
+        made.document["files"][0]["sha256"],
+    }
+    assert f"{made.document['packages']['numpy']}" in text
+
+
+def test_the_page_shows_the_class_sizes_and_risks_of_the_release(made: Any) -> None:
+    rows = tables(public(made))["Classes by their size: the pictures in numbers"][1:]
+    sizes = made.frame.groupby(["age", "city"]).size()
+    assert sum(int(row[1]) for row in rows) == len(sizes)
+    assert sum(int(row[2]) for row in rows) == len(made.frame)
+    assert max(float(row[3]) for row in rows) == round(1 / sizes.min(), 4)
+    linked = [
+        (int(row[2]), float(row[4]))
+        for row in tables(internal(made))["Classes by their size: the pictures in numbers"][1:]
+    ]
+    mean = sum(n * risk for n, risk in linked) / len(made.frame)
+    (verdict,) = [v for v in made.document["gate"]["verdicts"] if v["limit"] == "linking_risk"]
+    assert mean == pytest.approx(verdict["value"], abs=1e-4)
+
+
+@BOTH
+def test_no_bin_has_fewer_than_k_records(
+    small_policy: Small, small_people: People, making: Making, report: Callable[..., bytes]
+) -> None:
+    people = small_people()
+    people.loc[:4, "illness"] = ["rare", "rare", "rarer", "rarest", "seldom"]
+    people.loc[0, "income"] = 10**9
+    made = making(small_policy(anonymize={"k": 7}, gate={"k": 7}), people)
+    found = tables(report(made))
+    counted = {
+        name: rows
+        for name, rows in found.items()
+        if re.match(r"(age|city|height|income|illness|note): ", name)
+    }
+    assert len(counted) == 6
+    for rows in counted.values():
+        counts = np.array([[int(cell.replace(",", "")) for cell in row[1:]] for row in rows[1:]])
+        assert counts.min() >= 7
+        assert counts[:, -1].sum() == len(made.frame)
+    sizes = found["Classes by their size: the pictures in numbers"][1:]
+    assert min(int(row[2]) for row in sizes) >= 7
+
+
+@BOTH
+def test_no_cell_is_shown_but_released_generalized_values(
+    small_policy: Small, small_people: People, making: Making, report: Callable[..., bytes]
+) -> None:
+    people = small_people()
+    people["person"] = [f"CANARY-person-{i}" for i in range(len(people))]
+    people["illness"] = "CANARY-illness-" + people["illness"]
+    people["note"] = "CANARY-note-" + people["note"]
+    people["income"] = people["income"] + 7
+    people["height"] = people["height"] + 0.375
+    people.loc[0, "age"] = 7919
+    made = making(small_policy(columns={"height": {"resolution": 0.125}}), people)
+    text = report(made).decode()
+    assert "CANARY" not in text
+    assert "7919" not in text
+    for name in ("income", "height"):
+        cells = {f"{value:g}" for value in people[name]} | {f"{value:,g}" for value in people[name]}
+        assert not [cell for cell in cells if re.search(rf"(?<![\d.,]){re.escape(cell)}(?![\d.,])", text)]
+    for value in made.frame["city"].unique():
+        assert value in text
+
+
+def test_words_of_the_policy_may_name_sensitive_values(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    order = ["none", "flu", "asthma", "gout"]
+    policy = small_policy(columns={"illness": {"distance": "ordered", "order": order}})
+    rows = tables(public(making(policy, small_people())))["illness: records"][1:]
+    assert {row[0] for row in rows} == set(order)
+
+
+def test_large_numbers_near_each_other_keep_their_correlation(small_policy: Small) -> None:
+    rng = np.random.default_rng(0)
+    near = pd.DataFrame(rng.integers(0, 5, size=(12, 2)).astype(float), columns=["height", "income"])
+    (small,) = correlations(small_policy(), [near])
+    (large,) = correlations(small_policy(), [near + np.array([2.0**51, 0.0])])
+    assert large.values[0] == pytest.approx(small.values[0], abs=1e-12)
+
+
+def test_the_public_report_needs_no_original(made: Any) -> None:
+    """It is the same whatever the private tables are: it is not given them."""
+    before = public(made)
+    made.chain.k_anonymized.frame["height"] = 0.0
+    assert public(made) == before
+
+
+def test_internal_sets_the_release_beside_the_input(made: Any) -> None:
+    found = tables(internal(made))
+    rows = found["height: records before and after"]
+    assert rows[0] == ["range", "before", "after"]
+    before = sum(int(row[1]) for row in rows[1:])
+    assert before == made.document["facts"]["raw"]["records"]
+    pair = found["Pearson's r of every two released columns of numbers"]
+    assert pair[0] == ["columns", "before", "after", "change"]
+    originals = made.chain.k_anonymized.frame
+    assert float(pair[1][1]) == pytest.approx(originals["height"].corr(originals["income"]), abs=1e-3)
+    assert float(pair[1][2]) == pytest.approx(made.frame["height"].corr(made.frame["income"]), abs=1e-3)
+
+
+def test_the_order_of_records_changes_nothing(made: Any) -> None:
+    rng = np.random.default_rng(0)
+    chain = made.chain
+    originals = chain.k_anonymized.frame.take(rng.permutation(len(chain.k_anonymized.frame)))
+    again = internal_report(made.policy, made.document, chain.suppressed.frame, originals)
+    assert again == internal(made)
+    mixed = made.frame.take(rng.permutation(len(made.frame))).reset_index(drop=True)
+    for counted in (distributions(made.policy, [mixed], k=3), correlations(made.policy, [mixed])):
+        assert counted in (
+            distributions(made.policy, [made.frame], k=3),
+            correlations(made.policy, [made.frame]),
+        )
+    assert class_sizes(made.policy, mixed) == class_sizes(made.policy, made.frame)
+
+
+def test_suppressed_records_count_before_where_they_have_a_value(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    people = small_people()
+    people.loc[:1, "age"] = 990
+    made = making(small_policy(), people)
+    originals = made.chain.k_anonymized.frame
+    assert (originals[CLASS] < 0).sum() == 2
+    found = tables(internal(made))
+    assert sum(int(row[1]) for row in found["age: records before and after"][1:]) == len(originals) - 2
+    assert sum(int(row[1]) for row in found["height: records before and after"][1:]) == len(originals)
+
+
+def test_texts_of_data_and_policy_are_escaped(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    people = small_people().rename(columns={"note": "<b>note</b>"})
+    people["city"] = people["city"].replace({"Cork": "<script>alert(1)</script>"})
+    policy = small_policy(
+        columns={"note": None, "<b>note</b>": {"role": "insensitive"}, "height": {"unit": "<i>cm</i>"}}
+    )
+    made = making(policy, people)
+    for page in (public(made), internal(made)):
+        assert b"<script" not in page
+        assert b"<b>note" not in page
+        assert b"<i>cm" not in page
+        assert b"&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {
+            "perturb": None,
+            "suppress": None,
+            "columns": {
+                "height": {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}
+            },
+        },
+        {"anonymize": {"recoder": "mondrian", "suppression_limit": 0}},
+        {
+            "anonymize": {"recoder": "mdav", "suppression_limit": 0},
+            "columns": {"age": {"hierarchy": {"intervals": None, "numbers": True}}},
+        },
+        {"columns": {"person": {"action": "mask"}}},
+        {"perturb": {"mechanism": "staircase"}},
+        {"perturb": {"mechanism": "discrete_gaussian", "delta": 1e-6}},
+        {"publish": {"format": "csv"}},
+    ],
+    ids=["no noise", "mondrian", "mdav", "masked", "staircase", "gaussian", "csv"],
+)
+def test_every_kind_of_release_has_both_reports(
+    small_policy: Small, small_people: People, making: Making, changes: dict[str, Any]
+) -> None:
+    made = making(small_policy(**changes), small_people())
+    for page in (public(made), internal(made)):
+        assert page.startswith(b"<!DOCTYPE html>")
+
+
+def test_the_summary_has_the_k_that_the_gate_demanded_and_masks_are_no_pseudonyms(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    policy = small_policy(anonymize={"k": 4}, gate={"k": 3}, columns={"person": {"action": "mask"}})
+    page = public(making(policy, small_people())).decode()
+    assert "<dt>k</dt><dd>3</dd>" in page.replace("\n", "").replace("  ", "")
+    assert "masks, of which nothing is counted" in page
+    assert "pseudonyms" not in page
+
+
+def test_constant_columns_and_one_class_are_fine(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    people = small_people().assign(age=30, city="Cork", height=170.0, income=1000, illness="flu", note="a")
+    made = making(small_policy(), people)
+    rows = tables(internal(made))["Pearson's r of every two released columns of numbers"]
+    assert rows[1][1:] == ["–", "–", "–"]
+    assert tables(public(made))["height: records"][1][1] == str(len(made.frame))
+
+
+def test_dates_and_booleans_released_as_they_are(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    people = small_people()
+    people["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(len(people)) % 3, unit="D")
+    people["flag"] = np.arange(len(people)) % 2 == 0
+    policy = small_policy(columns={"day": {"role": "insensitive"}, "flag": {"role": "insensitive"}})
+    found = tables(public(making(policy, people)))
+    assert [row[0] for row in found["day: records"][1:]] == ["value 1", "value 2", "value 3"]
+    assert len(found["flag: records"]) == 3

@@ -1,0 +1,52 @@
+"""The public policy in a report says neither where things are nor lists of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.policy import Policy
+from anon_pipeline.report import internal_report, public_report
+from anon_pipeline.report.rows import policy_text
+
+Making = Callable[..., Any]
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+
+def test_the_public_policy_says_neither_where_things_are_nor_lists_of_values(
+    small_policy: Small, small_people: People, making: Making, tmp_path: Path
+) -> None:
+    (tmp_path / "PRIVATE.csv").write_text("Cork;*\nDublin;*\nGalway;*\nPRIVATE-town;*\n")
+    order = ["none", "flu", "asthma", "gout", "PRIVATE-illness"]
+    policy = small_policy(
+        source={"path": "PRIVATE-folder/people.csv"},
+        columns={
+            "city": {"hierarchy": {"suppress": None, "table": "PRIVATE.csv"}},
+            "illness": {"distance": "ordered", "order": order},
+        },
+        publish={"to": "PRIVATE-out"},
+    )
+    made = making(policy, small_people(), tmp_path)
+    page = public_report(policy, made.document, made.frame).decode()
+    assert "PRIVATE" not in page
+    assert "epsilon: 2" in page
+    chain = made.chain
+    whole = internal_report(
+        policy, made.document, chain.suppressed.frame, chain.k_anonymized.frame, hierarchies=tmp_path
+    ).decode()
+    assert "PRIVATE-folder/people.csv" in whole
+
+
+def test_the_public_policy_has_the_limits_on_the_population_but_not_where_it_is(small_policy: Small) -> None:
+    population = {"path": "PRIVATE/register.csv", "options": {"missing": ["PRIVATE-text"]}}
+    limits = {"journalist_risk": 0.25, "marketer_risk": None}
+    policy = small_policy(gate={"attacks": {"population": {**population, **limits}, "prosecutor_risk": 0.5}})
+    page = policy_text(policy, internal=False)
+    assert "PRIVATE" not in page
+    assert "journalist_risk: 0.25" in page
+    assert "prosecutor_risk: 0.5" in page
+    assert "PRIVATE/register.csv" in policy_text(policy, internal=True)

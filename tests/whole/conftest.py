@@ -1,0 +1,6 @@
+"""Tests here make releases in Dagster, too."""
+
+from __future__ import annotations
+
+from tests.memories import keeping, labeled  # noqa: F401 - fixtures
+from tests.projects import project  # noqa: F401 - a fixture
