@@ -57,7 +57,7 @@ def hold_remotely(store: RemoteStore, release: str, *, here: Path, wait: float) 
         if owner is not None and owner.get("place") == place:
             store.remove(name)
         elif time.monotonic() >= until:
-            raise busy_error(owner)
+            raise _busy(owner)
         else:
             time.sleep(_PAUSE)
     try:
@@ -85,8 +85,7 @@ def _owner(store: RemoteStore, name: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def busy_error(owner: dict[str, Any] | None) -> InputError:
-    """Return what to tell who has waited in vain, by what the lock says of its owner."""
+def _busy(owner: dict[str, Any] | None) -> InputError:
     known = owner is not None and {"pid", "host", "since"} <= set(owner)
     who = "process {pid} on {host} since {since}".format(**owner) if owner and known else "another process"
     return InputError(

@@ -20,7 +20,7 @@ from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, InputError, Pub
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import prepare_noise
-from anon_pipeline.publish.remote_lock import busy_error
+from anon_pipeline.publish.remote_lock import _busy
 
 Small = Callable[..., Policy]
 ROOMS = Path(anon_pipeline.__file__).parent
@@ -53,8 +53,8 @@ def test_who_waited_in_vain_is_told_to_keep_the_policy(small_policy: Small, plac
 
 
 def test_so_is_who_waited_for_a_remote_memory() -> None:
-    assert ANOTHER_DRAW in str(busy_error(None))
-    assert "set publish.wait" not in str(busy_error(None))
+    assert ANOTHER_DRAW in str(_busy(None))
+    assert "set publish.wait" not in str(_busy(None))
 
 
 def test_a_refusal_by_the_gate_says_it_where_there_is_noise(small_policy: Small, places: Locations) -> None:
