@@ -92,7 +92,7 @@ def test_no_environment_variable_puts_another_disk_in_place() -> None:
     text = (ROOT / "anon_pipeline" / "base" / "disk.py").read_text()
     assert "os.environ" not in text
     assert "getenv" not in text
-    users = [p for p in (ROOT / "anon_pipeline").rglob("*.py") if "using(" in p.read_text()]
+    users = [p for p in (ROOT / "anon_pipeline").rglob("*.py") if "use_disk(" in p.read_text()]
     assert [path.name for path in users] == ["disk.py"]
 
 

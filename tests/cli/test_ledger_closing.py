@@ -100,7 +100,7 @@ def test_closing_a_refused_draw_destroys_its_key_and_gives_nothing_back(
 
 def test_close_says_what_it_means(call: Call) -> None:
     said = " ".join(call("ledger", "close", "--help")[1].split())
-    assert "the key of its noise is destroyed, its ε stays spent" in said
+    assert "The key of its noise is destroyed, its ε stays spent" in said
 
 
 def test_purge_destroys_keys_by_their_age_and_leaves_them_spent(

@@ -27,6 +27,7 @@ def _held() -> list[tuple[str, str, bool]]:
                 (name, field.name, field.repr and not silent)
                 for field in dataclasses.fields(kind)
                 if any(word in str(field.type) for word in _HOLD)
+                and not str(field.type).startswith("Callable")  # a function holds no data
             ]
     return found
 

@@ -229,7 +229,7 @@ def test_the_whole_table_must_keep_the_limits() -> None:
         "records (its worst class has l = 1.755), and 1 may be suppressed. Mondrian suppresses no record, so "
         "the whole table must keep every limit: relax that one, or try a recoder that suppresses. "
         "Largest k within the suppression "
-        "limit: 4. keeping all limits would suppress 100.00% of the records."
+        "limit: 4. Keeping all limits would suppress 100.00% of the records."
     )
 
 
