@@ -107,7 +107,7 @@ def test_purge_destroys_keys_by_their_age_and_leaves_them_spent(
     call: Call, book: Ledger, tmp_path: Path
 ) -> None:
     assert call("run", "policy.yaml")[0] == 1
-    assert "plain       1\n" in call("vault", "status")[1]
+    assert "plain       1 (not encrypted)\n" in call("vault", "status")[1]
     assert call("vault", "purge", "--older-than", "1")[1] == "deleted     0\n"
     (key,) = sealed(tmp_path)
     os.utime(key, (0, 0))
