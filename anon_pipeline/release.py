@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
-from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.observer import Observer, Progress, Step, ignore, observer_of
 from anon_pipeline.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Status, evaluate
@@ -142,7 +142,7 @@ def anonymize(
     return Release(chain.suppressed.frame[policy.released], report, chain.suppressed.facts, memory)
 
 
-def make_release(
+def make_release(  # noqa: PLR0913 - two are deprecated
     policy: Policy,
     locations: Locations,
     *,
@@ -150,6 +150,8 @@ def make_release(
     observe: Observer = ignore,
     archive: Archive | None = None,
     reported: Callable[[bytes], None] | None = None,
+    told: Callable[[str], None] | None = None,
+    searching: Callable[[Progress], None] | None = None,
 ) -> Published:
     """Read the policy's source, run all stages in memory, publish.
 
@@ -158,9 +160,13 @@ def make_release(
         archive: keeps the memory of what was published, such as `publish.archive.VaultArchive`; needed
             with ``record_key``.
         reported: called with the internal report (private) once the release is published.
+        told: deprecated, as ``searching`` is: called with the name of each stage. Use ``observe``.
+        searching: called now and then with how far a search is.
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
     """
+    if told is not None or searching is not None:
+        observe = observer_of(told, searching)
     refuse_unless_archived(policy, archive)
     locations.confine(policy, partition)
     locations.release(policy, partition)

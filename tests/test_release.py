@@ -92,7 +92,11 @@ def test_make_release_reads_runs_and_publishes(
     small_policy: Small, small_people: People, tmp_path: Path
 ) -> None:
     small_people().to_csv(tmp_path / "people.csv", index=False)
-    written = make_release(small_policy(), Locations.of(tmp_path, {}))
+    heard: list[str] = []
+    with pytest.warns(DeprecationWarning, match="pass observe"):
+        written = make_release(small_policy(), Locations.of(tmp_path, {}), told=heard.append)
+    assert heard[0] == "source"
+    assert heard[-1] == "gate"
     assert written.path.parent == tmp_path / "out"
     kept = [path for path in (tmp_path / "vault").rglob("*") if path.suffix in {".draw", ".parquet"}]
     assert kept == []  # the key of the noise is destroyed

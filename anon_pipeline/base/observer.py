@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -39,3 +40,21 @@ Observer = Callable[[Step | Progress], None]
 
 def ignore(event: Step | Progress) -> None:
     """Observe nothing."""
+
+
+def observer_of(told: Callable[[str], None] | None, searching: Callable[[Progress], None] | None) -> Observer:
+    """Return one observer for the two callbacks of 0.1.0, with a warning that names what replaces them."""
+    warnings.warn(
+        "told and searching are deprecated: pass observe, which is called with each Step and Progress.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+
+    def observe(event: Step | Progress) -> None:
+        if isinstance(event, Step):
+            if told is not None:
+                told(event.name)
+        elif searching is not None:
+            searching(event)
+
+    return observe

@@ -270,9 +270,9 @@ def test_two_runs_at_once_wait_for_each_other(world: World) -> None:
     assert child.exitcode == 0
 
 
-def test_through_dagster(project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_through_dagster(dagster_project: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    made = project(**KEEPS)
+    made = dagster_project(**KEEPS)
     for reused in (0, 240):
         result = made.run("small_release")
         assert result.success
@@ -321,11 +321,11 @@ def _without_the_draw(folder: Path) -> None:
 
 @pytest.mark.parametrize("change", [_taller, _fewer, _without_the_draw])
 def test_dagster_refuses_noise_that_another_run_has_overtaken(
-    project: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+    dagster_project: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
 ) -> None:
     """From another draw, what did not change has another noisy value, and one of the two is out."""
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    made, _ = _overtaken(project, change)
+    made, _ = _overtaken(dagster_project, change)
     before = read_manifest(made.folder / "out")
     result = made.materialize("published", checks=False)
     assert not result.success
@@ -342,11 +342,11 @@ def _noisy_values(made: Any, manifest: Any) -> list[list[Any]]:
 
 @pytest.mark.parametrize("policy", [{}, {"budget": {"epsilon": 2}}])
 def test_noise_of_the_draw_that_another_run_has_published_is_the_same(
-    project: Make, monkeypatch: pytest.MonkeyPatch, policy: dict[str, Any]
+    dagster_project: Make, monkeypatch: pytest.MonkeyPatch, policy: dict[str, Any]
 ) -> None:
     """Of equal data, policy and memory there is one draw: only the order, which tells nothing, is another."""
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
-    made, first = _overtaken(project, lambda folder: None, **policy)
+    made, first = _overtaken(dagster_project, lambda folder: None, **policy)
     out = _noisy_values(made, first.manifest)
     assert made.materialize("published", checks=False).success
     second = read_manifest(made.folder / "out")
