@@ -77,7 +77,10 @@ def normalized(name: str) -> str:
 
 def installed() -> tuple[Plugin, ...]:
     """Return all plugins that are installed, allowed or not; none of their code is imported."""
-    found = {plugin.name: plugin for one in metadata.distributions() if (plugin := _plugin(one)).kinds}
+    found: dict[str, Plugin] = {}
+    for plugin in map(_plugin, metadata.distributions()):
+        if plugin.kinds:
+            found.setdefault(plugin.name, plugin)  # of two copies, the first is imported
     return tuple(found[name] for name in sorted(found))
 
 

@@ -8,10 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from anon_pipeline.catalog.plugins import installed
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "tests" / "plugin"
@@ -463,3 +466,16 @@ def test_a_mechanism_must_draw_a_whole_number_for_each_element(tmp_path: Path, d
     )
     done = run("-c", program, site=site, allowed="anon-bad")
     assert "PluginError: the mechanism mine must draw an int64 for each element" in done.stderr
+
+
+def test_of_two_copies_the_one_that_is_imported_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in ("2.0.0", "1.0.0"):  # the last to be put on the path is found first
+        about = tmp_path / version / "anon_copy.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: anon-copy\nVersion: {version}\n")
+        (about / "entry_points.txt").write_text("[anon_pipeline.losses]\nmine = copy_of:MINE\n")
+        monkeypatch.syspath_prepend(tmp_path / version)
+    assert [one.version for one in installed() if one.name == "anon-copy"] == ["1.0.0"]
+    assert metadata.version("anon-copy") == "1.0.0"
