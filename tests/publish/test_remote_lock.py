@@ -225,17 +225,17 @@ def test_a_place_without_a_lock_is_refused_for_a_memory(elsewhere: Make, no_lock
 
 
 def test_a_whole_release_through_dagster_and_s3(
-    project: Make, s3: str, monkeypatch: pytest.MonkeyPatch
+    dagster_project: Make, s3: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sealed private tables, a memory, nothing retained: all in S3, nothing of it here."""
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
     monkeypatch.setenv("ANON_PIPELINE_VAULT", s3)
     monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", os.urandom(32).hex())
-    made = project(**KEEPS)
+    made = dagster_project(**KEEPS)
     assert made.run("small_release").success
     assert sum(survey(store_at(s3)).sealed.values()) == len(STAGES) + 1
     assert store_at(s3).names() == sorted([*MEMORY, *(f"small/{stage}.parquet" for stage in STAGES)])
     assert not list((made.folder / "vault").rglob("*.parquet"))
-    again = project(**KEEPS, vault={"retain": "none"})
+    again = dagster_project(**KEEPS, vault={"retain": "none"})
     assert again.run("small_release").success
     assert store_at(s3).names() == MEMORY
