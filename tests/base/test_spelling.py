@@ -179,7 +179,8 @@ def test_data_whose_column_only_looks_like_the_policys(
     with pytest.raises(InputError) as caught:
         accept(small_people().rename(columns={"age": "\u0430ge"}), small_policy())
     assert caught.value.problems[0] == (
-        "columns must be named as in the policy, got a name in place 2 that only looks like age"
+        "columns must be named as in the policy, got a name in place 2 that only looks like age. "
+        "Write it in the same way in both."
     )
     with pytest.raises(InputError, match=r"got a name in place 5 that only looks like Income"):
         accept(
