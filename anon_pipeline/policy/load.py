@@ -211,9 +211,7 @@ def _lines(error: ValidationError) -> list[str]:
         elif item["loc"][-1] == "[key]":
             lines.append(f"{where.removesuffix('.[key]')}: names must be texts, not empty. Put it in quotes.")
         elif item["type"] in {"model_type", "model_attributes_type"}:
-            lines.append(
-                f"{where}: must be a mapping{_got(item)}. Write keys and values, such as {{path: …}}."
-            )
+            lines.append(f"{where}: must be a mapping{_got(item)}. Write keys and their values.")
         else:
             lines.append(f"{where}: {message[:1].lower() + message[1:]}{_got(item)}")
     return lines

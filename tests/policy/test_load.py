@@ -393,3 +393,20 @@ def test_the_place_of_a_mistake_names_each_key_once(hierarchy: dict[str, Any], s
     with pytest.raises(PolicyError) as caught:
         policy_from(attributes)
     assert any(problem.startswith(said) for problem in caught.value.problems), caught.value.problems
+
+
+@pytest.mark.parametrize(
+    ("section", "given", "named"),
+    [("source", "people.csv", "source"), ("gate", {"attacks": {"averaging": 3}}, "gate.attacks.averaging")],
+)
+def test_a_section_that_is_no_mapping_is_said_to_need_keys(section: str, given: Any, named: str) -> None:
+    attributes = {
+        "name": "a",
+        "source": {"path": "a.csv"},
+        "columns": {"x": {"role": "generalize", "hierarchy": {"suppress": True}}},
+        "anonymize": {"k": 2},
+        section: given,
+    }
+    [said] = mistakes(attributes)
+    assert said.startswith(f"{named}: must be a mapping, got ")
+    assert said.endswith("Write keys and their values.")
