@@ -171,11 +171,22 @@ def _folded(arena, at, levels, wanted, places):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _counted(cells, node, axes, stands, rules, row):  # type: ignore[no-untyped-def]
+def _number_of_cells(widths, levels):  # type: ignore[no-untyped-def]
+    """Return how many cells the cube of a node has."""
+    cells = 1
+    for attribute in range(len(levels)):
+        cells *= widths[attribute, levels[attribute]]
+    return cells
+
+
+@kernel
+def _counted(cube, levels, axes, stands, rules, row):  # type: ignore[no-untyped-def]
     """Count a node, write its row, and close what that rules out; return 0 if its cells overflowed."""
-    levels, at = node
     k, records, limit = rules
-    small, kept, squares, every = count_narrow(cells, k)
+    at = 0
+    for attribute in range(len(levels)):
+        at += levels[attribute] * axes.steps[attribute]
+    small, kept, squares, every = count_narrow(cube, k)
     if every != records:
         stands[at] = OPEN
         return 0
@@ -212,17 +223,11 @@ def walk(
     order, widths, q = places.axes[::-1].copy(), places.widths, len(root)
     # For each attribute that was entered: the sublattice, the next level of it to go to, where the cube of
     # each level begins, and where the arena is free behind them.
-    lows, highs, next_levels = (
-        np.empty((q + 1, q), np.int64),
-        np.empty((q + 1, q), np.int64),
-        np.empty(q + 1, np.int64),
-    )
-    cubes, frees = np.empty((q + 1, widths.shape[1]), np.int64), np.empty(q + 1, np.int64)
-    cells = 1
-    for attribute in range(q):
-        cells *= widths[attribute, root[attribute]]
+    lows, highs = np.empty((q + 1, q), np.int64), np.empty((q + 1, q), np.int64)
+    cubes = np.empty((q + 1, widths.shape[1]), np.int64)
+    next_levels, frees = np.empty(q + 1, np.int64), np.empty(q + 1, np.int64)
     # `at`: where the cube of the levels `here` begins, and where the arena is free.
-    at, depth, found = (0, cells), fixed, 0
+    at, depth, found = (0, _number_of_cells(widths, root)), fixed, 0
     here, low, high = root.copy(), root.copy(), most.copy()
     while True:
         # Narrow the sublattice to the nodes to be swept; is there any?
@@ -230,12 +235,8 @@ def walk(
             at = _folded(arena, at, here, low, places)
             if depth == q:
                 # A single node: count its cube.
-                node, cells = 0, 1
-                for attribute in range(q):
-                    node += low[attribute] * axes.steps[attribute]
-                    cells *= widths[attribute, low[attribute]]
-                own = arena[at[0] : at[0] + cells]
-                found += _counted(own, (low, node), axes, stands, rules, rows[found])
+                cube = arena[at[0] : at[0] + _number_of_cells(widths, low)]
+                found += _counted(cube, low, axes, stands, rules, rows[found])
             else:
                 # Enter the next attribute: make the cubes of all its levels, each from the one before.
                 attribute = order[depth]
