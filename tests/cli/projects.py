@@ -75,3 +75,18 @@ def folder(
 def write_policy(path: Path, policy: Policy) -> None:
     attributes = policy.model_dump(mode="json", exclude_unset=True)
     path.write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
+
+
+def commands(
+    capture: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
+    """Return a function that runs a command in the working folder: exit code, output, error output."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        patch.setattr(sys, "argv", ["anon-pipeline", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        shown = capture.readouterr()
+        return int(exit_.value.code or 0), shown.out, shown.err
+
+    return run

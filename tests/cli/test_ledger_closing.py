@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +11,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from anon_pipeline import cli
 from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.policy import TYPE, Policy
+from tests.cli.projects import commands
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -34,14 +33,7 @@ def call(
     attributes = policy.model_dump(mode="json", exclude_unset=True)
     (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
 
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["anon-pipeline", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        shown = capsys.readouterr()
-        return int(exit_.value.code or 0), shown.out, shown.err
-
-    return run
+    return commands(capsys, monkeypatch)
 
 
 @pytest.fixture

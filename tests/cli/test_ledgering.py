@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from anon_pipeline import Locations, cli, make_release
+from anon_pipeline import Locations, make_release
 from anon_pipeline.ledger import Ledger, ledger_at, requested_by
 from anon_pipeline.ledger.owner import Life
 from anon_pipeline.policy import TYPE, Policy
+from tests.cli.projects import commands
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -26,14 +26,7 @@ def call(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     """Run a command in the project's folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["anon-pipeline", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        shown = capsys.readouterr()
-        return int(exit_.value.code or 0), shown.out, shown.err
-
-    return run
+    return commands(capsys, monkeypatch)
 
 
 @pytest.fixture
