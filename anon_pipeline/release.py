@@ -14,10 +14,11 @@ import pandas as pd
 
 from anon_pipeline.base.errors import GateRefused, PolicyError, private_stage
 from anon_pipeline.base.observer import Observer, Progress, Step, ignore, observer_of
-from anon_pipeline.contracts.stages import broken_contract, deidentified_contract
+from anon_pipeline.evidence.identifying import identifying_columns, utc_today
 from anon_pipeline.facts.records import Facts
-from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
+from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
@@ -25,11 +26,13 @@ from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.measured import measured_of
 from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.publish.release import refuse_unless_passed
-from anon_pipeline.report import internal_report
+from anon_pipeline.report import Exact, internal_report
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import read_population
+from anon_pipeline.stages.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
 from anon_pipeline.stages.history.memory import Memory, Past, remember
@@ -45,8 +48,10 @@ __all__ = ["Release", "anonymize", "make_release"]
 class Release:
     """A table made safe to publish, or refused.
 
-    report: the gate's verdicts.
-    facts: of every stage.
+    Who calls this has the originals, so nothing is held back: both are for the curator.
+
+    report: the gate's verdicts, with all numbers; what may be published of it is its ``to_json()``.
+    facts: of every stage, with all numbers; what may be published of them is in a manifest.
     """
 
     _frame: pd.DataFrame
@@ -56,7 +61,7 @@ class Release:
 
     def __repr__(self) -> str:
         """Say whether it passed, and of how many records: a notebook must not show a refused table."""
-        refused = ", ".join(v.limit for v in self.report.verdicts if v.status is not Status.PASSED)
+        refused = ", ".join(v.limit for v in self.report.unkept)
         state = "passed" if self.report.passed else f"refused by {refused}"
         return f"Release({state}; {len(self._frame)} records)"
 
@@ -107,8 +112,10 @@ def anonymize(
     Raises:
         InputError: the data does not fit the policy.
         InfeasibleError: no recoding within the limits.
-        PolicyError: the policy has a budget, which only the ledger of `make_release` and Dagster can keep.
+        PolicyError: the policy has a budget, which only the ledger of `make_release` and Dagster can keep; or
+            it contradicts itself, see `policy.contradictions`.
     """
+    refuse_contradictions(policy)
     if policy.budget is not None:
         raise PolicyError("budget: cannot be kept in memory. Use make_release, the command line or Dagster.")
     folder = Path(hierarchies)
@@ -124,7 +131,7 @@ def anonymize(
     with private_stage("population"):
         population = read_population(policy, folder=folder)
     means = Means(folder, key, entropy or system_entropy(), memory=known)
-    chain = run(policy, frame, means, without_identifiers=partial(_refuse_identifiers, policy))
+    chain = run(policy, frame, means, without_identifiers=partial(_refuse_identifiers, policy, folder))
     with private_stage("gate"):
         report = evaluate(
             chain.suppressed.frame,
@@ -162,11 +169,16 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         reported: called with the internal report (private) once the release is published.
         told: deprecated, as ``searching`` is: called with the name of each stage. Use ``observe``.
         searching: called now and then with how far a search is.
+    Returns:
+        What was written; its ``report`` has all numbers, since who calls this has the originals. What may be
+        published of it is its ``to_json()``. The vault keeps the numbers, too, see `publish.measured`.
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
+        PolicyError: the policy contradicts itself, see `policy.contradictions`.
     """
     if told is not None or searching is not None:
         observe = observer_of(told, searching)
+    refuse_contradictions(policy)
     refuse_unless_archived(policy, archive)
     locations.confine(policy, partition)
     locations.release(policy, partition)
@@ -187,7 +199,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
     )
     with opened.failing():
-        clean = partial(_refuse_identifiers, policy)
+        clean = partial(_refuse_identifiers, policy, locations.hierarchies)
         chain: Chain = run(policy, frame, means, without_identifiers=clean)
         observe(Step("gate"))
         with private_stage("published"):
@@ -199,6 +211,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
                 partition=partition,
                 archive=archive,
                 draws=draws,
+                measured=measured_of(policy, locations, partition),
             )
     if reported is not None:
         with private_stage("report"):
@@ -209,10 +222,13 @@ def make_release(  # noqa: PLR0913 - two are deprecated
 def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarchies: Path) -> bytes:
     """Return the internal report of a release that was just published."""
     released, originals = chain.suppressed.frame, chain.k_anonymized.frame
-    return internal_report(policy, written.manifest, released, originals, hierarchies=hierarchies)
+    exact = Exact(chain.suppressed.facts, written.report)
+    return internal_report(
+        policy, written.manifest, released, originals, hierarchies=hierarchies, exact=exact
+    )
 
 
-def _refuse_identifiers(policy: Policy, deidentified: Staged) -> None:
+def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged) -> None:
     """Refuse a table in which identifiers are left, before its noise is drawn and its ε is spent.
 
     The gate would refuse the release for the same reason. In Dagster this is the check of `deidentified`.
@@ -221,7 +237,9 @@ def _refuse_identifiers(policy: Policy, deidentified: Staged) -> None:
         GateRefused: naming columns, kinds of identifiers and counts.
     """
     with private_stage("deidentified"):
-        problems = broken_contract(deidentified.frame, deidentified_contract(policy))
+        problems = broken_contract(deidentified.frame, deidentified_contract(policy, hierarchies))
+        if not problems:
+            problems = identifying_columns(deidentified.frame, policy, today=utc_today())
     if problems:
         lines = "\n".join(f"deidentified: {problem}" for problem in problems)
         raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")

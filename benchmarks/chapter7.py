@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Recoding, SensitiveLimit, Task, recode
-from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk.t_closeness import t_closeness
 
 __all__ = [
     "RECODERS",
@@ -102,7 +102,7 @@ def task(table: dict[str, NDArray[np.float64]], secret: str, *, k: int, t: float
 def distances(asked: Task, recoding: Recoding) -> NDArray[np.float64]:
     """Return the earth mover's distance of each class of released values from the table."""
     limit, labels = asked.constraints.sensitive[0], equivalence_classes(recoding.codes).labels
-    return closeness(limit.codes, labels, whole=limit.whole, m=int(labels.max()) + 1, distance="ordered")
+    return t_closeness(limit.codes, labels, whole=limit.whole, m=int(labels.max()) + 1, distance="ordered")
 
 
 @dataclass(frozen=True, slots=True)

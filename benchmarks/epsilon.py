@@ -24,6 +24,7 @@ __all__ = [
     "main",
     "published_ratio",
     "replaced_value",
+    "rows_of_a_person",
     "staircase",
     "uniform",
 ]
@@ -108,6 +109,7 @@ class OneClass:
     radius: of each column's confidence interval, grid units; None: no suppression by confidence.
     k: fewest originals in the interval of a record that stays, unless there are none.
     further: grid units further out that rows are looked at, for laws whose ratio changes there.
+    people: whose record each member is, for k people; None: each is somebody else's.
     """
 
     members: tuple[tuple[int, ...], ...]
@@ -116,6 +118,7 @@ class OneClass:
     radius: tuple[float, ...] | None = None
     k: int = 2
     further: int = 0
+    people: tuple[int, ...] | None = None
 
     def wide(self) -> tuple[int, ...]:
         """Return what the noise of each column must hide."""
@@ -141,10 +144,12 @@ class OneClass:
         """Tell whether a released row stays: no original in its interval, or at least k."""
         if self.radius is None:
             return True
-        inside = sum(
+        near = [
             all(abs(y - x) <= reach for y, x, reach in zip(row, member, self.radius, strict=True))
             for member in self.members
-        )
+        ]
+        whose = range(len(near)) if self.people is None else self.people
+        inside = len({person for person, is_near in zip(whose, near, strict=True) if is_near})
         return inside == 0 or inside >= self.k
 
     def leaving(self, member: tuple[int, ...]) -> float:
@@ -190,6 +195,26 @@ class OneClass:
             )
             for a, b in self.pairs()
         )
+
+
+def rows_of_a_person(known: OneClass, rows: int, *, released: bool = False) -> float:
+    """Return the largest log ratio of several rows at once, each of one member or of another.
+
+    All rows are in one class, which is the worst that there is: rows in several classes have their own noise.
+
+    Args:
+        rows: of the person, 1 or more; the work grows with their power.
+        released: whether the probabilities are given that all of these rows stay.
+    """
+    shown = [row for row in known.shown() if not released or known.stays(row)]
+    kept = {x: math.log1p(-known.leaving(x)) if released else 0.0 for x in set(known.members)}
+    mass = {x: [known.mass(row, x) - kept[x] for row in shown] for x in kept}
+    values = [*itertools.product(sorted(kept), repeat=rows)]
+    worst = 0.0
+    for drawn in itertools.product(range(len(shown)), repeat=rows):
+        told = [sum(mass[x][y] for x, y in zip(each, drawn, strict=True)) for each in values]
+        worst = max(worst, log_ratio(max(told), min(told)))
+    return worst
 
 
 def exchanged_rows(known: OneClass, *, given: bool = False) -> float:

@@ -30,7 +30,7 @@ from anon_pipeline.perturb.mechanisms import Noise, radius
 from anon_pipeline.perturb.noise import add_noise, class_diameters
 from anon_pipeline.policy import Policy
 from anon_pipeline.risk.confidence import confident_counts
-from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.stages.pipeline import deidentified, k_anonymized, raw
 
@@ -161,7 +161,7 @@ def point(table: Recoded, epsilon: float, *, runs: int, entropy: Entropy) -> Poi
         error_expected=np.nan if expected_error is None else expected_error,
         error=float(mean["error"]),
         error_se=float(error["error"]),
-        linking_expected=expected_linking_risk(heights, labels, scales=scales),
+        linking_expected=expected_column_linking(heights, labels, scales=scales),
         linking=float(mean["linking"]),
         linking_se=float(error["linking"]),
         extra=float(mean["extra"]),

@@ -15,18 +15,18 @@ from typing import Final
 
 import numpy as np
 
-from anon_pipeline.risk.assignment import assignment_risk
+from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.attributes import class_homogeneity, class_similarity, class_skewness
-from anon_pipeline.risk.averaging import expected_averaging_risk
+from anon_pipeline.risk.averaging import averaging_risk
 from anon_pipeline.risk.boxes import points_in_boxes
-from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.comparison import LinkageFiles, distance_levels
 from anon_pipeline.risk.confidence import confident_counts
-from anon_pipeline.risk.diversity import entropy_l
 from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.l_diversity import entropy_l
 from anon_pipeline.risk.linkage import exact_linkage, probabilistic_linkage, threshold_linkage
-from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.risk.posterior import posterior_risk
+from anon_pipeline.risk.t_closeness import t_closeness
 from anon_pipeline.risk.uniques import minimal_uniques
 from benchmarks.million import MILLION
 from benchmarks.speed import machine
@@ -83,7 +83,7 @@ def _million_rows() -> list[Row]:
     law = NoiseLaw(scales[:, None], (None,))
     together: dict[str, Callable[[], object]] = {
         "linking": lambda: linking_risk(released, own, originals, labels=labels),
-        "closeness": lambda: closeness(values, there, whole=whole, distance="ordered", m=m),
+        "t_closeness": lambda: t_closeness(values, there, whole=whole, distance="ordered", m=m),
         "diversity": lambda: entropy_l(values, there, m=m),
         "confidence": lambda: confident_counts(
             released, there, originals, labels=labels, radius=radius, cap=10
@@ -99,13 +99,13 @@ def _million_rows() -> list[Row]:
         Row(f"{at}linking, closeness, diversity, confidence", together, 1.5),
         Row(
             f"{at}expected linking risk",
-            {"expected": lambda: expected_linking_risk(height, labels, scales=scales)},
+            {"expected": lambda: expected_column_linking(height, labels, scales=scales)},
             0.3,
         ),
         Row(f"{at}homogeneity, skewness, similarity", attributes),
         Row(
             f"{at}one-to-one assignment",
-            {"assignment": lambda: assignment_risk(released, own, originals, labels=labels)},
+            {"assignment": lambda: one_to_one_risk(released, own, originals, labels=labels)},
         ),
         Row(
             f"{at}most probable original",
@@ -113,7 +113,7 @@ def _million_rows() -> list[Row]:
         ),
         Row(
             f"{at}expected risk of the mean of 5",
-            {"averaging": lambda: expected_averaging_risk(height, labels, scales=scales, releases=5)},
+            {"averaging": lambda: averaging_risk(height, labels, scales=scales, releases=5)},
         ),
     ]
 

@@ -28,6 +28,7 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.perturb.mechanisms import Noise, draw, parameters
 from anon_pipeline.policy import Policy, parse_policy
 from anon_pipeline.policy.load import policy_from
+from anon_pipeline.policy.templates import template
 from anon_pipeline.publish.manifest import manifest
 from anon_pipeline.publish.release import judge
 from anon_pipeline.recode import Constraints, Task, recode
@@ -36,7 +37,6 @@ from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.sources.patients import patients
 from anon_pipeline.stages.pipeline import perturbed, run, shuffled, suppressed
 from anon_pipeline.stages.private import Means
-from anon_pipeline.templates import template
 from anon_pipeline.tuning.grid import default_grid
 from anon_pipeline.tuning.tune import tune
 from benchmarks.adult import (
@@ -98,7 +98,6 @@ def _report() -> Work:
         judged.report,
         made.suppressed.facts,
         file=judged.file,
-        hierarchies=folder,
         made=(datetime.now(UTC), None),
     )
 

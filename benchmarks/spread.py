@@ -20,9 +20,9 @@ from scipy.optimize import brentq
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.perturb.budget import exact_fraction
+from anon_pipeline.perturb.discrete_laplace_law import cdf
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.error import expected_relative_error
-from anon_pipeline.perturb.laplace_law import cdf
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import add_noise
 from benchmarks.figures import Recoded

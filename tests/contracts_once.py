@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from anon_pipeline.contracts import stages
-from anon_pipeline.contracts.shape import Contract
-from anon_pipeline.contracts.witness import list_missed_breaks
+from anon_pipeline.stages.contracts import stages
+from anon_pipeline.stages.contracts.shape import Contract
+from anon_pipeline.stages.contracts.witness import list_missed_breaks
 
 
 def prove_contracts_once(patch: pytest.MonkeyPatch) -> None:
@@ -16,7 +16,7 @@ def prove_contracts_once(patch: pytest.MonkeyPatch) -> None:
 
     The proof depends on the contract and on the judges alone. It is asked again for a contract of other
     columns, types, rules or values that must be refused, and always after it has failed. Tests that switch
-    judges off, or break them, undo this (`tests/contracts/test_witness.py`).
+    judges off, or break them, undo this (`tests/stages/contracts/test_witness.py`).
     """
     proven = set()
 

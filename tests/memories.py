@@ -40,6 +40,6 @@ def keeping(small_policy: Callable[..., Policy], monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def labeled(small_people: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFrame]:
+def labeled(small_people: Callable[..., pd.DataFrame], traced: None) -> Callable[..., pd.DataFrame]:
     """The small people, each with a note of its own, by which a test finds it in a release."""
     return lambda n=240: small_people(n).assign(note=lambda people: people["person"])

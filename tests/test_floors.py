@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "anon_pipeline"
 
 FLOORS: list[set[str]] = [
-    {"base", "templates"},
+    {"base"},
     {"catalog"},
     {"detectors"},
     {"policy"},
@@ -22,7 +22,7 @@ FLOORS: list[set[str]] = [
     {"facts", "recode"},
     {"evidence"},
     {"stages"},
-    {"contracts", "utility"},
+    {"utility"},
     {"limits"},
     {"gate"},
     {"report", "tuning"},

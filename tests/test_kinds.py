@@ -27,6 +27,7 @@ from anon_pipeline.catalog.recoders import FAMILIES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS, format_of
 from anon_pipeline.catalog.sources import FORMATS, GENERATORS
 from anon_pipeline.detectors.table import DETECTORS
+from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.linkage import LINKAGES
 from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.limits.sizes import POPULATION_RISKS
@@ -63,6 +64,7 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "publish/outdated.py": (LIMIT_NAMES, "what manifests that are out may name"),
     # implementations
     "evidence/linkage.py": ({"linkage"}, "implementation of the limit: thresholds and rules of its section"),
+    "evidence/identifying.py": ({"released_identifiers"}, "implementation of the limit: its share"),
     "sources/population.py": ({"population"}, "implementation of the limit: reads its table"),
     "sources/patients.py": ({"patients", "ssn", "email"}, "implementation; columns"),
     "recode/constraints.py": ({"k"}, "implementation of k in recoders"),
@@ -88,7 +90,7 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "base/spelling.py": ({"k"}, "a letter"),
     "cli/ledgering.py": ({"k"}, "key of the ledger"),
     "cli/tuning.py": ({"k", "suppression", "numbers"}, "columns of tuning"),
-    "contracts/stages.py": ({"suppress"}, "missing: suppress"),
+    "stages/contracts/stages.py": ({"suppress"}, "missing: suppress"),
     "facts/check.py": ({"k"}, "field of the facts"),
     "ledger/*.py": ({"k", "hash"}, "columns of the ledger"),
     "ledger/migrations/versions/*.py": ({"k", "hash"}, "columns of the ledger"),
@@ -103,14 +105,16 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "report/columns.py": ({"numbers"}, "kind of distribution"),
     "report/page.py": ({"k", "table"}, "labels"),
     "stages/noise_input.py": ({"table"}, "key of a digest"),
+    "tuning/advise.py": ({"k"}, "a value of a point"),
     "tuning/apply.py": ({"k", "suppress"}, "keys of the policy"),
     "tuning/grid.py": ({"k", "suppress"}, "keys of the policy"),
     "tuning/output.py": ({"k", "suppression"}, "columns of tuning"),
-    # arguments of named expectations, and examples of them
+    "utility/measures.py": (
+        {"average_class_size", "classification", "discernibility", "granularity"},
+        "fields of the result",
+    ),
+    # arguments of named expectations
     "gate/great_expectations/arguments.py": ({"k", "order", "suppress"}, "arguments; missing: suppress"),
-    "gate/great_expectations/base.py": ({"t_closeness"}, "example of an argument"),
-    "gate/great_expectations/expectations.py": ({"assignment_risk"}, "argument of a named expectation"),
-    "gate/great_expectations/suite.py": ({"drop", "k", "suppress"}, "sections of the policy"),
 }
 
 
@@ -204,6 +208,36 @@ def test_every_record_names_code_that_is_there(place: str) -> None:
     assert import_entry(place) is not None
 
 
+NAMED_PLACES = [
+    *((one.name, one.algorithm) for one in RECODERS.values()),
+    *((one.name, one.measures) for one in LOSSES.values()),
+    *((one.name, one.law) for one in MECHANISMS.values()),
+    *((one.name, one.reads) for one in FORMATS.values()),
+    *((one.name, one.makes) for one in GENERATORS.values()),
+    *((one.name, place) for one in HIERARCHIES.values() for place in (one.builds, one.recognizes)),
+    *((one.name, one.breaks) for one in CLASS_LIMITS.values()),
+    *((one.name, one.replaces) for one in IDENTIFIER_ACTIONS.values() if one.replaces),
+    *((one.name, place) for one in RELEASE_FORMATS.values() for place in (one.writes, one.reads, one.loads)),
+]
+"""Kinds, and the places of their code."""
+
+
+@pytest.mark.parametrize(("name", "place"), NAMED_PLACES)
+def test_the_code_of_a_kind_has_its_name(name: str, place: str) -> None:
+    module, _, function = place.lower().rpartition(".")[2].partition(":")
+    assert any(re.search(rf"(^|_){name}(_|$)", one) for one in (module, function))
+
+
+def test_what_attackers_get_right_has_the_name_of_its_limit() -> None:
+    measures = [
+        name
+        for name, one in vars(attackers).items()
+        if getattr(one, "__module__", "") == attackers.__name__ and one.__annotations__["return"] == "float"
+    ]
+    assert measures
+    assert set(measures) <= {limit.name for limit in LIMITS if limit.attack}
+
+
 def test_names_are_said_once_and_found() -> None:
     assert len({limit.name for limit in LIMITS}) == len(LIMITS)
     assert all(limit_of(limit.name) is limit for limit in LIMITS)
@@ -223,7 +257,8 @@ def test_attackers_are_fields_of_the_policy() -> None:
 
 def test_each_action_on_identifiers_has_its_field_in_the_facts_and_a_rule_for_what_it_releases() -> None:
     fields = [one.fact for one in IDENTIFIER_ACTIONS.values()]
-    assert fields == [field.name for field in dataclasses.fields(DeidentifiedFacts)]
+    of_people = ["people", "excess_records"]
+    assert [*fields, *of_people] == [field.name for field in dataclasses.fields(DeidentifiedFacts)]
     for one in IDENTIFIER_ACTIONS.values():
         assert (one.replaces is None) == (one.rule is None) == (not one.shown)
 

@@ -43,11 +43,11 @@ def test_the_table_that_is_handed_out_is_a_copy(small_policy: Small, small_peopl
 
 def test_a_refused_table_cannot_be_had_or_seen(small_policy: Small, small_people: People) -> None:
     people = small_people().assign(note="CANARY-7f3a")
-    release = anonymize(small_policy(gate={"k": 200}), people)
+    release = anonymize(small_policy(gate={"attacks": {"prosecutor_risk": 0.001}}), people)
     assert not release.report.passed
     with pytest.raises(GateRefused):
         _ = release.frame
-    assert repr(release).startswith("Release(refused by k; ")
+    assert repr(release).startswith("Release(refused by prosecutor_risk; ")
     for shown in (repr(release), str(release), f"{release}"):
         assert "CANARY" not in shown
 

@@ -12,8 +12,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import group_rows
-from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.values import to_arrow
+
+_SAME = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_large_string)
+"""Types that pandas gives back as they are; others are digested as it gives them back."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +49,7 @@ def canonical_form(frame: pd.DataFrame) -> Canonical:
     codes = np.empty((len(frame), len(frame.columns)), np.int64)
     for j, (name, column) in enumerate(frame.items()):
         codes[:, j], distinct = _coded(column)
-        sha.update(digest_frame(pd.DataFrame({str(name): distinct})).encode())
+        sha.update(digest_column(str(name), distinct).encode())
     order = np.argsort(group_rows(codes)[1], kind="stable")
     for ranks in codes.T:
         sha.update(ranks[order].astype("<i8").tobytes())
@@ -55,7 +58,7 @@ def canonical_form(frame: pd.DataFrame) -> Canonical:
     return Canonical(places, sha.hexdigest())
 
 
-def _coded(column: pd.Series) -> tuple[NDArray[np.int64], pd.Series]:
+def _coded(column: pd.Series) -> tuple[NDArray[np.int64], pa.Array | pa.ChunkedArray]:
     """Return the rank of each value among the distinct ones, from 1 on, 0 where it is missing; and these."""
     values = to_arrow(column)
     if pa.types.is_dictionary(values.type):
@@ -70,4 +73,7 @@ def _coded(column: pd.Series) -> tuple[NDArray[np.int64], pd.Series]:
     ranks = np.empty(len(order) + 1, np.int64)
     ranks[order], ranks[-1] = np.arange(1, len(order) + 1), 0
     places = found.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
-    return ranks[places], found.dictionary.take(pa.array(order)).to_pandas()
+    distinct = found.dictionary.take(pa.array(order))
+    if not any(same(distinct.type) for same in _SAME):
+        distinct = to_arrow(distinct.to_pandas())
+    return ranks[places], distinct

@@ -31,6 +31,17 @@ def digest_frame(frame: pd.DataFrame) -> str:
     return sha.hexdigest()
 
 
+def digest_column(name: str, column: pa.Array | pa.ChunkedArray) -> str:
+    """Return what `digest_frame` returns of a table of this column alone.
+
+    Args:
+        column: (n,) as `to_arrow` returns it.
+    """
+    sha = hashlib.sha256(str(len(column)).encode())
+    _update(sha, name, *_canonical(column))
+    return sha.hexdigest()
+
+
 def _canonical(column: pa.Array | pa.ChunkedArray) -> tuple[str, pa.Array]:
     """Name the type and bring the values to the form in which every file format gives them back."""
     if pa.types.is_dictionary(column.type):

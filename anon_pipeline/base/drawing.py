@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-_LABEL, _BAR, _VALUE, _ROW, _GAP = 170, 300, 70, 14, 8
+_LABEL, _BAR, _VALUE, _ROW, _GAP = 170, 140, 60, 14, 8  # narrow enough to be read on a phone
 _LONGEST = 26  # characters of a label that fit; the table has all of it
 
 

@@ -90,10 +90,11 @@ class NotAFileError(OSError):
 
 
 class InfeasibleError(AnonPipelineError):
-    """No recoding keeps the limits; says what could be reached.
+    """No recoding keeps the limits. By how much they are missed is the curator's, and in no message.
 
     Args:
-        message: the rule that could not be kept.
+        message: the rule that could not be kept, without a number that was measured.
+        exact: what was measured, a sentence; `exact` adds what could be reached.
         k: class size that was asked for, in records.
         reached_k: largest smallest-class size that the suppression limit allows; 0 if none.
         suppressed: share of the records that keeping all limits would have suppressed, in [0, 1].
@@ -101,21 +102,26 @@ class InfeasibleError(AnonPipelineError):
 
     exit_code = 3
 
-    def __init__(self, message: str, *, k: int, reached_k: int, suppressed: float) -> None:
+    def __init__(self, message: str, *, k: int, reached_k: int, suppressed: float, exact: str = "") -> None:
         self.k, self.reached_k, self.suppressed = k, reached_k, suppressed
-        super().__init__(
-            f"{message} Largest k within the suppression limit: {reached_k}. "
+        self.exact = (
+            f"{exact} Largest k within the suppression limit: {reached_k}. "
             f"Keeping all limits would suppress {suppressed:.2%} of the records."
-        )
+        ).lstrip()
+        super().__init__(f"{message} On a terminal, --show-values says by how much.")
 
 
 class GateRefused(AnonPipelineError):
-    """The gate refused the release; ``report`` holds every verdict."""
+    """The gate refused the release; ``report`` holds every verdict, with all numbers: for the curator.
+
+    ``advice``: what to change. ``kept``: where the curator finds the numbers, too; None: nowhere.
+    """
 
     exit_code = 1
 
-    def __init__(self, message: str, report: object = None) -> None:
-        self.report = report
+    def __init__(self, message: str, report: object = None, *, kept: str | None = None) -> None:
+        self.report, self.kept = report, kept
+        self.advice: tuple[str, ...] = ()
         super().__init__(message)
 
 
@@ -152,6 +158,11 @@ def _raise_alone(error: AnonPipelineError) -> NoReturn:
         error.__context__ = None
 
 
+def is_named(error: BaseException) -> bool:
+    """Whether this is a named failure of this package; what others derive from one may say anything."""
+    return isinstance(error, AnonPipelineError) and type(error).__module__.partition(".")[0] == _PACKAGE
+
+
 def _says_nothing(error: BaseException) -> bool:
     """Whether this is an interrupt or an exit, and not more: no text that somebody would print."""
     silent = all(value is None or isinstance(value, int) for value in error.args)
@@ -172,17 +183,15 @@ def private_stage(stage: str) -> Iterator[None]:
 
     Raises:
         StageCrashed: without cause or context, so that no handler further out can print the data. Named
-            failures and interrupts pass, without them and without notes, too. What is no `Exception` but has
-            a text (an exit with a message, a panic of a library in Rust) is reduced like a bug.
+            failures of this package and interrupts pass, without them and without notes, too. What is no
+            `Exception` but has a text (an exit with a message, a panic of a library in Rust) is reduced like
+            a bug.
     """
     try:
         with quiet():
             yield
-    except AnonPipelineError as error:
-        _strip(error)
-        raise
     except BaseException as error:  # pandas, Arrow and Pandera quote cells in their messages
-        if _says_nothing(error):
+        if is_named(error) or _says_nothing(error):
             _strip(error)
             raise
         crash = StageCrashed(stage, type(error).__name__, _place(error.__traceback__))

@@ -27,12 +27,20 @@ class Progress(NamedTuple):
     left: int = 0
 
     def as_text(self) -> str:
-        """Say it in words."""
+        """Say it in words, no closer than how long it takes says: counts to a power of two.
+
+        The exact counts depend on the data; a bar on a terminal has them, a log has not.
+        """
         if self.doing == "loading":
             return "loading kernels; compiling them takes a while, once on a machine"
         if self.doing == "dividing":
-            return f"{self.counted:,} records in classes, {self.left:,} left"
-        return f"{self.counted:,} nodes counted, at most {self.left:,} left"
+            return f"more than {_power_below(self.counted):,} records in classes"
+        return f"more than {_power_below(self.counted):,} nodes counted"
+
+
+def _power_below(count: int) -> int:
+    """Return the largest power of two below a count; 0 for none."""
+    return 0 if count < 2 else 1 << ((count - 1).bit_length() - 1)
 
 
 Observer = Callable[[Step | Progress], None]
@@ -51,6 +59,7 @@ def observer_of(told: Callable[[str], None] | None, searching: Callable[[Progres
     )
 
     def observe(event: Step | Progress) -> None:
+        """Pass a step's name to one callback, progress to the other."""
         if isinstance(event, Step):
             if told is not None:
                 told(event.name)

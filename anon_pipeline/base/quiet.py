@@ -42,7 +42,15 @@ def _quiet_warnings() -> Iterator[None]:
             yield
     finally:
         for warning in heard:
-            warnings.warn_explicit(WITHHELD, warning.category, warning.filename, warning.lineno)
+            warnings.warn_explicit(WITHHELD, _kind(warning.category), warning.filename, warning.lineno)
+
+
+def _kind(category: type[Warning]) -> type[Warning]:
+    """Return a kind of warnings that takes any text and shows it: the built-in one, if need be."""
+    own = [one for one in category.__mro__ if one.__module__ != "builtins"]
+    if not any({"__new__", "__init__", "__str__"} & vars(one).keys() for one in own):
+        return category
+    return next(one for one in category.__mro__ if one not in own and issubclass(one, Warning))
 
 
 @contextmanager
@@ -51,6 +59,7 @@ def _quiet_logs() -> Iterator[None]:
     make, here, inside = logging.getLogRecordFactory(), threading.get_ident(), True
 
     def without_text(*arguments: Any, **named: Any) -> logging.LogRecord:
+        """Make a log record; withhold the text of this thread's ones while the block runs."""
         record = make(*arguments, **named)
         if inside and threading.get_ident() == here and not _OWN_WORDS.get():
             record.msg, record.args = WITHHELD, ()

@@ -86,7 +86,9 @@ _BIDI = {*"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2
 
 def is_plain(text: str) -> bool:
     """Tell whether a text has no control character, no line separator, and none that turns the direction."""
-    return not any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _BIDI for char in text)
+    return text.isprintable() or not any(  # of all these, none is printable
+        unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _BIDI for char in text
+    )
 
 
 def escape(text: str) -> str:

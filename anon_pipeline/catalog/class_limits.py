@@ -27,15 +27,17 @@ class OnClasses:
     by_distance: bool = False
 
 
-T_CLOSE = OnClasses(
+T_CLOSENESS = OnClasses(
     "t_closeness",
-    "anon_pipeline.evidence.measures:breaks_closeness",
-    "anon_pipeline.evidence.spare:until_less_close",
+    "anon_pipeline.evidence.measures:breaks_t_closeness",
+    "anon_pipeline.evidence.spare:until_less_t_close",
     by_distance=True,
 )
-L_DIVERSE = OnClasses(
+L_DIVERSITY = OnClasses(
     "l_diversity",
-    "anon_pipeline.evidence.measures:breaks_diversity",
-    "anon_pipeline.evidence.spare:until_less_diverse",
+    "anon_pipeline.evidence.measures:breaks_l_diversity",
+    "anon_pipeline.evidence.spare:until_less_l_diverse",
 )
-CLASS_LIMITS: Mapping[str, OnClasses] = MappingProxyType({one.name: one for one in (T_CLOSE, L_DIVERSE)})
+CLASS_LIMITS: Mapping[str, OnClasses] = MappingProxyType(
+    {one.name: one for one in (T_CLOSENESS, L_DIVERSITY)}
+)

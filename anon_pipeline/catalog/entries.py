@@ -98,6 +98,7 @@ class Recoder:
     needs_levels: whether every generalize column must have a hierarchy.
     by_order: whether it may part records with equal quasi-identifiers, by the order of the table.
     keeps_limits: whether it makes classes larger until they keep t and l, instead of suppressing them.
+    of_people: whether it can make classes of k people who have several records each; else of k records.
     options: keys of ``anonymize`` that are for this recoder alone.
     misfit: what is wrong with a policy's columns; None: nothing.
     """
@@ -109,6 +110,7 @@ class Recoder:
     needs_levels: bool = False
     by_order: bool = False
     keeps_limits: bool = False
+    of_people: bool = True
     options: frozenset[str] = frozenset()
     misfit: Callable[[Fit], str | None] = lambda fit: None
 
@@ -177,6 +179,10 @@ class HierarchyKind:
     ordered: whether its leaves lie on a line, so that ranges and means of them exist.
     listed: whether all leaves are in the policy itself, so that they can be a public domain.
     file: its field that names a file; None: it needs none.
+    words: what a level shows, for people, from the policy's description and the level: "in bands of 8". It is
+        asked of levels between the value itself and the top.
+    steps: from how a policy describes it to its most general level, the value itself being level 0; None:
+        the policy does not say it.
     """
 
     name: str
@@ -187,6 +193,8 @@ class HierarchyKind:
     ordered: bool = False
     listed: bool = False
     file: str | None = None
+    words: Callable[[Any, int], str] = lambda spec, level: "made coarser"
+    steps: Callable[[Any], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ class IdentifierAction:
     fact: field of the facts of `deidentified` that names the columns.
     promise: sentence of a release's guarantee; ``{}`` stands for the columns.
     replaces: place of the function from a column and the key to what is released; None: the column is not.
-    rule: place of the rule that what is released keeps, see `contracts.stages`; None: nothing is released.
+    rule: place of the rule that what is released keeps, see `stages.contracts`; None: nothing is released.
     shown: what released values are called in reports.
     keyed: whether it needs the policy's key.
+    tells_apart: whether released values show which records have the same one.
     """
 
     name: str
@@ -31,6 +32,7 @@ class IdentifierAction:
     rule: str | None = None
     shown: str = ""
     keyed: bool = False
+    tells_apart: bool = False
 
     @property
     def released(self) -> bool:
@@ -45,7 +47,7 @@ _ALL = (
         "masked",
         "Replaced by ***: {}.",
         "anon_pipeline.stages.deidentify:mask_column",
-        "anon_pipeline.contracts.stages:IS_MASKED",
+        "anon_pipeline.stages.contracts.stages:IS_MASKED",
         "masks",
     ),
     IdentifierAction(
@@ -54,9 +56,10 @@ _ALL = (
         "Released as keyed hashes (pseudonyms): {}. Equal values have equal hashes, so records can be joined "
         "across releases made with the same key, and by them a record is not hidden among k.",
         "anon_pipeline.stages.deidentify:hash_column",
-        "anon_pipeline.contracts.stages:IS_HASHED",
+        "anon_pipeline.stages.contracts.stages:IS_HASHED",
         "pseudonyms",
         keyed=True,
+        tells_apart=True,
     ),
 )
 IDENTIFIER_ACTIONS: Mapping[str, IdentifierAction] = MappingProxyType({one.name: one for one in _ALL})

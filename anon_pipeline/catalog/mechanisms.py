@@ -9,7 +9,7 @@ from anon_pipeline.catalog.entries import CategoryMechanism, Mechanism, Promise
 from anon_pipeline.catalog.plugins import table_of
 
 _NUMBERS = (
-    Mechanism("discrete_laplace", "discrete Laplace", "anon_pipeline.perturb.laplace_noise:LAW"),
+    Mechanism("discrete_laplace", "discrete Laplace", "anon_pipeline.perturb.discrete_laplace_noise:LAW"),
     Mechanism(
         "staircase",
         "staircase",
@@ -19,7 +19,7 @@ _NUMBERS = (
     Mechanism(
         "discrete_gaussian",
         "discrete Gaussian",
-        "anon_pipeline.perturb.gaussian_noise:LAW",
+        "anon_pipeline.perturb.discrete_gaussian_noise:LAW",
         promises="epsilon and delta",
     ),
     Mechanism("uniform", "uniform", "anon_pipeline.perturb.uniform_noise:LAW", promises="nothing"),

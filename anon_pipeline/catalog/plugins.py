@@ -101,8 +101,9 @@ def table_of(
     Args:
         taken: more names that a plugin must not use.
     Raises:
-        PluginError: a plugin that is allowed is not installed, declares nothing, or cannot be imported; an
-            entry of another type or with another name than its entry point; a name that there is already.
+        PluginError: a plugin that is allowed is not installed, declares nothing or a group that there is
+            not, has another name or no version in its metadata, or cannot be imported; an entry of another
+            type or with another name than its entry point; a name that there is already.
     """
     table: dict[str, Any] = {entry.name: entry for entry in own}  # type: ignore[attr-defined]
     owners = dict.fromkeys((*taken, *table), "anon-pipeline")
@@ -150,7 +151,20 @@ def _found(name: str) -> tuple[Plugin, list[metadata.EntryPoint]]:
         raise PluginError(
             f"{VARIABLE} must list plugins, got {name}, which has no entry point in {groups}. Remove it."
         )
-    return _plugin(distribution), points
+    plugin = _plugin(distribution)
+    unknown = {point.group for point in distribution.entry_points if point.group.startswith(_PREFIX)}
+    unknown -= {_PREFIX + group for group in ENTRIES}
+    if unknown:
+        raise PluginError(
+            f"the plugin {name} must have entry points only in groups that there are, got "
+            f"{', '.join(map(ascii, sorted(unknown)))}. {_REMOVE}"
+        )
+    if plugin.name != name or not plugin.version:
+        raise PluginError(
+            f"the plugin {name} must have its name and a version in its metadata, which manifests state, got "
+            f"{plugin.name!a} and {plugin.version!a}. Install it again, or remove it from {VARIABLE}."
+        )
+    return plugin, points
 
 
 def _entries(plugin: Plugin, points: Iterable[metadata.EntryPoint]) -> Mapping[str, tuple[_Added, ...]]:

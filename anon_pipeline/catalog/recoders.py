@@ -45,7 +45,8 @@ def _cuts(name: str, algorithm: str, *, by_order: bool = False) -> Recoder:
 
 def _micro(name: str, algorithm: str, *, keeps_limits: bool = False, **more: object) -> Recoder:
     place = f"{_MICRO}.algorithms:{algorithm}"
-    return Recoder(name, MICROAGGREGATION, place, by_order=True, keeps_limits=keeps_limits, **more)  # type: ignore[arg-type]
+    known = {"by_order": True, "keeps_limits": keeps_limits, "of_people": keeps_limits}
+    return Recoder(name, MICROAGGREGATION, place, **known, **more)  # type: ignore[arg-type]
 
 
 _ALL = (
@@ -55,8 +56,8 @@ _ALL = (
     _full("samarati", "algorithms:samarati_node", prefers=True),
     _full("datafly", "algorithms:datafly_node"),
     _full("mingen", "algorithms:mingen_node", prefers=True),
-    _cuts("mondrian", "strict_entries"),
-    _cuts("mondrian_relaxed", "relaxed_entries", by_order=True),
+    _cuts("mondrian", "mondrian_entries"),
+    _cuts("mondrian_relaxed", "mondrian_relaxed_entries", by_order=True),
     _micro("mdav", "mdav_clusters"),
     _micro("vmdav", "vmdav_clusters", options=frozenset({"gamma"})),
     _micro("univariate", "univariate_clusters", needs_levels=True, misfit=_one_numeric),

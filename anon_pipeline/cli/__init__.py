@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
@@ -17,7 +18,7 @@ from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.plugin_list import plugins
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
-from anon_pipeline.cli.shared import show_names
+from anon_pipeline.cli.shared import show_names, shows_values
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
@@ -38,12 +39,16 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; Ctrl-C ends it without a traceback."""
-        from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+        from anon_pipeline.base.errors import InfeasibleError, InputError  # noqa: PLC0415
 
         try:
             return super().invoke(ctx)
         except InputError as error:
             show_names(ctx, error.withheld_names())
+            raise
+        except InfeasibleError as error:
+            if shows_values(ctx, err=True):
+                click.echo(error.exact, err=True)
             raise
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
@@ -56,7 +61,21 @@ def cli() -> None:
     """Turn personal data into a release that is safe to publish, and refuse to publish it otherwise."""
 
 
-for command in (run, check, tune, utility, verify, report, keygen, schema, plugins, ledger, vault, demo):
+for command in (
+    run,
+    check,
+    tune,
+    utility,
+    verify,
+    report,
+    bundle,
+    keygen,
+    schema,
+    plugins,
+    ledger,
+    vault,
+    demo,
+):
     cli.add_command(with_local_paths(command))
 
 
@@ -74,12 +93,15 @@ def main() -> None:
             cli()
     except GateRefused as error:
         from anon_pipeline.cli.shared import print_report  # noqa: PLC0415
-        from anon_pipeline.gate import GateReport, Status  # noqa: PLC0415
+        from anon_pipeline.gate import GateReport  # noqa: PLC0415
 
         if isinstance(error.report, GateReport) and not error.report.passed:
             print_report(error.report, "Refused: nothing was published")
-            limits = [v.limit for v in error.report.verdicts if v.status is not Status.PASSED]
+            limits = [v.limit for v in error.report.unkept]
             click.echo(f"refused by {', '.join(limits)}", err=True)
+            if error.kept is not None:
+                click.echo(error.kept, err=True)
+            click.echo("".join(f"{line}\n" for line in error.advice), err=True, nl=False)
         else:
             click.echo(f"refused: {error}", err=True)
         sys.exit(error.exit_code)

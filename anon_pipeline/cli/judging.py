@@ -16,6 +16,7 @@ from anon_pipeline.cli.shared import (
     project_option,
     show_names,
     show_values_option,
+    shows_values,
 )
 
 
@@ -45,8 +46,8 @@ def check(
 
     DATA is a Parquet or CSV file.
 
-    Some limits need the originals, which a file alone does not have: they are shown as unmeasured, and count
-    as refused unless --allow-unmeasured is given.
+    Some limits need the originals. Without them they are shown as unmeasured, and count as refused unless
+    --allow-unmeasured is given.
     """
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.base.headers import withheld_names  # noqa: PLC0415
@@ -64,7 +65,7 @@ def check(
         with suppress(InputError):  # who has only the file need not have it: unmeasured then
             population = read_population(policy, folder=locations.sources)
         report = evaluate(frame, policy, hierarchies=locations.hierarchies, population=population)
-    print_report(report, f"{data.name} by {policy.name}")
+    print_report(report, f"{data.name} by {policy.name}", at_hand=True, exact=shows_values(ctx))
     show_names(ctx, withheld_names(list(map(str, frame.columns)), policy.released))
     unmeasured = report.with_status(Status.UNMEASURED)
     if unmeasured and not report.with_status(Status.REFUSED):

@@ -29,13 +29,13 @@ def refuse_unless_ended(found: State, *, force: bool) -> bool:
     if life is Life.GONE:
         return False
     host, process, *_ = f"{last.owner}/?".split("/")
-    who = f"process {process} on {host}, which has entered its last event,"
+    ended = f"process {process} on {host}, which entered the last event of {last.release_id}, must have ended"
     if life is Life.RUNS and found.begun is not None:
-        raise InputError(f"{who} must have ended to close {last.release_id}, but {life.value}. End it first.")
+        raise InputError(f"{ended}, but {life.value}. End it first.")
     if not force:
         raise InputError(
-            f"{who} must have ended to close {last.release_id}, but {life.value}. Look there; --force closes "
-            f"it all the same, and a process that goes on is then refused."
+            f"{ended}, but {life.value}. Look there. --force closes the release anyway; if the process goes "
+            f"on, it is refused."
         )
     return True
 
@@ -55,7 +55,7 @@ def destination_of(found: State, policy_file: Path | None, project: Path | None)
         return lambda: False
     if policy_file is None:
         raise InputError(
-            f"the writing of {last.release_id} had begun: name its --policy, or close it as published"
+            f"{last.release_id} may have been written: give its --policy, or close it as published"
         )
     policy = load_policy(policy_file, retired=True)
     if policy.name != last.release:

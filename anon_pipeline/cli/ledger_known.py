@@ -23,14 +23,14 @@ _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_t
 @_policy
 @click.option(
     "--dataset",
-    help="The policy's dataset, to confirm that the releases are of it: asked for where they were made by "
-    "another policy, where only the memory knows them, or where the ledger has one of another dataset.",
+    help="The policy's dataset, to confirm that the releases belong to it. Required if another policy made "
+    "them, if only the memory knows them, or if the ledger has one of them in another dataset.",
 )
 @click.option(
     "--epsilon",
     type=click.FloatRange(min=0),
-    help="The largest ε that any release can have spent whose ε nothing tells: asked for where only a memory "
-    "of before version 0.2 knows it. Each of them counts with it, or with the policy's ε if that is larger.",
+    help="The largest ε that a release of unknown ε can have spent. Required for releases that only a memory "
+    "from before version 0.2 knows. Each counts with this ε, or with the policy's if that is larger.",
 )
 @project_option
 @allow_outside_option
@@ -39,11 +39,10 @@ def adopt(
 ) -> None:
     """Enter published releases of POLICY that the ledger lacks.
 
-    Each is booked with its whole ε.
+    Use this if the ledger was lost, replaced or turned on late. If you have a backup, restore that instead.
 
-    They are found by the manifests at their destinations and by the vault's memory. For a ledger that was
-    lost, exchanged, or turned on late; restore a backup instead if there is one. They count for the dataset
-    of POLICY: adopt them by the policy that they were made by.
+    Releases are found through the manifests at their destinations and through the vault's memory. Each is
+    booked with its whole ε for the dataset of POLICY: use the policy that made them.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.perturb.budget import exact_fraction  # noqa: PLC0415
@@ -73,8 +72,10 @@ def adopt(
 def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
     """Go on without the memory of POLICY, if it is lost for good.
 
-    What was published until now is then no longer judged together with what follows (cross_release_k), and
-    its noise is drawn anew. Its ε stays spent. Restore the vault instead if there is a backup.
+    If you have a backup of the vault, restore that instead.
+
+    Later releases are then no longer judged together with those published so far (cross_release_k), and draw
+    new noise. The ε of those published so far stays spent.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.ledger import recovery  # noqa: PLC0415

@@ -88,7 +88,7 @@ def export(project: Path | None) -> None:
     "--policy",
     "policy_file",
     type=click.Path(path_type=Path),
-    help="Policy of the release, to look at the destination. Required for failed if writing had begun.",
+    help="Policy of the release, to check its destination. Required for failed once writing has begun.",
 )
 @click.option(
     "--force",
@@ -141,7 +141,7 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
     "--policy",
     "policy_file",
     type=click.Path(path_type=Path),
-    help="The release's policy, to find its manifest: the text then names files, digests and reasons.",
+    help="Policy of the release, to find its manifest. The text then names files, digests and reasons.",
 )
 @project_option
 def withdraw(release_id: str, policy_file: Path | None, project: Path | None) -> None:
@@ -149,7 +149,7 @@ def withdraw(release_id: str, policy_file: Path | None, project: Path | None) ->
 
     Prints what to tell its recipients.
 
-    Its ε stays spent: it was seen. No file is touched: take the files away yourself.
+    Its ε stays spent: it was seen. No file is deleted: remove the files yourself.
     """
     from anon_pipeline.publish.notice import withdrawal_notice  # noqa: PLC0415
 
@@ -207,16 +207,8 @@ def _forget(release_id: str, policy_file: Path | None, project: Path | None) -> 
 def _given_up(book: Ledger, beginning: str, policy_file: Path | None, project: Path | None) -> str | None:
     """Remove the key of a draw that the ledger does not know; return its id, None if there is none."""
     from anon_pipeline.publish.unbooked import give_up_unbooked  # noqa: PLC0415
-    from anon_pipeline.vault.artefacts import Vault  # noqa: PLC0415
-    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
-    from anon_pipeline.vault.store import store_at  # noqa: PLC0415
 
-    locations = locations_of(policy_file or Path("policy.yaml"), project)
-
-    def opened() -> Vault:
-        return Vault(store_at(locations.vault_place), keys_from())
-
-    return give_up_unbooked(book, locations, beginning, opens=opened)
+    return give_up_unbooked(book, locations_of(policy_file or Path("policy.yaml"), project), beginning)
 
 
 def _fitting(book: Ledger, beginning: str) -> list[State]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ _PRIVATE = "Computed from the originals and not protected: for the curator, not 
 @click.command()
 @click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
 @click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
-@click.option("--target", help="Sensitive or insensitive column to classify by. Default: docs/utility.md.")
+@click.option("--target", help="Sensitive or insensitive column to predict. Default: see docs/utility.md.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @project_option
 @allow_outside_option
@@ -41,7 +42,7 @@ def utility(
     """Measure what an analyst loses by the release of POLICY.
 
     The release is made in memory, as if it were the first, and thrown away: nothing is published and no ε is
-    spent. The gate is not asked.
+    spent. The gate does not judge it.
     """
     from dataclasses import asdict  # noqa: PLC0415
 
@@ -60,25 +61,20 @@ def utility(
     click.echo(_PRIVATE, err=True)
 
 
-def _rows(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Flatten nested results to rows of a table."""
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _rows(value, f"{prefix}{name}.")
-        else:
-            yield (
-                f"{prefix}{name}",
-                "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value),
-            )
-
-
 def _print(values: Mapping[str, Any], title: str) -> None:
+    """Print a table per group of measures, each with its unit and whether more or less of it is better."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    table = Table(title=title, title_justify="left")
-    table.add_column("measure", overflow="fold")
-    table.add_column("value", justify="right", overflow="fold")
-    for row in _rows(values):
-        table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
+    from anon_pipeline.utility.measures import rows  # noqa: PLC0415
+
+    console = Console(width=None if sys.stdout.isatty() else 110, markup=False)
+    console.print(title)
+    for group, members in groupby(rows(values), key=lambda row: row.group):
+        table = Table(title=group, title_justify="left")
+        for heading in ("measure", "value", "unit", "better is"):
+            table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
+        for row in members:
+            words = f"{row.column}: {row.words}" if row.column else row.words
+            table.add_row(words, row.value, row.unit, row.better)
+        console.print(table)

@@ -9,10 +9,10 @@ import click
 
 @click.command()
 def plugins() -> None:
-    """List the plugins that are installed: package, version, kinds, and whether they are allowed.
+    """List the installed plugins: package, version, kinds, and whether they are allowed.
 
-    ANON_PIPELINE_PLUGINS names the packages that are allowed, with commas between them; none by default. The
-    code of others is not imported. Ends with an error if an allowed plugin cannot be used.
+    ANON_PIPELINE_PLUGINS names the allowed packages, separated by commas. Default: none. No other plugin is
+    imported. An allowed plugin that cannot be used is an error.
     """
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,9 +19,11 @@ from anon_pipeline.cli.shared import (
     print_report,
     project_option,
     show_values_option,
+    shows_values,
 )
 
 if TYPE_CHECKING:
+    from anon_pipeline.gate import GateReport
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish.archive import VaultArchive
@@ -37,7 +40,9 @@ if TYPE_CHECKING:
 @project_option
 @allow_outside_option
 @show_values_option
+@click.pass_context
 def run(
+    ctx: click.Context,
     policy_file: Path,
     partition: str | None,
     internal_report: Path | None,
@@ -46,8 +51,10 @@ def run(
 ) -> None:
     """Make the release of POLICY and publish it if the gate passes."""
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.release import make_release  # noqa: PLC0415
+    from anon_pipeline.vault.names import measured_name  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     check_partition(policy, partition)
@@ -67,11 +74,16 @@ def run(
                 reported=reported,
             )
         except GateRefused as refused:
-            if refused.report is not None:
+            if isinstance(refused.report, GateReport):
+                if shows_values(ctx, err=True):
+                    print_report(refused.report, f"Refused: {policy.name}", exact=True, err=True)
                 _print_cost(policy, locations, partition, refused=True)
+                refused.advice = _advice(policy, locations, partition, refused.report, progress)
             raise
-    print_report(written.report, f"Release {policy.name}")
-    print_paths(written.path, written.manifest_path, written.report_path)
+    print_report(written.report, f"Release {policy.name}", exact=shows_values(ctx))
+    measured = measured_name(policy.name, partition)
+    print_paths(written.path, written.manifest_path, written.report_path, measured)
+    _print_rest(policy, written.path, written.manifest, locations.hierarchies)
     _print_cost(policy, locations, partition)
 
 
@@ -82,7 +94,7 @@ def run(
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
     show_default="this folder",
-    help="Project folder: the release goes below releases/, private tables below vault/, the ledger beside.",
+    help="Project folder, for releases/ (the release), vault/ (private tables) and the ledger.",
 )
 def demo(folder: Path) -> None:
     """Make the example release `patients` through Dagster.
@@ -95,7 +107,19 @@ def demo(folder: Path) -> None:
     with Progress() as progress:
         made = materialize_demo(folder.absolute(), observe=progress)
     print_report(made.report, "Release patients")
-    print_paths(made.path, made.manifest_path, made.report_path)
+    print_paths(made.path, made.manifest_path, made.report_path, made.measured)
+
+
+def _print_rest(policy: Policy, data: Path, document: Mapping[str, Any], hierarchies: Path) -> None:
+    """Print what is left of the data, in words, from the released file, its manifest and the policy alone."""
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
+    from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
+
+    with suppress(InputError), private_stage("report"):  # who removes the file at once need not be told
+        frame = read_release(data, policy)
+        lines = describe_rest(policy, document["facts"], frame, hierarchies=hierarchies)
+        click.echo("\n".join(["What is left:", *(f"  {line}" for line in lines)]))
 
 
 def _print_cost(
@@ -111,6 +135,23 @@ def _print_cost(
             click.echo(f"ledger    {said}", err=refused)
 
 
+def _advice(
+    policy: Policy, locations: Locations, partition: str | None, report: GateReport, progress: Progress
+) -> tuple[str, ...]:
+    """Return what to change in a policy that the gate refused; a source that has gone is no other failure."""
+    from anon_pipeline.base.errors import InfeasibleError, InputError  # noqa: PLC0415
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+    from anon_pipeline.tuning.advise import advise  # noqa: PLC0415
+    from anon_pipeline.tuning.tune import source_of  # noqa: PLC0415
+
+    refused = [verdict.limit for verdict in report.with_status(Status.REFUSED)]
+    with suppress(InputError, InfeasibleError):
+        frame = source_of(policy, locations, partition=partition)
+        found = advise(policy, frame, refused, hierarchies=locations.hierarchies, observe=progress)
+        return tuple(found)
+    return ()
+
+
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
     """Return what keeps the memory of what was published, and warn if it is not encrypted."""
     if policy.record_key is None:
@@ -121,7 +162,7 @@ def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
     if keys_from().current is None:
         click.echo(
             "warning: the vault is not encrypted: there is no key. The memory (record_key) holds original "
-            "values; file permissions alone protect it. Set ANON_PIPELINE_VAULT_KEY, _KEY_FILE or "
+            "values; only file permissions protect it. Set ANON_PIPELINE_VAULT_KEY, _KEY_FILE or "
             "_KEY_COMMAND.",
             err=True,
         )

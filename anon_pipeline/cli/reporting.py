@@ -17,7 +17,7 @@ from anon_pipeline.cli.shared import allow_outside_option, locations_of, project
 @click.option(
     "--internal",
     is_flag=True,
-    help="Set the private tables beside the release. They must still be in the vault; the page is private.",
+    help="Compare the release with the private tables, which must still be in the vault. Keep it private.",
 )
 @click.option(
     "--out",
@@ -39,8 +39,8 @@ def report(
 
     RELEASE is its folder or its manifest.
 
-    The public report lies beside the manifest already; this makes it anew, for a release that was made before
-    there were reports. The internal one shows each column before and after, and is for the curator alone.
+    The public report is already beside the manifest, unless the release was made before there were reports.
+    The internal report shows each column before and after. It is for the curator alone.
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415

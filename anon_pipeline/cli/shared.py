@@ -43,7 +43,7 @@ show_values_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_asked,
-    help="On a terminal, show the names of undeclared columns. They may be data.",
+    help="On a terminal, show the names of undeclared columns, which may be data, and exact measured values.",
 )
 
 
@@ -115,8 +115,22 @@ class Progress:
             self._bars.update(self._line, total=total, completed=event.counted, said=event.as_text())
 
 
-def print_report(report: GateReport, title: str) -> None:
-    """Print a gate's verdicts as one table."""
+def shows_values(ctx: click.Context, *, err: bool = False) -> bool:
+    """Tell whether exact values were asked for, and it is a terminal that would show them."""
+    stream = sys.stderr if err else sys.stdout
+    return bool(ctx.meta.get(_SHOW_VALUES)) and stream.isatty()
+
+
+def print_report(
+    report: GateReport, title: str, *, at_hand: bool = False, exact: bool = False, err: bool = False
+) -> None:
+    """Print a gate's verdicts as one table.
+
+    Args:
+        at_hand: whether the reader has the file that was judged, and it alone.
+        exact: whether to show all values, see `shows_values`; else those that the released file tells.
+        err: whether to print on standard error.
+    """
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
@@ -125,10 +139,14 @@ def print_report(report: GateReport, title: str) -> None:
         table.add_column(heading, overflow="fold")
     for v in report.verdicts:
         demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
-        table.add_row(v.limit, v.measured, demanded, str(v.status) + (f": {v.reason}" if v.reason else ""))
-    Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
+        value = v.seen(at_hand=at_hand) if at_hand or report.passed else None
+        shown = v.measured if exact else "" if value is None else f"{value:.6g}"
+        table.add_row(v.limit, shown, demanded, str(v.status) + (f": {v.reason}" if v.reason else ""))
+    terminal = (sys.stderr if err else sys.stdout).isatty()
+    Console(width=None if terminal else 110, markup=False, stderr=err).print(table)
 
 
-def print_paths(data: Path, manifest: Path, report: Path) -> None:
-    """Print where a release's files are."""
+def print_paths(data: Path, manifest: Path, report: Path, measured: str) -> None:
+    """Print where a release's files are, and the name of what was measured in the vault."""
     click.echo(f"release   {data}\nmanifest  {manifest}\nreport    {report}")
+    click.echo(f"measured  {measured} in the vault, for the curator")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from anon_pipeline.cli.shared import (
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.tuning.grid import Grid
     from anon_pipeline.tuning.tuned import Tuning
 
@@ -37,15 +39,30 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 
 @click.command()
 @click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
-@click.option("--k", "ks", metavar="2,5,10", help="Class sizes. Default: seven from 2 to 100.")
+@click.option("--k", "ks", metavar="2,5,10", help="Values of k. Default: seven from 2 to 100.")
 @click.option(
-    "--epsilon", "epsilons", metavar="0.5,1,2", help="ε of a record. Default: seven from 0.1 to 10."
+    "--epsilon",
+    "epsilons",
+    metavar="0.5,1,2",
+    help="ε of a record. Default: 0.1 to the policy's, or to what is left.",
 )
-@click.option("--confidence", "confidences", metavar="0.95,0.99", help="Also none. Default: the policy's.")
-@click.option("--recoder", "recoders", metavar="ola,mondrian", help="Default: the policy's.")
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the table.")
 @click.option(
-    "--map", "map_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the map, SVG."
+    "--confidence",
+    "confidences",
+    metavar="0.95,0.99",
+    help="Confidence of the interval, or none. Default: the policy's.",
+)
+@click.option(
+    "--recoder", "recoders", metavar="ola,mondrian", help="Names of recoders. Default: the policy's."
+)
+@click.option(
+    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the table as CSV."
+)
+@click.option(
+    "--map",
+    "map_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the map of risk and loss as SVG.",
 )
 @click.option("--apply", "applies", is_flag=True, help="Write the recommended values into POLICY.")
 @click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
@@ -56,10 +73,11 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 def tune(
     ctx: click.Context, policy_file: Path, csv_file: Path | None, map_file: Path | None, **options: Any
 ) -> None:
-    """Compare k, ε, confidence and recoders for POLICY, and recommend.
+    """Compare k, ε, confidence and recoders for POLICY, and recommend values.
 
-    Error, linking risk and suppression are computed from the law of the noise, before any is drawn: nothing
-    is published and no ε is spent. Ends with 3 if no point of the grid passes the limits that can be judged.
+    Error, linking risk and suppression are computed from the distribution of the noise: none is drawn,
+    nothing is published and no ε is spent. Exit code 3: no point of the grid passes the limits that can be
+    judged.
     """
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.tuning.output import describe  # noqa: PLC0415
@@ -87,19 +105,31 @@ def _tuned(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning
     from anon_pipeline.base.observer import Step  # noqa: PLC0415
     from anon_pipeline.tuning.tune import source_of, tune_confined  # noqa: PLC0415
 
-    grid = _grid(policy, options)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    grid = _grid(policy, options, left=_left(policy, locations, options))
     with Progress() as progress:
         progress(Step("source"))
         frame = source_of(policy, locations, partition=options["partition"])
         return tune_confined(policy, frame, grid, hierarchies=locations.hierarchies, observe=progress)
 
 
-def _grid(policy: Policy, options: dict[str, Any]) -> Grid:
+def _left(policy: Policy, locations: Locations, options: dict[str, Any]) -> float:
+    """Return the ε that the policy's budget has left, and say so where that is less than its ε."""
+    from anon_pipeline.publish.accounts import remaining_epsilon  # noqa: PLC0415
+
+    left = remaining_epsilon(policy, locations, partition=options["partition"])
+    if left is None:
+        return math.inf
+    if policy.perturb is not None and left < policy.perturb.epsilon:
+        click.echo(f"The budget has ε = {float(left):g} left, less than the policy's ε.", err=True)
+    return float(left)
+
+
+def _grid(policy: Policy, options: dict[str, Any], *, left: float) -> Grid:
     """Return the grid of the options; k and ε that are not given are the default's."""
     from anon_pipeline.tuning.grid import Grid, default_grid  # noqa: PLC0415
 
-    default = default_grid(policy)
+    default = default_grid(policy, left=left)
     return Grid(
         k=_values(options["ks"], "--k", int) or default.k,
         epsilon=_values(options["epsilons"], "--epsilon", float) or default.epsilon,

@@ -1,4 +1,4 @@
-"""Commands on the vault: `vault status`, `vault rotate`, `vault purge`, `vault new-people`."""
+"""Commands on the vault: `vault measured`, `status`, `rotate`, `purge`, `new-people`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _place_options = (
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         default=Path(),
         show_default="this folder",
-        help="Project whose vault it is: the one in vault/, or where ANON_PIPELINE_VAULT says.",
+        help="Project of the vault: it is in vault/, or where ANON_PIPELINE_VAULT says.",
     ),
     click.option("--vault", "place", help="Another vault: a folder, or a URL that fsspec knows."),
     click.option(
         "--key-names",
         default="ANON_PIPELINE_VAULT",
         show_default=True,
-        help="Beginning of the environment variables' names: …_KEY, …_KEY_FILE, …_KEY_COMMAND, …_OLD_KEYS….",
+        help="Prefix of the environment variables: …_KEY, …_KEY_FILE, …_KEY_COMMAND, …_OLD_KEYS….",
     ),
 )
 
@@ -49,10 +49,42 @@ def vault() -> None:
 
 
 @vault.command()
+@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write, for its owner alone.",
+)
+@_of_a_vault
+def measured(
+    policy_file: Path, partition: str | None, out: Path, project: Path, place: str | None, key_names: str
+) -> None:
+    """Write what the gate has measured of the last release of POLICY, published or refused, to a file.
+
+    It is computed from the originals and not protected: for the curator, not for publication.
+    """
+    import json  # noqa: PLC0415
+
+    from anon_pipeline.cli.reporting import write_page  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.measured import Measured  # noqa: PLC0415
+    from anon_pipeline.vault.artifacts import Vault  # noqa: PLC0415
+    from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
+
+    policy = load_policy(policy_file, retired=True)
+    opened = Vault(_store(project, place), keys_from(prefix=key_names))
+    found = Measured(policy, partition, lambda: opened).read()
+    write_page(out, json.dumps(found, indent=2, ensure_ascii=False).encode(), private=True)
+    click.echo(f"measured  {out}")
+
+
+@vault.command()
 @_of_a_vault
 def status(project: Path, place: str | None, key_names: str) -> None:
     """Count the files of the vault by encryption key."""
-    from anon_pipeline.vault.artefacts import survey  # noqa: PLC0415
+    from anon_pipeline.vault.artifacts import survey  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
     keys, store = keys_from(prefix=key_names), _store(project, place)
@@ -84,23 +116,22 @@ def status(project: Path, place: str | None, key_names: str) -> None:
 @click.option(
     "--encrypt-plain",
     is_flag=True,
-    help="Encrypt plain tables although the vault was written with a key before. Who can write there may "
-    "have planted them: look first.",
+    help="Encrypt plain tables even though the vault has had a key. Check them first: somebody with write "
+    "access may have planted them.",
 )
 def rotate(
     project: Path, place: str | None, key_names: str, old_keys_file: Path | None, encrypt_plain: bool
 ) -> None:
-    """Encrypt all data keys anew, with the current key of the vault.
+    """Encrypt all data keys again, with the current key of the vault.
 
-    The old keys are needed to open them.
+    This needs the old keys. In a vault that had no key, tables, memories and draws are encrypted.
 
-    A vault that was begun without a key is encrypted: tables, memories and draws. Interrupted, it can be run
-    again. Exit code 2 if an artifact is left that is not under the new key.
+    If this is interrupted, run it again. Exit code 2: an artifact is not under the new key.
     """
     from dataclasses import replace  # noqa: PLC0415
 
-    from anon_pipeline.vault.artefacts import Vault  # noqa: PLC0415
-    from anon_pipeline.vault.artefacts import rotate as rotated  # noqa: PLC0415
+    from anon_pipeline.vault.artifacts import Vault  # noqa: PLC0415
+    from anon_pipeline.vault.artifacts import rotate as rotated  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from, keys_in_file  # noqa: PLC0415
 
     keys = keys_from(prefix=key_names)
@@ -110,19 +141,19 @@ def rotate(
     click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}\nencrypted   {done.encrypted}")
     if done.refused:
         click.echo(
-            f"error: {done.refused} do not open with a key given here. They were left as they are.", err=True
+            f"error: artifacts that no given key opens: {done.refused}. They were left unchanged.", err=True
         )
     if done.plain:
         click.echo(
-            f"error: {done.plain} are not encrypted, though the vault was written with a key before: "
-            f"somebody with write access may have put them there. Purge or materialize them again; if they "
-            f"are yours, run this with --encrypt-plain.",
+            f"error: plain artifacts, although the vault has had a key: {done.plain}. Somebody with write "
+            f"access may have planted them. Purge them or materialize them again. If they are yours, run "
+            f"this with --encrypt-plain.",
             err=True,
         )
     if done.unfinished:
         click.echo(
-            f"error: {done.unfinished} unfinished are left, and may be plain. Once no run is writing there, "
-            f"run this again, or delete them: anon-pipeline vault purge.",
+            f"error: unfinished files, perhaps not encrypted: {done.unfinished}. When no run writes there, "
+            f"run this again, or delete them with anon-pipeline vault purge.",
             err=True,
         )
     sys.exit(2 if done.refused or done.plain or done.unfinished else 0)
@@ -130,13 +161,18 @@ def rotate(
 
 @vault.command()
 @_of_a_vault
-@click.option("--older-than", "days", type=click.FloatRange(min=0), required=True, metavar="DAYS")
+@click.option(
+    "--older-than",
+    "days",
+    type=click.FloatRange(min=0),
+    required=True,
+    metavar="DAYS",
+    help="Age of the files.",
+)
 def purge(project: Path, place: str | None, key_names: str, days: float) -> None:
     """Delete private tables of all releases that are older than DAYS.
 
-    The age is that of the file.
-
-    Keys of draws that were not published are deleted, too: the draws are given up, and their ε stays spent.
+    Keys of unpublished draws of that age are deleted, too: the draws are given up, and their ε stays spent.
     """
     del key_names  # deleting needs no key
     import datetime  # noqa: PLC0415
@@ -155,10 +191,12 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
 def new_people(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
     """Declare that the source of POLICY now holds other people.
 
-    For a memory that was begun by a version before 0.2: it knows people by their keys as these were written
-    then. If it recognizes nobody, a run is refused, because all keys may be written in another way; after
-    this command it is not. People who are in both and whose keys are written in another way count as new from
-    then on, for cross_release_k and for their ε. To bring the keys into their old form is always better.
+    A memory from a version before 0.2 recognizes people only if their keys are written as they were then. A
+    run that recognizes nobody is refused, because all keys may now be written differently. If you can, bring
+    the keys into their old form.
+
+    This command allows such a run. People whose keys are written differently then count as new, for
+    cross_release_k and for their ε.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415

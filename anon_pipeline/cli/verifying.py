@@ -43,8 +43,8 @@ def verify(
     RELEASE is its folder or its manifest.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
-    limits. What cannot be verified without --policy, --public-key or the originals is named, leaf by leaf of
-    the manifest; it does not count as refused. Of releases that tell too much, it warns.
+    limits. Lists the leaves of the manifest that nothing verifies without --policy, --public-key or the
+    originals; they do not count as refused. Warns of releases that tell too much.
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
@@ -64,7 +64,7 @@ def verify(
     if as_json:
         click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
     else:
-        print_report(report, f"{release.name}, checked")
+        print_report(report, f"{release.name}, checked", at_hand=True)
         _print_unverified(found.unverified)
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
@@ -119,7 +119,7 @@ def _print_unverified(leaves: Iterable[Unverified]) -> None:
         by_reason.setdefault(leaf.why, []).append(leaf.path)
     if not by_reason:
         return
-    table = Table(title="Of the manifest, not verifiable", title_justify="left")
+    table = Table(title="Not verifiable in the manifest", title_justify="left")
     for heading in ("because", "leaves"):
         table.add_column(heading, overflow="fold")
     for why, paths in by_reason.items():

@@ -53,12 +53,12 @@ class _Cells:
     texts: pa.Array | None = field(default=None, repr=False)
 
 
-def matches(column: pd.Series, allowed: Collection[str] = ()) -> dict[str, int]:
+def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
     """Count the records of a column that hold an identifier, per detector that finds the column.
 
     Args:
         column: (n,) texts, numbers, categories; booleans, dates and missing values hold none.
-        allowed: names of detectors that are not asked.
+        allow: names of detectors that are not asked.
     Returns:
         Records per name of a detector that has found something.
     """
@@ -67,7 +67,7 @@ def matches(column: pd.Series, allowed: Collection[str] = ()) -> dict[str, int]:
     cells = _cells(column)
     chosen, found = _choose(cells), {}
     for detector in DETECTORS:
-        if detector.name not in allowed and (records := _found(detector, cells, chosen)):
+        if detector.name not in allow and (records := _found(detector, cells, chosen)):
             found[detector.name] = records
     return found
 

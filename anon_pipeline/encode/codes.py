@@ -15,6 +15,7 @@ from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.values import to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
+from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.columns import Identifier, Perturb, PerturbCategories, Sensitive
 from anon_pipeline.policy.model import Policy
 
@@ -28,8 +29,9 @@ def accept(frame: pd.DataFrame, policy: Policy) -> pd.DataFrame:
     Args:
         frame: (n, columns) personal data; index and column order do not matter.
     Returns:
-        The table with columns in the policy's order: perturb columns and ordered sensitive ones without a
-        declared order as numbers, perturb columns of categories as texts, everything else as it is; a
+        The table with columns in the policy's order: perturb columns, rounded or bounded ones, and ordered
+        sensitive ones without a declared order as numbers, perturb columns of categories as texts, everything
+        else as it is; a
         fresh index.
     Raises:
         InputError: no records; columns that are unknown, undeclared or repeated; numbers, missing values,
@@ -62,13 +64,15 @@ def _cast(series: pd.Series, column: object) -> pd.Series:
     order = column.order if isinstance(column, Sensitive) else None
     if isinstance(column, Perturb):
         return to_finite_numbers(series)
+    if isinstance(column, Coarsened) and column.bounded:
+        return to_whole_numbers(to_finite_numbers(series))
     if isinstance(column, PerturbCategories):
-        return _of_domain(series, column.domain)
+        return _known_texts(series, column.domain, must="of the policy's domain").astype("str")
     if ordered and order is None:
         return to_whole_numbers(to_finite_numbers(series))
     if not (isinstance(column, Identifier) and not IDENTIFIER_ACTIONS[column.action].released):
         to_arrow(series)
-    return series if order is None else _in_order(series, order)
+    return series if order is None else _known_texts(series, order, must="in the declared order")
 
 
 def _lacking(series: pd.Series, column: object) -> list[str]:
@@ -86,25 +90,13 @@ def _lacking(series: pd.Series, column: object) -> list[str]:
     ]
 
 
-def _in_order(series: pd.Series, order: Sequence[str]) -> pd.Series:
+def _known_texts(series: pd.Series, known: Sequence[str], *, must: str) -> pd.Series:
+    """Write a column as texts, all of which the policy lists; ``must`` says in which of its lists."""
     written = to_texts(series)
-    outside = int((~written.isin(order) & written.notna()).sum())
+    outside = int((~written.isin(known) & written.notna()).sum())
     if outside:
-        raise InputError(
-            f"{series.name}: every value must be in the declared order, got {outside} records with others"
-        )
+        raise InputError(f"{series.name}: every value must be {must}, got {outside} records with others")
     return written
-
-
-def _of_domain(series: pd.Series, domain: Sequence[str]) -> pd.Series:
-    """Write a column of categories as texts, which must all be of its public domain."""
-    written = to_texts(series)
-    outside = int((~written.isin(domain) & written.notna()).sum())
-    if outside:
-        raise InputError(
-            f"{series.name}: every value must be of the policy's domain, got {outside} records with others"
-        )
-    return written.astype("str")
 
 
 def mark_incomplete(frame: pd.DataFrame, policy: Policy) -> NDArray[np.bool_]:
@@ -156,7 +148,7 @@ def code_sensitive(
         Code of each record (n,), −1 where missing: by the declared order, by number, by hierarchy leaf, or by
         text; and the hierarchy for ``distance: hierarchical``.
     """
-    if column.hierarchy is not None:
+    if column.hierarchy is not None and column.level is None:
         codes, hierarchy = code_column(series, column.hierarchy, folder=folder)
         return np.where(series.isna().to_numpy(), -1, codes), hierarchy
     if column.order is not None:

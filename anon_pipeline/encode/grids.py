@@ -44,11 +44,14 @@ def quantize_columns(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
 
 
 def epsilon_shares(policy: Policy) -> tuple[Fraction, ...]:
-    """Return each perturb column's exact share of a record's ε, in the order of `Policy.noisy`, (p + c,)."""
+    """Return each perturb column's exact share of a record's ε, in the order of `Policy.noisy`, (p + c,).
+
+    With ``person`` the ε of the policy is that of a person: a record has it divided by ``rows_per_person``.
+    """
     if policy.perturb is None:
         return ()
     weights = [exact_fraction(column.weight) for column in policy.noisy.values()]
-    return split_epsilon(exact_fraction(policy.perturb.epsilon), weights)
+    return split_epsilon(exact_fraction(policy.perturb.epsilon) / policy.rows, weights)
 
 
 def grid_bounds(bounds: tuple[float, float], resolution: float) -> tuple[int, int]:
@@ -66,7 +69,8 @@ def grid_bounds(bounds: tuple[float, float], resolution: float) -> tuple[int, in
 def noises(policy: Policy) -> tuple[Noise, ...]:
     """Return what the noise of each perturb column with numbers is drawn under, (p,).
 
-    δ is split over the columns with discrete Gaussian noise, by their weights, as ε is over all.
+    δ is split over the columns with discrete Gaussian noise, by their weights, as ε is over all, and over the
+    records of a person.
     """
     if policy.perturb is None:
         return ()
@@ -76,7 +80,7 @@ def noises(policy: Policy) -> tuple[Noise, ...]:
         for name, column in policy.perturbed.items()
         if MECHANISMS[kinds[name]].needs_delta
     }
-    whole, split = sum(weights.values(), start=Fraction(0)), exact_fraction(delta or 0)
+    whole, split = sum(weights.values(), start=Fraction(0)), exact_fraction(delta or 0) / policy.rows
     found = []
     shares = epsilon_shares(policy)[: len(policy.perturbed)]
     for (name, column), share in zip(policy.perturbed.items(), shares, strict=True):

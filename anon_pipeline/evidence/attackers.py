@@ -10,23 +10,23 @@ from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.encode.grids import grid_units, noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.measures import compact_labels, linking, require_originals
+from anon_pipeline.evidence.measures import compact_labels, linking_risk, require_originals
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.attacks import Averaging
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.assignment import assignment_risk
+from anon_pipeline.risk import expected, uniques
+from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.attributes import (
     class_homogeneity,
     class_similarity,
     class_skewness,
     count_open_classes,
 )
-from anon_pipeline.risk.averaging import expected_averaging_risk
-from anon_pipeline.risk.expected import NoiseLaw, expected_risk
+from anon_pipeline.risk.averaging import averaging_risk
+from anon_pipeline.risk.expected import NoiseLaw
 from anon_pipeline.risk.posterior import posterior_risk
-from anon_pipeline.risk.uniques import minimal_uniques, sample_uniques
 
 _SIMULATED = 2**21  # records whose noise is simulated, all draws together, but for 8 draws at least
 
@@ -46,7 +46,7 @@ def noise_law(evidence: Evidence, policy: Policy) -> NoiseLaw:
     return NoiseLaw(wide.astype(np.float64), output_bounds(policy), drawn)
 
 
-def assignment_share(evidence: Evidence, policy: Policy) -> float:
+def assignment_risk(evidence: Evidence, policy: Policy) -> float:
     """Return the share linked by the nearest, the one-to-one or the most probable original, in [0, 1].
 
     Whichever links more.
@@ -57,13 +57,13 @@ def assignment_share(evidence: Evidence, policy: Policy) -> float:
     originals = require_originals(evidence)
     rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
     released = grid_units(evidence.released, policy)
-    one_to_one = assignment_risk(released, originals.own, rows, labels=originals.labels).risk
+    one_to_one = one_to_one_risk(released, originals.own, rows, labels=originals.labels).risk
     law = noise_law(evidence, policy)
     probable = posterior_risk(released, originals.own, rows, labels=originals.labels, law=law).risk
-    return max(one_to_one, probable, linking(evidence, policy).risk)
+    return max(one_to_one, probable, linking_risk(evidence, policy).risk)
 
 
-def expected_linking_share(evidence: Evidence, policy: Policy) -> float:
+def expected_linking_risk(evidence: Evidence, policy: Policy) -> float:
     """Return the linking risk that the noise has on average, in [0, 1].
 
     Of several columns that are too many to enumerate it is simulated, always with the same random numbers,
@@ -72,28 +72,31 @@ def expected_linking_share(evidence: Evidence, policy: Policy) -> float:
     law = noise_law(evidence, policy)
     labels, random = require_originals(evidence).labels, np.random.default_rng(0)
     draws = min(max(_SIMULATED // len(labels), 8), 64)
-    found = expected_risk(_exact(evidence), labels, law, random=random, draws=draws)
+    found = expected.expected_linking_risk(_exact(evidence), labels, law, random=random, draws=draws)
     return min(found.risk + 3 * found.standard_error, 1.0)
 
 
-def averaging_share(evidence: Evidence, policy: Policy, limit: Averaging) -> float:
+def averaging(evidence: Evidence, policy: Policy, limit: Averaging) -> float:
     """Return the linking risk that the mean of several releases has on average, in [0, 1]."""
     law, labels = noise_law(evidence, policy), require_originals(evidence).labels
-    return expected_averaging_risk(
+    return averaging_risk(
         _exact(evidence)[:, 0], labels, scales=law.scales[:, 0], releases=limit.releases, noise=law.drawn[0]
     )
 
 
-def homogeneity_share(evidence: Evidence, policy: Policy, name: str) -> float:
-    """Return the share of the records in classes with a single value of a sensitive column, in [0, 1]."""
+def homogeneity(evidence: Evidence, policy: Policy, name: str) -> float:
+    """Return the share of the records in classes with a single value of a sensitive column, in [0, 1].
+
+    Of the people in such classes, of all in all classes, where these are counted.
+    """
     codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
-    sizes = evidence.classes.sizes
+    sizes = evidence.class_sizes
     return count_open_classes(
         class_homogeneity(codes, evidence.classes.labels, m=len(sizes)) >= 1, sizes
     ).share
 
 
-def skewness_ratio(evidence: Evidence, policy: Policy, name: str) -> float:
+def skewness(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return how many times as frequent as in the whole input a value is in a class, at most."""
     originals, classes = require_originals(evidence), evidence.classes
     codes, _ = code_sensitive(originals.frame[name], policy.sensitive[name], folder=evidence.hierarchies)
@@ -102,7 +105,7 @@ def skewness_ratio(evidence: Evidence, policy: Policy, name: str) -> float:
     return float(gains.max())
 
 
-def similarity_distance(evidence: Evidence, policy: Policy, name: str) -> float:
+def similarity(evidence: Evidence, policy: Policy, name: str) -> float:
     """Return the distance of the two most different values of the class where it is least, in [0, 1]."""
     originals, column, classes = require_originals(evidence), policy.sensitive[name], evidence.classes
     codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
@@ -124,11 +127,11 @@ def quasi_codes(evidence: Evidence, policy: Policy) -> NDArray[np.int64]:
     return np.stack(codes, axis=1).astype(np.int64)
 
 
-def sample_uniques_share(evidence: Evidence, policy: Policy) -> float:
+def sample_uniques(evidence: Evidence, policy: Policy) -> float:
     """Return the share of the records that no other equals in all quasi-identifiers, in [0, 1]."""
-    return sample_uniques(quasi_codes(evidence, policy)).share
+    return uniques.sample_uniques(quasi_codes(evidence, policy)).share
 
 
-def minimal_uniques_share(evidence: Evidence, policy: Policy) -> float:
+def minimal_uniques(evidence: Evidence, policy: Policy) -> float:
     """Return the share of the records with a minimal unique of up to three quasi-identifiers, in [0, 1]."""
-    return minimal_uniques(quasi_codes(evidence, policy)).share
+    return uniques.minimal_uniques(quasi_codes(evidence, policy)).share

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes, same_partition
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.people import count_people
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,12 +26,14 @@ class Originals:
     labels: (n,) equivalence class; −1 for a record that the recoding suppressed.
     own: (r,) row in ``frame`` of each released record.
     grid: (n, p) perturb columns in grid units, integers where the data is on the grid.
+    people: (n,) whose record it is, 0 … P−1; None where records are counted, not people.
     """
 
     frame: pd.DataFrame = field(repr=False)
     labels: NDArray[np.int64] = field(repr=False)
     own: NDArray[np.int64] = field(repr=False)
     grid: NDArray[np.float64] = field(repr=False)
+    people: NDArray[np.int64] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +50,18 @@ class Evidence:
     classes: EquivalenceClasses
     originals: Originals | None
     hierarchies: Path
+
+    @property
+    def people(self) -> NDArray[np.int64] | None:
+        """Whose record each released one is, (r,); None where records are counted."""
+        behind = self.originals
+        return None if behind is None or behind.people is None else behind.people[behind.own]
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """People of each class, (m,); records where these are counted."""
+        people, classes = self.people, self.classes
+        return classes.sizes if people is None else count_people(classes.labels, people, m=len(classes.sizes))
 
     def select(self, positions: NDArray[np.int64], labels: NDArray[np.int64]) -> Evidence:
         """Return the evidence of some of the released records.
@@ -90,6 +105,9 @@ def evidence_from(
     lacking = sorted(set(policy.released) - set(map(str, released.columns)))
     if lacking:
         raise InputError(f"the release must have the policy's columns, not there: {', '.join(lacking)}")
+    twice = sorted({*released.columns[released.columns.duplicated()]} & {RECORD, *policy.released})
+    if twice:
+        raise InputError(f"the release must have each column once, got twice: {', '.join(twice)}")
     if not len(released):
         raise InputError("the release must have at least one record, got none")
     table = released[policy.released].reset_index(drop=True)
@@ -112,22 +130,45 @@ def _originals(released: pd.DataFrame, originals: pd.DataFrame, policy: Policy) 
             f"and {repeated} repeated"
         )
     labels = originals[CLASS].to_numpy(np.int64)
-    return Originals(originals.reset_index(drop=True), labels, own, grid_units(originals, policy))
+    frame, grid = originals.reset_index(drop=True), grid_units(originals, policy)
+    return Originals(frame, labels, own, grid, people_in(originals, policy))
+
+
+def people_in(originals: pd.DataFrame, policy: Policy) -> NDArray[np.int64] | None:
+    """Number the people of a vault's table by their ids, (n,); None where the policy names no ``person``.
+
+    The numbers do not depend on the order of the records.
+
+
+    Raises:
+        InputError: the table does not have them.
+    """
+    if policy.person is None:
+        return None
+    if PERSON not in originals:
+        raise InputError("the vault must have the persons of its records: materialize deidentified again")
+    return pd.factorize(originals[PERSON], sort=True)[0].astype(np.int64)
+
+
+def _unlike(one: pd.Series, other: pd.Series) -> int:
+    """Count the cells that differ; a missing value equals a missing value, of whatever type, and no other."""
+    equal = (one == other).fillna(False).astype(bool)
+    return int((~(equal | (one.isna() & other.isna()))).sum())
 
 
 def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
     """Refuse a release whose unperturbed cells or classes differ from the vault's."""
     problems = []
     for name in (name for name in policy.released if name not in policy.noisy):
-        before = originals.frame[name].iloc[originals.own].reset_index(drop=True)
-        differ = int((~((table[name] == before) | (table[name].isna() & before.isna()))).sum())
+        after, before = table[name].array, originals.frame[name].array.take(originals.own)
+        differ = 0 if after.equals(before) else _unlike(table[name], pd.Series(before))
         if differ:
             problems.append(f"{name}: must be as in the vault, got {differ} records that differ")
     unclassed = int((originals.labels[originals.own] < 0).sum())
     if unclassed:
         problems.append(f"released records must not be suppressed ones, got {unclassed}")
     kept = originals.labels >= 0
-    by_value = value_classes(originals.frame[kept], list(policy.generalized)).labels
+    by_value = value_classes(originals.frame, list(policy.generalized)).labels[kept]
     if not same_partition(by_value, pd.factorize(originals.labels[kept])[0]):
         problems.append("class ids must be those of the generalized values, got others")
     if problems:

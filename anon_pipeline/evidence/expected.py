@@ -25,6 +25,7 @@ from anon_pipeline.evidence.measures import (
     class_limits,
     compact_labels,
     confidence_counter,
+    linking_share,
     require_originals,
 )
 from anon_pipeline.evidence.spare import spare_records
@@ -35,8 +36,9 @@ from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities
 from anon_pipeline.perturb.noise import Drawing, class_diameters, prepare_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.confidence import ConfidenceTable
-from anon_pipeline.risk.expected import expected_risk
+from anon_pipeline.risk.expected import expected_linking_risk
 from anon_pipeline.risk.linking import linking_table
+from anon_pipeline.risk.people import PeopleTable
 from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
 from anon_pipeline.risk.suppression import ClassLimit, suppress_unconfident
 from anon_pipeline.risk.survival import Outputs, expected_kept, fates, sort_line
@@ -73,7 +75,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Table:
+class DrawingTable:
     """The r records in classes, in order of their values, some times over; classes of a copy are its own.
 
     labels: (r·copies,) class, 0 … m·copies−1.
@@ -85,23 +87,39 @@ class _Table:
 
     labels: NDArray[np.int64] = field(repr=False)
     noise: Drawing = field(repr=False)
-    near: ConfidenceTable | None = field(repr=False)
+    near: ConfidenceTable | PeopleTable | None = field(repr=False)
     limits: Mapping[str, ClassLimit] = field(repr=False)
     originals: Originals
     policy: Policy
     evidence: Evidence
 
-    def released(self, entropy: Entropy) -> _Drawn | None:
+    def released(self, entropy: Entropy) -> Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
-        values, k, counts = self.noise.drawn(entropy), self.policy.anonymize.k, None
-        if self.near is not None:
-            counts = self.near.counts(values.astype(np.float64), self.labels, cap=k)
-        keep = suppress_unconfident(counts, self.labels, k=k, limits=self.limits).keep
-        return _Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
+        values = self.noise.drawn(entropy)
+        behind = self.originals
+        people = None if behind.people is None else behind.people[behind.own]
+        keep = suppress_unconfident(
+            self._counts(values), self.labels, k=self._k, limits=self.limits, people=people
+        ).keep
+        return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
+
+    def confident(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell whom the own confidence interval keeps by these noisy values, (r·copies, p)."""
+        counts = self._counts(values)
+        return np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
+
+    @property
+    def _k(self) -> int:
+        return self.policy.anonymize.k
+
+    def _counts(self, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        if self.near is None:
+            return None
+        return self.near.counts(values.astype(np.float64), self.labels, cap=self._k)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Drawn:
+class Drawn:
     """A release that the noise could have made.
 
     table: what it was drawn of.
@@ -109,7 +127,7 @@ class _Drawn:
     rows: (r',) of them in the table.
     """
 
-    table: _Table
+    table: DrawingTable
     values: NDArray[np.int64] = field(repr=False)
     rows: NDArray[np.int64] = field(repr=False)
 
@@ -130,11 +148,14 @@ class _Drawn:
         )
 
 
-def _table(evidence: Evidence, policy: Policy, copies: int) -> _Table:
-    behind = repeat_originals(sort_originals(evidence, policy), policy, copies)
+def drawing_table(
+    evidence: Evidence, policy: Policy, copies: int, known: Mapping[str, NDArray[np.int64]] | None = None
+) -> DrawingTable:
+    """Return what releases of a policy can be drawn of; ``known``: see `value_order.sort_originals`."""
+    behind = repeat_originals(sort_originals(evidence, policy, known), policy, copies)
     labels, exact = behind.labels[behind.own], quantize(behind.grid[behind.own])
     classes = compact_labels(labels)
-    return _Table(
+    return DrawingTable(
         labels,
         prepare_noise(exact, classes, noises=noises(policy), bounds=output_bounds(policy)),
         None if policy.suppress.confidence is None else confidence_counter(behind, policy),
@@ -176,15 +197,15 @@ def expectation(
     return _mean(table, lambda drawn: measure(drawn.as_evidence(), policy), draws)
 
 
-def _several(evidence: Evidence, policy: Policy, *, together: bool) -> tuple[_Table, int]:
+def _several(evidence: Evidence, policy: Policy, *, together: bool) -> tuple[DrawingTable, int]:
     """Return what is drawn, and how often."""
     records = int(np.count_nonzero(require_originals(evidence).labels >= 0))
     draws = _draws(records)
     copies = max(_RECORDS // (draws * records), 1) if together else 1
-    return _table(evidence, policy, copies), draws
+    return drawing_table(evidence, policy, copies), draws
 
 
-def _mean(table: _Table, measure: Callable[[_Drawn], float], draws: int) -> Expectation:
+def _mean(table: DrawingTable, measure: Callable[[Drawn], float], draws: int) -> Expectation:
     """Return the mean of a measure over the draws."""
     found = np.array(list(_shares(table, measure, draws)))
     if not len(found):
@@ -195,7 +216,9 @@ def _mean(table: _Table, measure: Callable[[_Drawn], float], draws: int) -> Expe
     return Expectation(mean, max(spread, 1 / math.fsum(weights.tolist())), len(shares))
 
 
-def _shares(table: _Table, measure: Callable[[_Drawn], float], draws: int) -> Iterator[tuple[float, int]]:
+def _shares(
+    table: DrawingTable, measure: Callable[[Drawn], float], draws: int
+) -> Iterator[tuple[float, int]]:
     """Yield what is measured of each draw, and how many records it releases."""
     entropy = seeded_entropy(_SEED)
     for _ in range(draws):
@@ -204,19 +227,24 @@ def _shares(table: _Table, measure: Callable[[_Drawn], float], draws: int) -> It
             yield measure(drawn), len(drawn.rows)
 
 
-def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
-    """Return the mean of `measures.linking` over the noise.
+def mean_linking_risk(evidence: Evidence, policy: Policy) -> Expectation:
+    """Return the mean of `measures.linking_risk` over the noise.
 
     Without a confidence nobody is left out by chance, and it is exact: by the closed form for one perturb
     column, by enumeration for several where that is small. With one, a single perturb column has an upper
     bound in closed form, which is taken where it is within a hundredth of the mean. Else it is simulated. It
     is 1 where no record can be released.
 
+    Where people are counted, the share of them with a linked record is always simulated: that two records of
+    one person are linked is not independent of what becomes of their classes.
+
     Args:
         policy: all of its stages behind the recoding.
     Raises:
         InputError: a file alone.
     """
+    if require_originals(evidence).people is not None:
+        return expectation(evidence, policy, linking_share, together=True)
     if policy.suppress.confidence is not None:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
@@ -230,12 +258,12 @@ def expected_linking(evidence: Evidence, policy: Policy) -> Expectation:
     random, draws = np.random.default_rng(_SEED), min(_RECORDS // len(behind.own), 1024)
     if draws < _LEAST:
         draws = draws_of(np.bincount(behind.labels[behind.own]), records=_RECORDS)
-    found = expected_risk(exact, behind.labels, law, random=random, draws=draws)
+    found = expected_linking_risk(exact, behind.labels, law, random=random, draws=draws)
     return Expectation(found.risk, found.standard_error, found.draws)
 
 
 def _simulated(evidence: Evidence, policy: Policy) -> Expectation:
-    """Simulate the mean share that is linked, that of `measures.linking`, with the originals sorted once."""
+    """Simulate the mean of `measures.linking_risk`, with the originals sorted once."""
     table, draws = _several(evidence, policy, together=True)
     behind, sizes = table.originals, np.bincount(table.labels)
     rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
@@ -287,7 +315,9 @@ def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
     labels = behind.labels[behind.own]
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     every = _every(behind, classes, evidence, policy)
-    keep = suppress_unconfident(None, labels, k=policy.anonymize.k, limits=class_limits(every, policy)).keep
+    keep = suppress_unconfident(
+        None, labels, k=policy.anonymize.k, limits=class_limits(every, policy), people=every.people
+    ).keep
     found = np.full(len(behind.labels), -1, np.int64)
     own = behind.own[keep]
     found[own] = np.unique(labels[keep], return_inverse=True)[1]

@@ -17,7 +17,7 @@ from anon_pipeline.risk.linkage import (
     Rule,
     exact_linkage,
     probabilistic_linkage,
-    rule_linkage,
+    rules_linkage,
     threshold_linkage,
 )
 
@@ -104,7 +104,7 @@ def _rules(evidence: Evidence, policy: Policy) -> float:
     names = [*policy.generalized, *policy.perturbed]
     spans = dict(zip(policy.perturbed, zip(cuts, ranges.tolist(), strict=True), strict=True))
     rules = [Rule("match", _test(rule, names, spans)) for rule in limits.match]
-    return rule_linkage(files, levels_of(files, tuple(cuts)), rules).risk
+    return rules_linkage(files, levels_of(files, tuple(cuts)), rules).risk
 
 
 def _test(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,20 @@ from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, radius, sensit
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
-from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk import linking, sizes
 from anon_pipeline.risk.confidence import ConfidenceTable, confidence_table
-from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
-from anon_pipeline.risk.linking import LinkingRisk, linking_risk
-from anon_pipeline.risk.sizes import suppression
+from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
+from anon_pipeline.risk.linking import LinkingRisk
+from anon_pipeline.risk.people import (
+    PeopleTable,
+    linked_share,
+    linked_to_people,
+    people_diversity,
+    people_table,
+    people_with_gaps,
+)
 from anon_pipeline.risk.suppression import ClassLimit
+from anon_pipeline.risk.t_closeness import t_closeness
 
 ClassMeasure = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
 """From positions (r',) of released records, their classes (r',), 0 … m−1, and m to a number each, (m,)."""
@@ -44,7 +53,7 @@ def require_originals(evidence: Evidence) -> Originals:
     return evidence.originals
 
 
-def class_closeness(evidence: Evidence, policy: Policy, name: str) -> NDArray[np.float64]:
+def class_t_closeness(evidence: Evidence, policy: Policy, name: str) -> NDArray[np.float64]:
     """Measure the distance of every released class to the whole input, for one sensitive column, (m,).
 
     Records without a value of the column count in neither.
@@ -53,18 +62,18 @@ def class_closeness(evidence: Evidence, policy: Policy, name: str) -> NDArray[np
         InputError: this is a file alone: the whole input is not in it.
     """
     classes = evidence.classes
-    measured = _closeness_of(evidence, policy, name)
+    measured = _t_closeness_of(evidence, policy, name)
     return measured(np.arange(len(classes.labels)), classes.labels, len(classes.sizes))
 
 
-def _closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasure:
+def _t_closeness_of(evidence: Evidence, policy: Policy, name: str) -> ClassMeasure:
     """Code a sensitive column once, and return what measures classes of some of the released records."""
     originals = require_originals(evidence)
     column = policy.sensitive[name]
     codes, hierarchy = code_sensitive(originals.frame[name], column, folder=evidence.hierarchies)
     whole = np.bincount(codes[codes >= 0], minlength=0 if hierarchy is None else hierarchy.leaves)
     lookups, own = None if hierarchy is None else hierarchy.lookups, codes[originals.own]
-    return lambda rows, labels, m: closeness(
+    return lambda rows, labels, m: t_closeness(
         own[rows], labels, whole=whole, m=m, distance=column.distance, lookups=lookups
     )
 
@@ -74,20 +83,26 @@ def is_t_close(distances: NDArray[np.float64], t: float) -> NDArray[np.bool_]:
     return distances <= t + 1e-12
 
 
-def class_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> NDArray[np.float64]:
+def class_l_diversity(
+    evidence: Evidence, policy: Policy, name: str, limit: LDiversity
+) -> NDArray[np.float64]:
     """Measure the diversity of every released class in one sensitive column, (m,).
 
     Returns:
         Distinct values, exp(entropy), or the recursive ratio r₁/(r_l + …), by the limit's kind.
     """
     classes = evidence.classes
-    measured = _diversity_of(evidence, policy, name, limit)
+    measured = _l_diversity_of(evidence, policy, name, limit)
     return measured(np.arange(len(classes.labels)), classes.labels, len(classes.sizes))
 
 
-def _diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassMeasure:
+def _l_diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassMeasure:
     """Code a sensitive column once, and return what measures classes of some of the released records."""
     codes, _ = code_sensitive(evidence.released[name], policy.sensitive[name], folder=evidence.hierarchies)
+    if (people := evidence.people) is not None:
+        return lambda rows, labels, m: people_diversity(
+            codes[rows], labels, people[rows], m=m, kind=limit.kind, l=limit.l
+        )
     if limit.kind == "recursive":
         return lambda rows, labels, m: recursive_ratio(codes[rows], labels, l=int(limit.l), m=m)
     measured = distinct_l if limit.kind == "distinct" else entropy_l
@@ -95,7 +110,7 @@ def _diversity_of(evidence: Evidence, policy: Policy, name: str, limit: LDiversi
 
 
 def is_l_diverse(values: NDArray[np.float64], limit: LDiversity) -> NDArray[np.bool_]:
-    """Tell which classes are l-diverse, (m,), from what `class_diversity` measured."""
+    """Tell which classes are l-diverse, (m,), from what `class_l_diversity` measured."""
     if limit.kind == "recursive":
         return values < (limit.c if limit.c is not None else math.inf)
     return values >= limit.l - ENTROPY_TOLERANCE
@@ -113,30 +128,47 @@ def class_limits(evidence: Evidence, policy: Policy) -> dict[str, ClassLimit]:
     }
 
 
-def breaks_closeness(evidence: Evidence, policy: Policy, name: str, t: float) -> ClassLimit:
+def breaks_t_closeness(evidence: Evidence, policy: Policy, name: str, t: float) -> ClassLimit:
     """Return what tells which classes are farther than t from the whole input in one sensitive column."""
-    measured = _closeness_of(evidence, policy, name)
+    measured = _t_closeness_of(evidence, policy, name)
     return lambda rows, labels, m: ~is_t_close(measured(rows, labels, m), t)
 
 
-def breaks_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassLimit:
+def breaks_l_diversity(evidence: Evidence, policy: Policy, name: str, limit: LDiversity) -> ClassLimit:
     """Return what tells which classes are not diverse enough in one sensitive column."""
-    measured = _diversity_of(evidence, policy, name, limit)
+    measured = _l_diversity_of(evidence, policy, name, limit)
     return lambda rows, labels, m: ~is_l_diverse(measured(rows, labels, m), limit)
 
 
-def linking(evidence: Evidence, policy: Policy) -> LinkingRisk:
+def linking_risk(evidence: Evidence, policy: Policy) -> LinkingRisk:
     """Measure how many released records are linked to their own original."""
     originals = require_originals(evidence)
     rows = np.where((originals.labels >= 0)[:, None], originals.grid, 0.0)
     released = grid_units(evidence.released, policy)
-    return linking_risk(released, originals.own, rows, labels=originals.labels)
+    return linking.linking_risk(released, originals.own, rows, labels=originals.labels)
+
+
+def linking_share(evidence: Evidence, policy: Policy) -> float:
+    """Return the share of the released records that are linked; of the people with a record that is.
+
+    Where people are counted, a record is linked if any original of its person is among the nearest.
+    """
+    people = evidence.people
+    if people is None or not policy.perturbed:
+        return linking_risk(evidence, policy).risk
+    behind = require_originals(evidence)
+    rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
+    released, everybody = grid_units(evidence.released, policy), cast("NDArray[np.int64]", behind.people)
+    linked = linked_to_people(released, behind.own, rows, labels=behind.labels, people=everybody)
+    return linked_share(linked, people)
 
 
 def confident_originals(
     evidence: Evidence, policy: Policy, *, cap: int, drawn: Sequence[Noise] | None = None
 ) -> NDArray[np.int64]:
     """Count the originals within the confidence interval of each released record, (r,), up to ``cap``.
+
+    Where people are counted, the people of whom an original is there.
 
     Args:
         policy: with ``suppress.confidence``.
@@ -154,7 +186,7 @@ def confident_originals(
 
 def confidence_counter(
     originals: Originals, policy: Policy, drawn: Sequence[Noise] | None = None
-) -> ConfidenceTable:
+) -> ConfidenceTable | PeopleTable:
     """Return what counts the originals within the confidence interval of any values released of them.
 
     Raises:
@@ -166,7 +198,10 @@ def confidence_counter(
     exact = quantize(np.where((originals.labels >= 0)[:, None], originals.grid, 0.0))  # −1 may lack a value
     drawn, classes = noises(policy) if drawn is None else drawn, compact_labels(originals.labels)
     inputs, radius = class_intervals(drawn, exact, classes, confidence=confidence)
-    return confidence_table(inputs.astype(np.float64), labels=originals.labels, radius=radius)
+    values, labels, people = inputs.astype(np.float64), originals.labels, originals.people
+    if people is not None:
+        return people_table(values, labels=labels, radius=radius, people=people)
+    return confidence_table(values, labels=labels, radius=radius)
 
 
 def class_intervals(
@@ -193,7 +228,9 @@ def compact_labels(labels: NDArray[np.int64]) -> EquivalenceClasses:
     return EquivalenceClasses(labels, np.bincount(labels[labels >= 0]).astype(np.int64))
 
 
-def suppressed_share(evidence: Evidence) -> float:
-    """Return the share of the input that is not released, in [0, 1]."""
+def suppression(evidence: Evidence) -> float:
+    """Return the share of the input that is not released, in [0, 1]; of people who lack a record."""
     originals = require_originals(evidence)
-    return suppression(len(evidence.released), len(originals.frame))
+    if originals.people is not None:
+        return people_with_gaps(originals.own, originals.people) / (int(originals.people.max()) + 1)
+    return sizes.suppression(len(evidence.released), len(originals.frame))

@@ -37,7 +37,7 @@ def sampled_risk(evidence: Evidence, policy: Policy, population: Population) -> 
     Raises:
         InputError: see `class_populations`.
     """
-    return classes_risk(evidence.classes.sizes, class_populations(evidence, policy, population))
+    return classes_risk(evidence.class_sizes, class_populations(evidence, policy, population))
 
 
 def classes_risk(sizes: Integers, persons: Integers) -> PopulationRisk:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +29,7 @@ def number_classes(evidence: Evidence, policy: Policy) -> Originals:
     codes, found = pd.factorize(behind.labels[inside])
     one = np.empty(len(found), np.int64)
     one[codes] = inside  # one record of each class: its generalized values are those of all
-    keys = [_by_text(behind.frame[name].iloc[one]) for name in policy.generalized]
+    keys = [value_ranks(behind.frame[name].iloc[one]) for name in policy.generalized]
     rank = np.empty(len(found), np.int64)
     rank[row_order(np.stack(keys, axis=1) if keys else np.zeros((len(found), 1), np.int64))] = np.arange(
         len(found)
@@ -38,7 +39,7 @@ def number_classes(evidence: Evidence, policy: Policy) -> Originals:
     return replace(behind, labels=labels, own=inside)
 
 
-def _by_text(column: pd.Series) -> NDArray[np.int64]:
+def value_ranks(column: pd.Series) -> NDArray[np.int64]:
     """Rank values by their texts, (n,); a missing value by "nan", before a text that is the same."""
     codes, values = pd.factorize(column, use_na_sentinel=False)
     texts, there = values.astype(str).to_numpy(str), np.asarray(pd.notna(values))
@@ -47,12 +48,17 @@ def _by_text(column: pd.Series) -> NDArray[np.int64]:
     return rank[codes]
 
 
-def sort_originals(evidence: Evidence, policy: Policy) -> Originals:
+def sort_originals(
+    evidence: Evidence, policy: Policy, known: Mapping[str, NDArray[np.int64]] | None = None
+) -> Originals:
     """Return the originals with classes numbered by their released values, and as ``own`` all in classes.
 
+    Args:
+        known: ranks of the values of columns that are released as they are, (n,) each, see `value_ranks`.
     Returns:
-        ``own`` (r,) is ordered by class, perturb columns, and sensitive columns with a limit on classes; what
-        is equal in all of these is alike for whatever is measured here.
+        ``own`` (r,) is ordered by class, perturb columns, sensitive columns with a limit on classes, what is
+        known, and people where they are counted; what is equal in all of these is alike for whatever is
+        measured here.
     Raises:
         InputError: this is a file alone.
     """
@@ -63,20 +69,24 @@ def sort_originals(evidence: Evidence, policy: Policy) -> Originals:
         column = behind.frame[name]
         codes, _ = code_sensitive(column, policy.sensitive[name], folder=evidence.hierarchies)
         keys.append(codes[own] - min(int(codes.min()), 0))
+    keys += [ranks[own] for ranks in (known or {}).values()]
+    keys += [] if behind.people is None else [behind.people[own]]
     return replace(behind, own=own[row_order(np.stack(keys, axis=1))])
 
 
 def repeat_originals(behind: Originals, policy: Policy, copies: int) -> Originals:
-    """Repeat the originals, each time in classes of their own; of the columns those that are looked at."""
+    """Repeat the originals, each time in classes of their own, and as others; of columns those looked at."""
     n, m = len(behind.labels), int(behind.labels.max(initial=-1)) + 1
     frame = behind.frame[[*policy.generalized, *policy.class_limited]]
     if copies == 1:
         return replace(behind, frame=frame)
     number = np.repeat(np.arange(copies), n)
     labels = np.tile(behind.labels, copies)
+    people = behind.people
     return Originals(
         frame.iloc[np.tile(np.arange(n), copies)].reset_index(drop=True),
         np.where(labels >= 0, labels + number * m, -1),
         np.tile(behind.own, copies) + np.repeat(np.arange(copies) * n, len(behind.own)),
         np.tile(behind.grid, (copies, 1)),
+        None if people is None else np.tile(people, copies) + number * (int(people.max()) + 1),
     )

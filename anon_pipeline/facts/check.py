@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from anon_pipeline.base.audience import Audience
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.encode.categories import category_facts
 from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.facts import fact_rules as must
 from anon_pipeline.facts.records import (
+    COMPOSITION_NUMBERS,
+    NOISE_NUMBERS,
     DeidentifiedFacts,
     Facts,
     KAnonymizedFacts,
@@ -25,47 +28,49 @@ from anon_pipeline.facts.records import (
     ShuffledFacts,
     SuppressedFacts,
 )
+from anon_pipeline.facts.seen import DECLARED
 from anon_pipeline.policy.columns import Perturb, PerturbCategories
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import PerturbSection
 
-_NOISE = must.exactly(
-    {
-        "mechanism": must.one_of(PerturbSection, "mechanism"),
-        "epsilon": must.number,
-        "delta": must.or_none(must.share),
-        "sensitivity": must.one_of(Perturb, "sensitivity"),
-        "resolution": must.number,
-        "classes_without_noise": must.records,
-        "mean_scale": must.or_none(must.number),
-        "expected_relative_error": must.or_none(must.number),
-    }
-)
-_CATEGORIES = must.exactly(
-    {
-        "mechanism": must.one_of(PerturbCategories, "mechanism"),
-        "epsilon": must.number,
-        "values": must.count,
-        "least_kept": must.share,
-        "most_kept": must.share,
-        "mean_distance": must.share,
-    }
-)
-_COMPOSITION = must.exactly(
-    {
-        "releases_before": must.count,
-        "values_reused": must.values,
-        "values_drawn": must.values,
-        "epsilon_spent": must.spent,
-    }
-)
+_NOISE: dict[str, must.Rule] = {
+    "mechanism": must.one_of(PerturbSection, "mechanism"),
+    "epsilon": must.number,
+    "delta": must.or_none(must.share),
+    "sensitivity": must.one_of(Perturb, "sensitivity"),
+    "resolution": must.number,
+    "classes_without_noise": must.records,
+    "mean_scale": must.or_none(must.number),
+    "expected_relative_error": must.or_none(must.number),
+}
+_CATEGORIES: dict[str, must.Rule] = {
+    "mechanism": must.one_of(PerturbCategories, "mechanism"),
+    "epsilon": must.number,
+    "values": must.count,
+    "least_kept": must.share,
+    "most_kept": must.share,
+    "mean_distance": must.share,
+}
+_COMPOSITION: dict[str, must.Rule] = {
+    "releases_before": must.count,
+    "values_reused": must.values,
+    "values_drawn": must.values,
+    "epsilon_spent": must.spent,
+}
 
 _RULES: dict[type, dict[str, must.Rule]] = {
-    RawFacts: {"records": must.count, "columns": must.count, "incomplete_records": must.records},
-    DeidentifiedFacts: dict.fromkeys(
-        (one.fact for one in IDENTIFIER_ACTIONS.values()), must.listed(must.column)
-    ),
+    RawFacts: {
+        "records": must.count,
+        "columns": must.count,
+        "incomplete_records": must.records,
+        "repeated": must.listed(must.column),
+    },
+    DeidentifiedFacts: {
+        **dict.fromkeys((one.fact for one in IDENTIFIER_ACTIONS.values()), must.listed(must.column)),
+        "people": must.or_none(must.records),
+        "excess_records": must.records,
+    },
     KAnonymizedFacts: {
         "recoder": must.one_of(Anonymize, "recoder"),
         "k": must.count,
@@ -87,10 +92,10 @@ _RULES: dict[type, dict[str, must.Rule]] = {
         "passed_through": must.flag,
         "epsilon": must.or_none(must.number),
         "mechanism": must.or_none(must.one_of(PerturbSection, "mechanism")),
-        "columns": must.mapping(must.column, must.either(_NOISE, _CATEGORIES)),
+        "columns": must.mapping(must.column, must.either(must.exactly(_NOISE), must.exactly(_CATEGORIES))),
         "seeded": must.flag,
         "republish": must.one_of(PerturbSection, "republish"),
-        "composition": must.or_none(_COMPOSITION),
+        "composition": must.or_none(must.exactly(_COMPOSITION)),
         "release_id": must.or_none(must.release_id),
     },
     ShuffledFacts: {"records": must.records, "seeded": must.flag},
@@ -103,6 +108,8 @@ _RULES: dict[type, dict[str, must.Rule]] = {
         "suppressed_small_classes": must.records,
         "suppressed_by_limit": must.mapping(must.limit, must.records),
         "suppressed_in_all": must.records,
+        "released_people": must.or_none(must.records),
+        "people_with_gaps": must.or_none(must.records),
     },
 }
 _STAGES: Mapping[str, type] = {kind.stage: kind for kind in _RULES}  # type: ignore[attr-defined]
@@ -110,25 +117,55 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {stage: _RULES[kind] for stage, 
 """The rule of every field of every stage's facts."""
 
 
-def checked_facts(policy: Policy, facts: Facts) -> Facts:
+def _public(rules: Mapping[str, must.Rule], numbers: Mapping[str, Any]) -> dict[str, must.Rule]:
+    """Keep the rules of what a manifest tells; of what has parts, those are told."""
+    public = Audience.PUBLIC
+    return {
+        name: rule
+        for name, rule in rules.items()
+        if isinstance(numbers[name], Mapping) or public.sees(numbers[name])
+    }
+
+
+_PUBLIC_PARTS: Mapping[str, must.Rule] = {
+    "columns": must.mapping(
+        must.column,
+        must.either(*(must.exactly(_public(one, NOISE_NUMBERS)) for one in (_NOISE, _CATEGORIES))),
+    ),
+    "composition": must.or_none(must.exactly(_public(_COMPOSITION, COMPOSITION_NUMBERS))),
+}
+PUBLIC_FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
+    stage: {
+        name: _PUBLIC_PARTS[name] if isinstance(DECLARED[stage][name], Mapping) else rule
+        for name, rule in _public(rules, DECLARED[stage]).items()
+    }
+    for stage, rules in FIELDS.items()
+}
+"""The rule of every field that a manifest tells, see `base.audience`."""
+
+
+def checked_facts(
+    policy: Policy, facts: Facts, fields: Mapping[str, Mapping[str, must.Rule]] = FIELDS
+) -> Facts:
     """Return facts that are what the stages write, and nothing else.
 
     Args:
         policy: whose columns are the only names in them. Facts that claim to be made by it must say what it
             says: ε, recoder, which columns.
         facts: of some or all stages, as the vault has them.
+        fields: the rule of every field; `PUBLIC_FIELDS` for facts of a manifest.
     Raises:
         InputError: naming stages and their fields, never what was found there.
     """
     if not isinstance(facts, Mapping) or not all(isinstance(values, Mapping) for values in facts.values()):
         raise InputError("the facts of a table must be a mapping of stages to their facts, got another thing")
-    problems = list(_problems(policy, facts))
+    problems = list(_problems(policy, facts, fields))
     if problems:
         raise InputError(problems)
     return facts
 
 
-def _problems(policy: Policy, facts: Facts) -> Iterator[str]:
+def _problems(policy: Policy, facts: Facts, fields: Mapping[str, Mapping[str, must.Rule]]) -> Iterator[str]:
     """Yield a line for each stage whose facts are not its own."""
     strange = len(set(facts) - set(_STAGES))
     if strange:
@@ -137,7 +174,7 @@ def _problems(policy: Policy, facts: Facts) -> Iterator[str]:
     known = must.Known(policy, must.MOST if records is None or not must.is_count(records) else records)
     for stage, kind in _STAGES.items():
         if stage in facts:
-            broken = sorted(set(_broken(kind, facts[stage], known)))
+            broken = sorted(set(_broken(kind, facts[stage], known, fields[stage])))
             if broken:
                 yield (
                     f"the facts of {stage} must be what that stage writes, got others: {', '.join(broken)}. "
@@ -145,9 +182,11 @@ def _problems(policy: Policy, facts: Facts) -> Iterator[str]:
                 )
 
 
-def _broken(kind: type, values: Mapping[str, Any], known: must.Known) -> Iterator[str]:
+def _broken(
+    kind: type, values: Mapping[str, Any], known: must.Known, fields: Mapping[str, must.Rule]
+) -> Iterator[str]:
     """Yield the fields that lack, or hold what does not belong there; what is unknown is not quoted."""
-    rules = {**_RULES[kind], "made_by": must.digest}
+    rules = {**fields, "made_by": must.digest}
     if set(values) - set(rules):
         yield "fields that are not known"
     for name, rule in rules.items():
@@ -157,10 +196,26 @@ def _broken(kind: type, values: Mapping[str, Any], known: must.Known) -> Iterato
         for name, said in _said(kind, known.policy).items():
             if name in values and not _equal(values[name], said):
                 yield name
+        yield from (name for name in _PEOPLE.get(kind, ()) if _lacks(values, name) != _lacks_people(known))
         if kind is PerturbedFacts and not _same_noise(values.get("columns"), known.policy):
             yield "columns"
         if kind is PerturbedFacts and not _possible_spending(values.get("composition"), known.policy):
             yield "composition"
+
+
+_PEOPLE: Mapping[type, tuple[str, ...]] = {
+    DeidentifiedFacts: ("people",),
+    SuppressedFacts: ("released_people", "people_with_gaps"),
+}
+"""Counts of people, which are there with the policy's ``person``, and only with it."""
+
+
+def _lacks(values: Mapping[str, Any], name: str) -> bool:
+    return values.get(name) is None
+
+
+def _lacks_people(known: must.Known) -> bool:
+    return known.policy.person is None
 
 
 def decided_facts(policy: Policy) -> Iterator[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from anon_pipeline.facts.records import (
     ShuffledFacts,
     SuppressedFacts,
 )
-from anon_pipeline.policy.columns import Generalize, Sensitive
+from anon_pipeline.policy.columns import Generalize, Insensitive, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
@@ -26,12 +26,14 @@ _RANDOM = (PerturbedFacts, ShuffledFacts)
 def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every hierarchy table that the policy names, by the column that it is for.
 
-    Paths stay out: this goes into manifests and event logs, and folders have telling names.
+    It stays in the vault: who can guess a private table could confirm the guess by its digest. Paths stay out
+    all the same.
 
     Raises:
         InputError: one that cannot be read.
     """
-    columns = {n: c for n, c in policy.columns.items() if isinstance(c, (Generalize, Sensitive))}
+    kinds = (Generalize, Sensitive, Insensitive)
+    columns = {n: c for n, c in policy.columns.items() if isinstance(c, kinds)}
     files = {name: hierarchy_kind(column.hierarchy).file for name, column in columns.items()}
     paths = {name: getattr(columns[name].hierarchy, file) for name, file in files.items() if file is not None}
     try:
@@ -40,12 +42,13 @@ def hierarchy_digests(policy: Policy, folder: Path) -> dict[str, str]:
         raise InputError(f"hierarchy tables must be readable: {error_words(error)}") from None
 
 
-def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path) -> list[str]:
+def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path | None) -> list[str]:
     """List what speaks against the tables being made by this policy, from the system's entropy.
 
     Args:
         policy: what the release is published under.
         facts: of every stage.
+        hierarchies: folder of their tables; None: facts of a manifest do not name them.
     Returns:
         One line per reason; empty if every stage was made by this policy's sections and hierarchies, and the
         noise and the order without a seed.
@@ -57,8 +60,10 @@ def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path) -> list[st
     others = [kind.stage for kind in _ALL if facts[kind.stage].get("made_by") != policy.making]
     if others:
         problems.append(f"made by another policy than this one: {', '.join(others)}")
-    if facts[KAnonymizedFacts.stage].get("hierarchies") != hierarchy_digests(policy, hierarchies):
-        problems.append("a hierarchy table has changed since k_anonymized was made")
+    if hierarchies is not None:
+        told = facts[KAnonymizedFacts.stage].get("hierarchies")
+        if told != hierarchy_digests(policy, hierarchies):
+            problems.append("a hierarchy table has changed since k_anonymized was made")
     if any(facts[kind.stage].get("seeded") is not False for kind in _RANDOM):
         problems.append("made with a seed: whoever knows it can undo the noise")
     return problems

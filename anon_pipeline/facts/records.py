@@ -1,60 +1,102 @@
-"""What a stage says about its work: counts, levels, scales, losses; never a value of the data."""
+"""What a stage says about its work: counts, levels, scales, losses; never a value of the data.
+
+Each field declares who sees it (`base.audience`): the vault keeps all of them, a manifest the public ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
+
+from anon_pipeline.base.audience import CURATORS, FILE, POLICY, RUN, Audience, Number, marked
 
 Facts = Mapping[str, Mapping[str, Any]]
 """Facts of every stage so far, by the stage's name; JSON types only."""
 
+COUNTED = Number(
+    ("originals",),
+    Audience.PUBLIC,
+    "how many people a release is about is the first thing that its readers need. It is the same for every "
+    "table in which only one record is another, so it does not tell what a record holds; it does tell, who "
+    "knows how many others there are, whether a person is among them",
+)
+"""How many records came in, and what follows from that and from the released file."""
+COMPOSED = Number(
+    ("history",),
+    Audience.PUBLIC,
+    "readers and ledger add up what all releases tell together. It says how many releases there were, and "
+    "whether any value has changed since, of no person which",
+)
+NOISE_NUMBERS: Mapping[str, Number] = {
+    **dict.fromkeys(("mechanism", "epsilon", "delta", "sensitivity", "resolution"), POLICY),
+    **dict.fromkeys(("values", "least_kept", "most_kept", "mean_distance"), POLICY),
+    **dict.fromkeys(("classes_without_noise", "mean_scale", "expected_relative_error"), CURATORS),
+}
+"""What facts say of each perturb column."""
+COMPOSITION_NUMBERS: Mapping[str, Number] = {
+    **dict.fromkeys(("releases_before", "epsilon_spent"), COMPOSED),
+    **dict.fromkeys(("values_reused", "values_drawn"), Number(("originals", "history"))),
+}
+"""What facts say of earlier releases."""
+
 
 @dataclass(frozen=True, slots=True)
 class RawFacts:
-    """What came in."""
+    """What came in.
+
+    repeated: identifier columns whose values look like people with several records, see `stages.repeated`.
+    """
 
     stage: ClassVar[str] = "raw"
-    records: int
-    columns: int
-    incomplete_records: int
+    records: int = field(metadata=marked(COUNTED))
+    columns: int = field(metadata=marked(POLICY))
+    incomplete_records: int = field(metadata=marked(CURATORS))
+    repeated: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
 class DeidentifiedFacts:
-    """What happened to direct identifiers, by column name."""
+    """What happened to direct identifiers, by column name, and to people with several records.
+
+    people: with a record; None without ``person``.
+    excess_records: records beyond ``rows_per_person``, which were left out.
+    """
 
     stage: ClassVar[str] = "deidentified"
-    dropped: tuple[str, ...]
-    masked: tuple[str, ...]
-    hashed: tuple[str, ...]
+    dropped: tuple[str, ...] = field(metadata=marked(POLICY))
+    masked: tuple[str, ...] = field(metadata=marked(POLICY))
+    hashed: tuple[str, ...] = field(metadata=marked(POLICY))
+    people: int | None = field(default=None, metadata=marked(COUNTED))
+    excess_records: int = field(default=0, metadata=marked(COUNTED))
 
 
 @dataclass(frozen=True, slots=True)
 class KAnonymizedFacts:
     """The recoding: what it chose, lost and suppressed.
 
+    smallest_class: in records; in people with ``person``.
     suppressed_cells: in records that are released; they are at the top, whatever ``levels`` says.
     equal_distance: generalize columns without a hierarchy, whose values were taken as equally far apart.
     sse: mean squared distance of a microaggregated cell from its original, in [0, 1]; else None.
     """
 
     stage: ClassVar[str] = "k_anonymized"
-    recoder: str
-    k: int
-    smallest_class: int
-    classes: int
-    levels: dict[str, int] | None
-    hierarchies: dict[str, str]
-    loss: str
-    information_loss: float
-    suppressed_incomplete: int
-    suppressed_by_recoding: int
-    suppressed_cells: int
-    suppression_limit: float
-    nodes_checked: int
-    equal_distance: tuple[str, ...] = ()
-    sse: float | None = None
+    recoder: str = field(metadata=marked(POLICY))
+    k: int = field(metadata=marked(POLICY))
+    smallest_class: int = field(metadata=marked(CURATORS))
+    classes: int = field(metadata=marked(CURATORS))
+    levels: dict[str, int] | None = field(metadata=marked(FILE))
+    hierarchies: dict[str, str] = field(metadata=marked(CURATORS))
+    loss: str = field(metadata=marked(POLICY))
+    information_loss: float = field(metadata=marked(CURATORS))
+    suppressed_incomplete: int = field(metadata=marked(CURATORS))
+    suppressed_by_recoding: int = field(metadata=marked(CURATORS))
+    suppressed_cells: int = field(metadata=marked(CURATORS))
+    suppression_limit: float = field(metadata=marked(POLICY))
+    nodes_checked: int = field(metadata=marked(CURATORS))
+    equal_distance: tuple[str, ...] = field(default=(), metadata=marked(POLICY))
+    sse: float | None = field(default=None, metadata=marked(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +111,14 @@ class PerturbedFacts:
     """
 
     stage: ClassVar[str] = "perturbed"
-    passed_through: bool
-    epsilon: float | None
-    mechanism: str | None
-    columns: dict[str, dict[str, str | float | int | None]]
-    seeded: bool
-    republish: str
-    composition: dict[str, Any] | None
-    release_id: str | None = None
+    passed_through: bool = field(metadata=marked(POLICY))
+    epsilon: float | None = field(metadata=marked(POLICY))
+    mechanism: str | None = field(metadata=marked(POLICY))
+    columns: dict[str, dict[str, str | float | int | None]] = field(metadata=marked(NOISE_NUMBERS))
+    seeded: bool = field(metadata=marked(RUN))
+    republish: str = field(metadata=marked(POLICY))
+    composition: dict[str, Any] | None = field(metadata=marked(COMPOSITION_NUMBERS))
+    release_id: str | None = field(default=None, metadata=marked(RUN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +126,29 @@ class ShuffledFacts:
     """The order: how many records were permuted."""
 
     stage: ClassVar[str] = "shuffled"
-    records: int
-    seeded: bool
+    records: int = field(metadata=marked(CURATORS))
+    seeded: bool = field(metadata=marked(RUN))
 
 
 @dataclass(frozen=True, slots=True)
 class SuppressedFacts:
-    """What confidence-based suppression and the class limits took out."""
+    """What confidence-based suppression and the class limits took out.
+
+    released_people: with a released record; None without ``person``.
+    people_with_gaps: of whom at least one record was suppressed, by whatever stage; None without ``person``.
+    """
 
     stage: ClassVar[str] = "suppressed"
-    passed_through: bool
-    confidence: float | None
-    released: int
-    classes: int
-    suppressed_unconfident: int
-    suppressed_small_classes: int
-    suppressed_by_limit: dict[str, int]
-    suppressed_in_all: int
+    passed_through: bool = field(metadata=marked(POLICY))
+    confidence: float | None = field(metadata=marked(POLICY))
+    released: int = field(metadata=marked(FILE))
+    classes: int = field(metadata=marked(FILE))
+    suppressed_unconfident: int = field(metadata=marked(CURATORS))
+    suppressed_small_classes: int = field(metadata=marked(CURATORS))
+    suppressed_by_limit: dict[str, int] = field(metadata=marked(CURATORS))
+    suppressed_in_all: int = field(metadata=marked(COUNTED))
+    released_people: int | None = field(default=None, metadata=marked(COUNTED))
+    people_with_gaps: int | None = field(default=None, metadata=marked(COUNTED))
 
 
 StageFacts = (

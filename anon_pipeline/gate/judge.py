@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.errors import InputError, is_named
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.limits.case import Case
@@ -64,7 +64,7 @@ def _reason(error: Exception) -> str:
     """Say what went wrong without quoting the data: named errors are safe, of others only the type is."""
     return (
         "; ".join(error.problems)
-        if isinstance(error, InputError)
+        if isinstance(error, InputError) and is_named(error)
         else f"the measure raised {type(error).__name__}"
     )
 

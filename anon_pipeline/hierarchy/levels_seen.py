@@ -36,17 +36,19 @@ class Seen(NamedTuple):
 
 
 def broken_levels(
-    frame: pd.DataFrame, policy: Policy, levels: Mapping[str, int], *, cells: int, hierarchies: Path
+    frame: pd.DataFrame, policy: Policy, levels: Mapping[str, int], *, cells: int | None, hierarchies: Path
 ) -> list[str]:
     """List the generalize columns whose released texts are not on the level that facts tell.
 
     Args:
         frame: (r, columns) the released table.
-        cells: blanked cells that facts tell; only with ``suppress: cells`` is there any.
+        cells: blanked cells that facts tell; only with ``suppress: cells`` is there any. None: not told.
     Raises:
         InputError: a hierarchy table that cannot be read.
     """
     wrong, blank = [], 0
+    if cells is None:
+        cells = frame.size if policy.anonymize.suppress == "cells" else 0
     for name, level in levels.items():
         spec = policy.generalized[name].hierarchy
         height, fits, top = import_entry(hierarchy_kind(spec).recognizes)(name, spec, hierarchies)

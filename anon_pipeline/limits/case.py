@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from typing import Literal
 
@@ -15,13 +16,15 @@ from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.identifying import utc_today
+from anon_pipeline.evidence.known import KnownAttack, known_attack
 from anon_pipeline.evidence.population_risk import sampled_risk
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.sources.population import Population
-from anon_pipeline.stages.history.intersection import history
+from anon_pipeline.stages.history.cross_release import history
 from anon_pipeline.stages.history.memory import Memory, class_texts
 from anon_pipeline.stages.history.sticky import recall
 from anon_pipeline.stages.lineage import Descent
@@ -37,7 +40,7 @@ MISSING: dict[Need, str] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PublishedNoise:
+class StickyNoise:
     """Released noisy values, and what was published of them before, in the order of `Policy.noisy`.
 
     released: (r, p) grid units, or codes of a domain.
@@ -61,6 +64,7 @@ class Case:
     descent: what the tables were made from; None: of whoever made them just now.
     memory: what was published before; None: not known.
     population: whom the records are a sample of; None: not known.
+    today: day on which what the policy acknowledges must hold.
     """
 
     policy: Policy
@@ -70,6 +74,7 @@ class Case:
     descent: Descent | None = field(default=None, repr=False)
     memory: Memory | None = field(default=None, repr=False)
     population: Population | None = field(default=None, repr=False)
+    today: date = field(default_factory=utc_today)
 
     @property
     def has(self) -> dict[Need, bool]:
@@ -91,6 +96,15 @@ class Case:
             raise InputError(MISSING["population"])
         return sampled_risk(self.evidence, self.policy, self.population)
 
+    @cached_property
+    def known_attack(self) -> KnownAttack:
+        """What an attacker who knows some columns is measured by; drawn once for all sets of columns.
+
+        Raises:
+            InputError: a file alone.
+        """
+        return known_attack(self.evidence, self.policy)
+
     @property
     def noises(self) -> tuple[Noise, ...]:
         """What the noise of each perturb column with numbers is drawn under, (p,)."""
@@ -107,14 +121,14 @@ class Case:
         return history(self._known, self.persons[PERSON], classes)
 
     @cached_property
-    def published_noise(self) -> PublishedNoise:
+    def sticky_noise(self) -> StickyNoise:
         """The released noisy values, and those of them that were published before and must stay.
 
         Raises:
             InputError: there is no memory, or see `persons`.
         """
         found = recall(self._known, self.policy, self.persons, noisy_units(self.persons, self.policy))
-        return PublishedNoise(noisy_units(self.evidence.released, self.policy), found.noisy, found.known)
+        return StickyNoise(noisy_units(self.evidence.released, self.policy), found.noisy, found.known)
 
     @property
     def _known(self) -> Memory:

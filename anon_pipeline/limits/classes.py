@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
+from anon_pipeline.catalog import class_limits
 from anon_pipeline.evidence import attackers
-from anon_pipeline.evidence.measures import class_closeness, class_diversity, is_l_diverse, is_t_close
+from anon_pipeline.evidence.measures import class_l_diversity, class_t_closeness, is_l_diverse, is_t_close
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
@@ -16,14 +16,14 @@ _ROUNDING = 1e-12  # as in t-closeness
 
 
 def _t_closeness(case: Case, demand: Demand) -> Verdict:
-    distances = class_closeness(case.evidence, case.policy, demand.of)
+    distances = class_t_closeness(case.evidence, case.policy, demand.of)
     status = Status.PASSED if bool(is_t_close(distances, demand.wanted).all()) else Status.REFUSED
     return Verdict(demand.name, status, float(distances.max()), demand.wanted, demand.limit.sense)
 
 
 def _l_diversity(case: Case, demand: Demand) -> Verdict:
     limit: LDiversity = demand.wanted
-    values = class_diversity(case.evidence, case.policy, demand.of, limit)
+    values = class_l_diversity(case.evidence, case.policy, demand.of, limit)
     recursive = limit.kind == "recursive"
     worst = float(values.max() if recursive else values.min())
     return Verdict(
@@ -43,53 +43,65 @@ def _diverse(demand: Demand) -> str:
 
 
 T_CLOSENESS = Limit(
-    name=T_CLOSE.name,
+    name=class_limits.T_CLOSENESS.name,
     meaning="In every class {} is distributed as in the whole input, up to this distance.",
-    demanded=lambda policy: policy.class_limits[T_CLOSE.name],
+    demanded=lambda policy: policy.class_limits[class_limits.T_CLOSENESS.name],
     judge=_t_closeness,
     needs=("originals",),
     certain=True,
     expectation="expect_release_to_be_t_close",
+    advice="allow a larger distance, or more suppression, or take a larger k.",
     promise=lambda demand: (
         f"In each class {demand.of} is distributed as in the whole input, to within {demand.wanted:g} "
         f"(t-closeness)."
     ),
+    question="inference",
 )
 L_DIVERSITY = Limit(
-    name=L_DIVERSE.name,
+    name=class_limits.L_DIVERSITY.name,
     meaning="In every class {} has enough different values.",
-    demanded=lambda policy: policy.class_limits[L_DIVERSE.name],
+    demanded=lambda policy: policy.class_limits[class_limits.L_DIVERSITY.name],
     judge=_l_diversity,
+    people=True,
     bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
     certain=True,
     expectation="expect_release_to_be_l_diverse",
+    advice="ask for fewer values, or allow more suppression, or take a larger k.",
     boundless=True,
     promise=_diverse,
+    question="inference",
 )
 HOMOGENEITY = Limit(
     name="homogeneity",
     meaning="At most this share of the records is in classes with a single value of {}.",
     demanded=lambda policy: policy.gate.attacks.homogeneity,
-    measure=lambda case, demand: attackers.homogeneity_share(case.evidence, case.policy, demand.of),
+    measure=lambda case, demand: attackers.homogeneity(case.evidence, case.policy, demand.of),
+    people=True,
     tolerance=_ROUNDING,
     attack=True,
+    advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
+    question="inference",
 )
 SKEWNESS = Limit(
     name="skewness",
-    meaning="In no class is a value of {} more times as frequent as in the whole input.",
+    meaning="In no class is a value of {} more than this many times as frequent as in the whole input.",
     demanded=lambda policy: policy.gate.attacks.skewness,
-    measure=lambda case, demand: attackers.skewness_ratio(case.evidence, case.policy, demand.of),
+    measure=lambda case, demand: attackers.skewness(case.evidence, case.policy, demand.of),
     tolerance=_ROUNDING,
     needs=("originals",),
     attack=True,
+    advice="set gate.t_closeness of the column, by which classes are made, or take a larger k.",
+    question="inference",
 )
 SIMILARITY = Limit(
     name="similarity",
     meaning="In every class two values of {} are at least this different.",
     demanded=lambda policy: policy.gate.attacks.similarity,
-    measure=lambda case, demand: attackers.similarity_distance(case.evidence, case.policy, demand.of),
+    measure=lambda case, demand: attackers.similarity(case.evidence, case.policy, demand.of),
     sense="at least",
     tolerance=_ROUNDING,
     needs=("originals",),
     attack=True,
+    advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
+    question="inference",
 )

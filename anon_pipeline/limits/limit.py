@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
+from anon_pipeline.base.audience import FILE, Audience, Number, Source
 from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.facts.records import COUNTED
 from anon_pipeline.limits.case import MISSING, Case, Need
-from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.limits.verdicts import Status, Verdict, band_of, fits_band
 from anon_pipeline.policy.model import Policy
 
 Demanded = Mapping[str, Any]
 """What a policy demands by one kind of limit: by column or part, ``""`` where it has none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Advised:
+    """What is demanded of a release that is published all the same, with a warning.
+
+    wanted: as the policy would have it.
+    """
+
+    wanted: Any
+
+
+Question = Literal["singling out", "linkability", "inference"]
+"""What European guidance on anonymization asks (WP29, Opinion 05/2014)."""
+_SOURCES: Mapping[Need, Source] = {
+    "originals": "originals",
+    "memory": "history",
+    "population": "population table",
+}
 CLOSE = 1e-9
 """How far apart sums of floats may be, in whatever order they are added; a share where they are above 1."""
 
@@ -37,6 +56,12 @@ class Foreseen(Protocol):
     def standard_error(self) -> tuple[float, float]: ...  # noqa: D102
     @property
     def suppression_judged(self) -> float: ...  # noqa: D102
+    @property
+    def information_loss(self) -> float: ...  # noqa: D102
+    @property
+    def errors(self) -> Mapping[str, float]: ...  # noqa: D102
+    @property
+    def constant(self) -> int: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +78,16 @@ class Limit:
     sense: of a value and its bound.
     tolerance: what floats are given, as a share of the bound where that is above 1.
     needs: what it cannot be measured without; then it stays unmeasured, and the release is not published.
+    people: whether it counts people where the policy says who they are; it then needs the originals, and its
+        value is not published.
+    judges_records: whether it judges a file alone by records all the same, where people are counted.
     over_noise: the mean of ``measure`` over the noise; None where it does not look at the drawn noise.
     attack: whether it stands under ``gate.attacks``.
-    linking: whether it says how much linking is too much; tuning then looks for the least loss.
+    linking: whether it says how much linking is too much; tuning says so where no limit does.
     certain: whether it holds in every release that the stages make.
     always: whether every policy demands it.
+    advisable: whether it may be demanded as advice (`Advised`): a release beyond it has a warning.
+    banded: whether its verdict says in which band its value lies, which may be published; see `BANDS`.
     valued: whether its verdict has a value and a bound; else it says only whether the limit holds.
     boundless: whether a manifest may record a value of it without a bound.
     missing: whether its value is the share of the input that is not released, which the stages count, too.
@@ -65,8 +95,15 @@ class Limit:
     together: whether it bounds what all releases of a person tell together.
     promise: sentence of a release's guarantee on what it demands; None: it promises nothing to persons.
     foreseen: what tuning compares with the bound before there is a release; None: it cannot judge the limit.
+    foreseen_of: the same of a limit that is about columns, by the column's name.
+    usefulness: of limits on what a release may lose: ``recoding`` if no ε changes that, else ``noise``;
+        tuning looks for points that keep these. Empty of all others.
+    advice: what to change in the policy where it is refused; for limits that tuning cannot judge.
     expectation: its name in Great Expectations; None: by the default of `expectation_name`; empty where a
         table and its originals alone do not show whether it is kept.
+    question: of the European guidance that it answers; None: none of them.
+    knows: what its attacker knows of a person, where its value is the share of the records that he gets
+        right, or his chance; empty where its value is something else.
     """
 
     name: str
@@ -78,11 +115,15 @@ class Limit:
     sense: str = "at most"
     tolerance: float = 0.0
     needs: tuple[Need, ...] = ()
+    people: bool = False
+    judges_records: bool = False
     over_noise: Callable[[Case, Demand], Expectation] | None = None
     attack: bool = False
     linking: bool = False
     certain: bool = False
     always: bool = False
+    advisable: bool = False
+    banded: bool = False
     valued: bool = True
     boundless: bool = False
     missing: bool = False
@@ -90,11 +131,35 @@ class Limit:
     together: bool = False
     promise: Callable[[Demand], str] | None = None
     foreseen: Callable[[Foreseen, Policy], float] | None = None
+    foreseen_of: Callable[[Foreseen, str], float] | None = None
+    usefulness: Literal["", "recoding", "noise"] = ""
+    advice: str = ""
     expectation: str | None = None
+    question: Question | None = None
+    knows: str = ""
 
     def __post_init__(self) -> None:
         if (self.measure is None) == (self.judge is None):
             raise ValueError(f"exactly one of measure and judge must be given, not so for {self.name}.")
+
+    @property
+    def number(self) -> Number:
+        """What its value is computed from, and who sees it.
+
+        The public does where released file and policy tell it, so that `verify` measures it anew. The share
+        that is missing follows from the file and from how many records came in, which the facts count.
+        """
+        if self.missing:
+            return COUNTED
+        if not self.needs and self.over_noise is None:
+            return FILE
+        noise: tuple[Source, ...] = () if self.over_noise is None else ("noise",)
+        return Number((*(_SOURCES[need] for need in self.needs), *noise))
+
+    @property
+    def recomputable(self) -> bool:
+        """Whether its value is published."""
+        return Audience.PUBLIC.sees(self.number)
 
     @property
     def expectation_name(self) -> str:
@@ -103,14 +168,47 @@ class Limit:
             return self.expectation
         return "expect_release_to_withstand_attack" if self.attack else f"expect_release_to_keep_{self.name}"
 
+    @property
+    def is_foreseen(self) -> bool:
+        """Whether tuning can judge it before there is a release."""
+        return self.foreseen is not None or self.foreseen_of is not None
+
     def broken(self, verdict: Verdict) -> str | None:
-        """Say what contradicts a verdict that this limit is kept; recursive l-diversity may have no bound."""
-        value, bound = verdict.value, verdict.bound
+        """Say what contradicts a verdict that lets a release be published.
+
+        Of recursive l-diversity there may be no bound.
+        """
+        if (wrong := self._misplaced(verdict)) is not None:
+            return wrong
         if not self.valued:
-            bare = (value, bound, verdict.sense) == (None, None, "holds")
+            bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
             return None if bare else f"{self.name} must have neither value nor bound"
-        if value is None and self.over_noise is not None:  # an expectation is not published
-            return None if bound is not None else f"{verdict.limit}: it must have a bound"
+        return self._broken_numbers(verdict)
+
+    def broken_as_published(self, verdict: Verdict) -> str | None:
+        """Say what contradicts a verdict of a manifest: without its value where that is the curator's."""
+        of_people = self.people and verdict.value is None  # with a person in the policy, see `Demand.verdict`
+        if not self.valued or (self.recomputable and not of_people):
+            return self.broken(verdict)
+        if verdict.value is not None:
+            return f"{verdict.limit}: its value must not be told"
+        if (wrong := self._misplaced(verdict)) is not None:
+            return wrong
+        if verdict.bound is None:
+            return None if self.boundless else f"{verdict.limit}: it must have a bound"
+        known = verdict.sense in ("at least", "at most", "below") and 0 <= verdict.bound < math.inf
+        return None if known else "a bound must not be below 0, and must have a sense"
+
+    def _misplaced(self, verdict: Verdict) -> str | None:
+        """Say whether a verdict warns that must not, or has a band that does not fit it."""
+        if verdict.status is Status.WARNED and not self.advisable:
+            return f"{self.name} must be kept, it never only warns"
+        if verdict.band is not None and not (self.banded and fits_band(verdict)):
+            return f"{verdict.limit}: its band does not fit it"
+        return None
+
+    def _broken_numbers(self, verdict: Verdict) -> str | None:
+        value, bound = verdict.value, verdict.bound
         if value is None or not 0 <= value < math.inf:
             return "a limit must have a value, none below 0"
         if bound is None:
@@ -122,14 +220,19 @@ class Limit:
             "at least": value >= bound - slack,
             "at most": value <= bound + slack,
             "below": value < bound + slack,
-        }
-        return None if kept.get(verdict.sense) else "a value is beyond its bound, and yet it passed"
+        }.get(verdict.sense)
+        if verdict.status is Status.WARNED:
+            return None if kept is False else "a value is not beyond its bound, and yet it warns"
+        return None if kept else "a value is beyond its bound, and yet it passed"
 
     def demands(self, policy: Policy) -> Iterator[Demand]:
         """Yield what a policy demands by this limit."""
         demanded = _at_gate(policy, self.name) if self.demanded is None else self.demanded(policy)
         for of, wanted in demanded.items():
-            yield Demand(self, of, wanted)
+            if isinstance(wanted, Advised):
+                yield Demand(self, of, wanted.wanted, advised=True)
+            else:
+                yield Demand(self, of, wanted)
 
 
 def _at_gate(policy: Policy, name: str) -> Demanded:
@@ -146,11 +249,13 @@ class Demand:
 
     of: column or part that it is about; empty where it is about the whole release.
     wanted: as the policy has it.
+    advised: whether a release beyond it is published, with a warning.
     """
 
     limit: Limit
     of: str
     wanted: Any
+    advised: bool = False
 
     @property
     def name(self) -> str:
@@ -169,7 +274,13 @@ class Demand:
 
     def verdict(self, case: Case) -> Verdict:
         """Judge a release; a limit that lacks what it needs stays unmeasured."""
-        for need in self.limit.needs:
+        told = self.limit.recomputable and not (self.limit.people and case.policy.person)
+        return replace(self._judged(case), recomputable=told)
+
+    def _judged(self, case: Case) -> Verdict:
+        of_people = self.limit.people and not self.limit.judges_records and case.policy.person
+        counted: tuple[Need, ...] = ("originals",) if of_people else ()
+        for need in (*self.limit.needs, *counted):
             if not case.has[need]:
                 sense = "holds" if self.bound is None else self.limit.sense
                 return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=MISSING[need])
@@ -180,10 +291,16 @@ class Demand:
         if type(found) is not Verdict or found.limit != self.name or not found.is_readable:
             raise ValueError(f"{self.name} must be judged by a verdict on itself, got another.")
         said_more = found.reason or (found.realized is not None and self.limit.over_noise is None)
+        if self.limit.banded and found.value is not None:
+            found = replace(found, band=band_of(found.value))
         kept = found.status is Status.PASSED
+        if found.status is Status.WARNED:
+            raise ValueError(f"{self.name} must be kept or refused; whether that warns, its demand says.")
         if kept and (said_more or found.bound != self.bound or self.limit.broken(found)):
             raise ValueError(f"{self.name} must be kept within its bound by a finite value, it is not.")
-        return found
+        warned = replace(found, status=Status.WARNED)
+        advised = self.advised and found.status is Status.REFUSED and self.limit.broken(warned) is None
+        return warned if advised else found
 
     def value(self, case: Case) -> float:
         """Return what is compared with the bound: the mean over the noise, or what was realized."""
@@ -196,6 +313,22 @@ class Demand:
         if self.limit.over_noise is None or not judges_expectation(case.policy):
             return None
         return self._measured(case)
+
+    def foreseen(self, expected: Foreseen, policy: Policy) -> Verdict:
+        """Judge what tuning expects of a release.
+
+        Raises:
+            ValueError: the limit has no bound, or cannot be judged beforehand.
+        """
+        if self.limit.foreseen is not None:
+            value = self.limit.foreseen(expected, policy)
+        elif self.limit.foreseen_of is not None:
+            value = self.limit.foreseen_of(expected, self.of)
+        else:
+            raise ValueError(f"{self.name} must be foreseen, it is not.")
+        found = self.compared(value)
+        warns = self.advised and not found.status.publishable
+        return replace(found, status=Status.WARNED) if warns else found
 
     def compared(self, value: float, realized: float | None = None) -> Verdict:
         """Compare what was measured with the bound."""

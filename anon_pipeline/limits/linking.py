@@ -8,14 +8,15 @@ from typing import Any
 
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.expected import STANDARD_ERRORS, Expectation, expectation, expected_linking
+from anon_pipeline.evidence.expected import STANDARD_ERRORS, Expectation, expectation, mean_linking_risk
 from anon_pipeline.evidence.linkage import LINKAGES, linked_by
-from anon_pipeline.evidence.measures import confident_originals, linking, suppressed_share
+from anon_pipeline.evidence.measures import confident_originals, linking_risk, linking_share, suppression
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Demanded, Foreseen, Limit
 from anon_pipeline.policy.model import Policy
 
 _OVER_NOISE = "The mean over the noise is judged; with linking: realized, the drawn noise."
+_MORE_NOISE = "take a smaller ε, or a larger k: both hide an original among more others."
 
 
 def demand_on_release(wanted: Any) -> Demanded:
@@ -36,7 +37,7 @@ def _confidence_k(case: Case, demand: Demand) -> int:
 
 
 def _attacker_success(evidence: Evidence, policy: Policy) -> float:
-    return linking(evidence, policy).attacker_success
+    return linking_risk(evidence, policy).attacker_success
 
 
 def _as_judged(share: float, expected: Foreseen) -> float:
@@ -58,19 +59,21 @@ LINKING_RISK = Limit(
     name="linking_risk",
     meaning=f"At most this share of the records is nearest to its own original. {_OVER_NOISE}",
     demanded=lambda policy: demand_on_release(policy.gate.linking_risk),
-    measure=lambda case, demand: linking(case.evidence, case.policy).risk,
+    measure=lambda case, demand: linking_share(case.evidence, case.policy),
     needs=("originals",),
-    over_noise=lambda case, demand: expected_linking(case.evidence, case.policy),
+    over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy),
     linking=True,
     mapped=True,
     foreseen=_foreseen_linking,
     expectation="expect_release_linking_risk_to_be_at_most",
+    question="linkability",
+    knows="the generalized values, and the exact ones behind the noise",
 )
 SUPPRESSION = Limit(
     name="suppression",
     meaning="At most this share of the input is missing from the release.",
     demanded=lambda policy: demand_on_release(policy.gate.suppression),
-    measure=lambda case, demand: suppressed_share(case.evidence),
+    measure=lambda case, demand: suppression(case.evidence),
     needs=("originals",),
     missing=True,
     foreseen=lambda expected, policy: expected.suppression_judged,
@@ -78,7 +81,7 @@ SUPPRESSION = Limit(
 )
 CONFIDENCE_K = Limit(
     name="confidence_k",
-    meaning="No record has fewer originals than this, but at least one, in its confidence interval.",
+    meaning="The confidence interval of each record holds no original, or at least this many.",
     demanded=lambda policy: demand_on_release(policy.gate.confidence_k),
     measure=_confidence_k,
     sense="at least",
@@ -88,41 +91,52 @@ CONFIDENCE_K = Limit(
 )
 ATTACKER_SUCCESS = Limit(
     name="attacker_success",
-    meaning=f"At most this share of the guesses at the nearest original is right. {_OVER_NOISE}",
+    meaning=f"At most this share of the guesses is right that pick the nearest original. {_OVER_NOISE}",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.attacker_success),
     measure=lambda case, demand: _attacker_success(case.evidence, case.policy),
     needs=("originals",),
     over_noise=_mean_of(_attacker_success),
     attack=True,
+    advice=_MORE_NOISE,
+    question="linkability",
+    knows="the generalized values, and the exact ones behind the noise",
 )
 ASSIGNMENT_RISK = Limit(
     name="assignment_risk",
-    meaning="At most this share is linked, by the nearest or likeliest original or one to one. "
+    meaning="At most this share is linked: by the nearest original, by the likeliest one, or one to one. "
     f"{_OVER_NOISE}",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.assignment_risk),
-    measure=lambda case, demand: attackers.assignment_share(case.evidence, case.policy),
+    measure=lambda case, demand: attackers.assignment_risk(case.evidence, case.policy),
     needs=("originals",),
-    over_noise=_mean_of(attackers.assignment_share),
+    over_noise=_mean_of(attackers.assignment_risk),
     attack=True,
+    advice=_MORE_NOISE,
+    question="linkability",
+    knows="the generalized values, and the exact ones behind the noise, of everybody",
 )
 EXPECTED_LINKING_RISK = Limit(
     name="expected_linking_risk",
-    meaning="The noise lets at most this share be linked, on average.",
+    meaning="On average over the noise, at most this share is linked.",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.expected_linking_risk),
-    measure=lambda case, demand: attackers.expected_linking_share(case.evidence, case.policy),
+    measure=lambda case, demand: attackers.expected_linking_risk(case.evidence, case.policy),
     needs=("originals",),
     attack=True,
     linking=True,
     foreseen=lambda expected, policy: _as_judged(expected.linking, expected),
+    question="linkability",
+    knows="the generalized values, and the exact ones behind the noise, and the law of the noise",
 )
 AVERAGING = Limit(
     name="averaging",
-    meaning="The mean of several releases would let at most this share be linked.",
+    meaning="By the mean of several releases, at most this share would be linked.",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.averaging),
-    measure=lambda case, demand: attackers.averaging_share(case.evidence, case.policy, demand.wanted),
+    measure=lambda case, demand: attackers.averaging(case.evidence, case.policy, demand.wanted),
     bound=lambda limit: limit.risk,
     needs=("originals",),
     attack=True,
+    advice="take a smaller ε, expect fewer releases, or let published noise stay (perturb.republish).",
+    question="linkability",
+    knows="the generalized values, and the exact ones behind the noise, and several releases",
 )
 LINKAGE = Limit(
     name="linkage",
@@ -134,4 +148,7 @@ LINKAGE = Limit(
         case.evidence, case.policy, partial(linked_by, kind=demand.of)
     ),
     attack=True,
+    advice=_MORE_NOISE,
+    question="linkability",
+    knows="the generalized values, and the exact ones behind the noise, compared with every record",
 )

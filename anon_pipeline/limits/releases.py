@@ -9,19 +9,19 @@ from anon_pipeline.limits.limit import Demand, Demanded, Limit, judge_bound
 from anon_pipeline.limits.linking import demand_on_release
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.stages.history.intersection import fewest_compatible
+from anon_pipeline.stages.history.cross_release import cross_release_k
 from anon_pipeline.stages.history.sticky import count_redrawn
 
 
 def _cross_release_k(case: Case, demand: Demand) -> int:
     """Return the fewest people who match every class that one person of this release was published in."""
-    fewest = fewest_compatible(case.histories)
+    fewest = cross_release_k(case.histories)
     return case.evidence.classes.k if fewest is None else fewest  # None: nobody of it was published before
 
 
 def _judge_sticky(case: Case, demand: Demand) -> Verdict:
     """Judge whether all noise stayed that had to; another run may have published since it was drawn."""
-    stays = case.published_noise
+    stays = case.sticky_noise
     anew = count_redrawn(stays.noisy, stays.known, stays.released)
     verdict = judge_bound(demand.name, anew, demand.wanted, demand.limit.sense)
     return replace(verdict, reason="materialize perturbed again") if anew else verdict
@@ -40,11 +40,13 @@ CROSS_RELEASE_K = Limit(
     sense="at least",
     needs=("originals", "memory"),
     expectation="expect_releases_together_to_be_k_anonymous",
+    advice="keep hierarchies and recoder as they were, or take a larger k: people must stay together.",
     together=True,
     promise=lambda demand: (
         f"For each person, at least {demand.wanted} persons, that one included, were in the same class in "
         f"every release made with a record key that the person was in."
     ),
+    question="linkability",
 )
 STICKY = Limit(
     name="sticky",
@@ -53,4 +55,5 @@ STICKY = Limit(
     judge=_judge_sticky,
     needs=("originals", "memory"),
     expectation="expect_release_to_keep_published_noise",
+    advice="nothing in the policy has to change: make the release again, from the noise on.",
 )

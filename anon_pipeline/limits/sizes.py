@@ -11,6 +11,8 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.risk.sizes import size_risk
 
+_LARGER_K = "take a larger k, coarser hierarchies, or fewer quasi-identifiers."
+
 POPULATION_RISKS: dict[str, Callable[[PopulationRisk], float]] = {
     "journalist_risk": lambda risk: risk.journalist,
     "marketer_risk": lambda risk: risk.marketer,
@@ -26,38 +28,53 @@ def _on_population(policy: Policy) -> Demanded:
 
 PROSECUTOR_RISK = Limit(
     name="prosecutor_risk",
-    meaning="At most this chance of picking a given person's record.",
+    meaning="The chance of picking a given person's record is at most this.",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.prosecutor_risk),
-    measure=lambda case, demand: size_risk(case.evidence.classes.sizes).prosecutor,
+    measure=lambda case, demand: size_risk(case.evidence.class_sizes).prosecutor,
+    people=True,
     attack=True,
     foreseen=lambda expected, policy: 1 / expected.smallest_class,
+    question="singling out",
+    knows="the generalized values, and that the person is in the release",
 )
 MARKETER_RISK = Limit(
     name="marketer_risk",
     meaning="At most this share of the records is assigned to the right person by one guess per record.",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.marketer_risk),
-    measure=lambda case, demand: size_risk(case.evidence.classes.sizes).marketer,
+    measure=lambda case, demand: size_risk(case.evidence.class_sizes).marketer,
+    people=True,
     attack=True,
+    advice=_LARGER_K,
+    question="singling out",
+    knows="the generalized values of everybody in the release",
 )
 SAMPLE_UNIQUES = Limit(
     name="sample_uniques",
     meaning="At most this share of the records is alone with its quasi-identifiers.",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.sample_uniques),
-    measure=lambda case, demand: attackers.sample_uniques_share(case.evidence, case.policy),
+    measure=lambda case, demand: attackers.sample_uniques(case.evidence, case.policy),
     attack=True,
+    advice=_LARGER_K,
+    question="singling out",
 )
 MINIMAL_UNIQUES = Limit(
     name="minimal_uniques",
     meaning="At most this share of the records is singled out by up to three quasi-identifiers.",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.minimal_uniques),
-    measure=lambda case, demand: attackers.minimal_uniques_share(case.evidence, case.policy),
+    measure=lambda case, demand: attackers.minimal_uniques(case.evidence, case.policy),
     attack=True,
+    advice=_LARGER_K,
+    question="singling out",
 )
 POPULATION = Limit(
     name="population",
     meaning="Someone who knows the population can name the persons of at most this share: {}.",
     demanded=_on_population,
     measure=lambda case, demand: POPULATION_RISKS[demand.of](case.population_risk),
+    people=True,
     needs=("population",),
     expectation="expect_release_to_hide_in_population",
+    advice=_LARGER_K,
+    question="singling out",
+    knows="the generalized values of the whole population",
 )

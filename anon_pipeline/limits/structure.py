@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from anon_pipeline.contracts.stages import broken_contract, release_contract
 from anon_pipeline.encode.codes import PRIVATE
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.facts.origin import broken_origin
+from anon_pipeline.facts.records import RawFacts
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Demand, Limit
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.contracts.stages import broken_contract, release_contract
 
 
 def _kept(demand: Demand, problems: Iterable[str]) -> Verdict:
@@ -23,7 +25,7 @@ def _contract(case: Case, demand: Demand) -> Verdict:
     shown = case.release
     if case.evidence.originals is not None:
         shown = shown.drop(columns=[*PRIVATE], errors="ignore")
-    return _kept(demand, broken_contract(shown, release_contract(case.policy)))
+    return _kept(demand, broken_contract(shown, release_contract(case.policy, case.evidence.hierarchies)))
 
 
 def _origin(case: Case, demand: Demand) -> Verdict:
@@ -35,15 +37,46 @@ def _origin(case: Case, demand: Demand) -> Verdict:
     return _kept(demand, problems)
 
 
+def _k(case: Case, demand: Demand) -> Verdict:
+    """Judge the smallest class, in people where the policy says who they are.
+
+    A file alone does not say whose records they are; but fewer records than k are fewer people, too.
+    """
+    records = demand.compared(case.evidence.classes.k)
+    if case.policy.person is None or records.status is Status.REFUSED:
+        return records
+    if case.evidence.originals is None:
+        reason = "needs the originals: a file alone does not say whose records they are"
+        return Verdict(demand.name, Status.UNMEASURED, None, demand.bound, demand.limit.sense, reason=reason)
+    return demand.compared(int(case.evidence.class_sizes.min()))
+
+
+def _repeated(case: Case, demand: Demand) -> Verdict:
+    """Say which identifiers look like those of people with several records; how often, nobody sees."""
+    names = (case.facts or {}).get(RawFacts.stage, {}).get("repeated")
+    if names is None:
+        return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
+    return _kept(
+        demand,
+        [
+            f"values of {', '.join(names)} repeat as those of people with several records do, and k counts "
+            f"records: name the column that says who it is under person, or as record_key"
+        ]
+        if names
+        else (),
+    )
+
+
 CONTRACT = Limit(
     name="contract",
-    meaning="The columns of the policy and no other, no undeclared identifier, numbers on their grid.",
+    meaning="The release has only the policy's columns, no undeclared identifier, and numbers on their grid.",
     demanded=lambda policy: {"": None},
     judge=_contract,
     certain=True,
     expectation="",
     always=True,
     valued=False,
+    advice="declare every column, and give one that may hold identifiers another role, or a reason.",
 )
 ORIGIN = Limit(
     name="origin",
@@ -56,14 +89,38 @@ ORIGIN = Limit(
     expectation="",
     always=True,
     valued=False,
+    advice="nothing in the policy has to change: make all stages again, from the source on.",
 )
 K = Limit(
     name="k",
-    meaning="Every class of equal quasi-identifiers has at least this many records.",
+    meaning="Every class of equal quasi-identifiers has at least this many records; people, with person.",
     demanded=lambda policy: {"": policy.gate_k},
-    measure=lambda case, demand: case.evidence.classes.k,
+    judge=_k,
     sense="at least",
     always=True,
+    people=True,
+    judges_records=True,
     foreseen=lambda expected, policy: expected.smallest_class,
     expectation="expect_release_to_be_k_anonymous",
+    question="singling out",
+)
+
+
+def _unknown_people(policy: Policy) -> Demanded:
+    """Demand it, as advice, of policies that have identifiers and do not say whose records they are."""
+    known = policy.person is not None or policy.record_key is not None
+    return {} if known or not policy.identifiers else {"": Advised(None)}
+
+
+REPEATED_PEOPLE = Limit(
+    name="repeated_people",
+    meaning="No identifier repeats as if several records were of one person, where records are counted.",
+    demanded=_unknown_people,
+    judge=_repeated,
+    bound=lambda wanted: None,
+    needs=("originals",),
+    expectation="",
+    advisable=True,
+    valued=False,
+    advice="name the identifier of a person in person: people are then counted.",
 )

@@ -12,6 +12,7 @@ from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
+from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.linking import (
     ASSIGNMENT_RISK,
@@ -23,6 +24,7 @@ from anon_pipeline.limits.linking import (
     LINKING_RISK,
     SUPPRESSION,
 )
+from anon_pipeline.limits.mislabelled import RELEASED_IDENTIFIERS, SINGLE_VALUE
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, STICKY
 from anon_pipeline.limits.sizes import (
     MARKETER_RISK,
@@ -31,13 +33,21 @@ from anon_pipeline.limits.sizes import (
     PROSECUTOR_RISK,
     SAMPLE_UNIQUES,
 )
-from anon_pipeline.limits.structure import CONTRACT, ORIGIN, K
+from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE, K
+from anon_pipeline.limits.usefulness import (
+    FULLY_GENERALIZED,
+    INFORMATION_LOSS,
+    RELATIVE_ERROR,
+    SHARE_RELEASED,
+)
 from anon_pipeline.policy.model import Policy
 
 _OWN = (
     CONTRACT,
     ORIGIN,
     K,
+    RELEASED_IDENTIFIERS,
+    SINGLE_VALUE,
     T_CLOSENESS,
     L_DIVERSITY,
     LINKING_RISK,
@@ -58,6 +68,12 @@ _OWN = (
     POPULATION,
     CROSS_RELEASE_K,
     STICKY,
+    KNOWN_COLUMNS,
+    INFORMATION_LOSS,
+    RELATIVE_ERROR,
+    FULLY_GENERALIZED,
+    SHARE_RELEASED,
+    REPEATED_PEOPLE,
 )
 
 

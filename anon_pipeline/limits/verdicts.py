@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -12,8 +12,53 @@ class Status(StrEnum):
     """How a limit was judged."""
 
     PASSED = "passed"
+    WARNED = "warned"
     REFUSED = "refused"
     UNMEASURED = "unmeasured"
+
+    @property
+    def publishable(self) -> bool:
+        """Whether a limit with this status lets a release be published."""
+        return self in (Status.PASSED, Status.WARNED)
+
+
+_EDGES = (0.0, 0.05, 0.1, 0.2, 0.5)
+BANDS = tuple(
+    f"{low:g} to {high:g}" if high < 1 else f"{low:g} or more"
+    for low, high in zip(_EDGES, (*_EDGES[1:], 1.0), strict=True)
+)
+"""What is said of a share in public: too coarse to tell the originals, fine enough to act on."""
+
+
+def band_of(share: float) -> str:
+    """Return the band that a share lies in; an edge lies in the band below it.
+
+    >>> [band_of(share) for share in (0, 0.2, 0.201, 1)]
+    ['0 to 0.05', '0.1 to 0.2', '0.2 to 0.5', '0.5 or more']
+    """
+    return BANDS[max(sum(share > edge for edge in _EDGES) - 1, 0)]
+
+
+def top_of_band(band: str) -> float:
+    """Return the largest share that lies in a band.
+
+    >>> [top_of_band(band) for band in ("0 to 0.05", "0.5 or more")]
+    [0.05, 1.0]
+    """
+    return (*_EDGES[1:], 1.0)[BANDS.index(band)]
+
+
+def fits_band(verdict: Verdict) -> bool:
+    """Tell whether the band of a verdict is one, and neither its value nor its status contradicts it."""
+    if verdict.band not in BANDS or verdict.bound is None:
+        return False
+    if verdict.value is not None:
+        return verdict.band == band_of(verdict.value)
+    low = _EDGES[BANDS.index(verdict.band)]
+    return low < max(verdict.bound, 1e-12) if verdict.status is Status.PASSED else True
+
+
+_TOLD = ("limit", "status", "value", "bound", "sense", "reason", "band")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +66,17 @@ class Verdict:
     """One limit, judged.
 
     limit: its name, such as ``k`` or ``t_closeness.salary``.
-    status: passed, refused, or unmeasured (which publishing counts as refused).
+    status: passed; warned: beyond a bound that only warns; refused; or unmeasured, which publishing counts
+        as refused.
     value: what was measured; None where nothing could be.
     bound: what the policy demands; None where the limit is a contract.
     sense: ``at least``, ``at most``, ``below`` or ``holds``.
     reason: why it was refused or not measured; counts and names, no values of the data.
     realized: where ``value`` is an expectation over the noise, the same of the noise that was drawn. It
         depends on the originals and the noise together: for the curator, not for publication.
+    band: which of `BANDS` the value lies in, where that may be published; None: nothing is said.
+    recomputable: whether released file and policy alone tell the value, see `limits.limit.Limit.number`. Of
+        any other the value is the curator's.
     """
 
     limit: str
@@ -37,6 +86,8 @@ class Verdict:
     sense: str = "holds"
     reason: str | None = None
     realized: float | None = None
+    band: str | None = None
+    recomputable: bool = field(default=False, compare=False)
 
     @property
     def is_readable(self) -> bool:
@@ -46,27 +97,45 @@ class Verdict:
             isinstance(one, bool) or not isinstance(one, (int, float, type(None))) for one in numbers
         )
 
-    def as_text(self) -> str:
-        """Say the verdict in one line."""
-        measured = "" if self.value is None else f": {self.measured}"
+    def as_text(self, *, at_hand: bool = False) -> str:
+        """Say the verdict in one line, as the operator may see it.
+
+        Args:
+            at_hand: whether the judged file is in the reader's hands; a refused one else is not.
+        """
+        seen = self.seen(at_hand=at_hand)
+        measured = "" if seen is None else f": {seen:.6g}"
         demanded = "" if self.bound is None else f" ({self.sense} {self.bound:.6g})"
         return f"{self.limit}{measured}{demanded} {self.status}" + (f": {self.reason}" if self.reason else "")
 
+    def seen(self, *, at_hand: bool) -> float | None:
+        """Return the value as others than the curator see it: what the file tells those who have it."""
+        return self.value if self.recomputable and (at_hand or self.status.publishable) else None
+
     @property
     def measured(self) -> str:
-        """Say what was measured, empty where nothing was; of an expectation what was realized, too."""
+        """Say exactly what was measured, for the curator; of an expectation what was realized, too."""
         if self.value is None:
             return ""
         return f"{self.value:.6g}" + ("" if self.realized is None else f", realized {self.realized:.6g}")
 
     def to_json(self) -> dict[str, Any]:
-        """Return what may be published of it as JSON types.
+        """Return what may be published of it as JSON types: a value that file and policy alone tell.
 
-        That is neither what was realized nor the expectation beside it: this is a function of the originals
-        alone, and tells who knows all but one of a class about the last one.
+        Any other value is a function of the originals, and tells who knows all but one of them about the last
+        one: of that, bound and status are published.
         """
-        said = {name: value for name, value in asdict(self).items() if name != "realized"}
-        return said if self.realized is None else said | {"value": None}
+        said = {name: getattr(self, name) for name in _TOLD}
+        if self.band is None:
+            del said["band"]
+        if self.status is Status.WARNED:
+            said["reason"] = None  # numbers and names of limits only, as of what passed
+        return {**said, "status": str(self.status), "value": self.value if self.recomputable else None}
+
+    def exact_json(self) -> dict[str, Any]:
+        """Return all of it as JSON types: for the curator alone."""
+        said = {name: value for name, value in asdict(self).items() if name != "recomputable"}
+        return {**said, "status": str(self.status)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +155,42 @@ class GateReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every limit was measured and kept."""
-        return bool(self.verdicts) and all(verdict.status is Status.PASSED for verdict in self.verdicts)
+        """Whether every limit was measured, and is kept or only warns."""
+        return bool(self.verdicts) and all(verdict.status.publishable for verdict in self.verdicts)
+
+    @property
+    def unkept(self) -> tuple[Verdict, ...]:
+        """The verdicts because of which nothing is published."""
+        return tuple(verdict for verdict in self.verdicts if not verdict.status.publishable)
 
     def with_status(self, status: Status) -> tuple[Verdict, ...]:
         """Return the verdicts of one status."""
         return tuple(verdict for verdict in self.verdicts if verdict.status is status)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what may be published of the report as JSON types; see `Verdict.to_json`."""
+        """Return what may be published of the report as JSON types; see `Verdict.to_json`.
+
+        Of the population's table there is no digest: whoever can guess the table could confirm the guess.
+        """
+        return {**self._head(), "verdicts": [verdict.to_json() for verdict in self.verdicts]}
+
+    def exact_json(self) -> dict[str, Any]:
+        """Return all of the report as JSON types: for the curator alone, not for publication."""
         known = {} if self.population_digest is None else {"population_digest": self.population_digest}
+        return {**self._head(), **known, "verdicts": [verdict.exact_json() for verdict in self.verdicts]}
+
+    def _head(self) -> dict[str, Any]:
         return {
             "passed": self.passed,
             "data_digest": self.data_digest,
             "policy_digest": self.policy_digest,
-            **known,
-            "verdicts": [verdict.to_json() for verdict in self.verdicts],
         }
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> GateReport:
-        """Read a report back; ``passed`` is computed anew from the verdicts.
+        """Read a published report back; ``passed`` is computed anew from the verdicts.
+
+        Of manifests of version 1 the values are those that were published, also where they tell too much.
 
         Raises:
             LookupError, TypeError, ValueError: it is none, or tells what is not to be published.
@@ -114,7 +198,8 @@ class GateReport:
         if any("realized" in item for item in document["verdicts"]):
             raise ValueError("a report must not tell what was realized, got one that does.")
         verdicts = tuple(
-            Verdict(**{**item, "status": Status(item["status"])}) for item in document["verdicts"]
+            Verdict(**{**item, "status": Status(item["status"])}, recomputable=item["value"] is not None)
+            for item in document["verdicts"]
         )
         return cls(
             verdicts, document["data_digest"], document["policy_digest"], document.get("population_digest")

@@ -21,10 +21,12 @@ from anon_pipeline.orchestration.vault import (
     check_retainable,
     draws_in,
     location_of,
+    measured_in,
     published_before,
     retain_by_policy,
 )
 from anon_pipeline.perturb.entropy import system_entropy
+from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.booking import release_id_in
@@ -49,10 +51,11 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     """
 
     def work(run: StageRun) -> Staged:
+        refuse_contradictions(run.policy)
         frame = _source(run) if read is None else read(run)
         return pipeline.raw(run.policy, frame, entropy=system_entropy(), where=run.where())
 
-    said = "The personal data, accepted: columns and types as the policy declares. Private."
+    said = "The personal data, with the columns and types that the policy declares. Private."
     return Stage("raw", partial(_private, policy, "raw", said, work), takes=None)
 
 
@@ -61,14 +64,14 @@ def _source(run: StageRun) -> pd.DataFrame:
 
 
 def deidentified(policy: Policy) -> Stage:
-    """Remove, mask or hash the direct identifiers."""
+    """Remove, mask or hash the direct identifiers; make released columns as coarse as the policy says."""
 
     def work(run: StageRun, before: Staged) -> Staged:
-        return pipeline.deidentified(
-            run.policy, before, key=hashing_key(run.policy, folder=run.folders.sources)
-        )
+        key = hashing_key(run.policy, folder=run.folders.sources)
+        return pipeline.deidentified(run.policy, before, key=key, hierarchies=run.folders.hierarchies)
 
-    return private(policy, "deidentified", "Direct identifiers removed, masked or hashed. Private.", work)
+    said = "Direct identifiers removed, masked or hashed; released columns rounded or bounded. Private."
+    return private(policy, "deidentified", said, work)
 
 
 def k_anonymized(policy: Policy) -> Stage:
@@ -90,6 +93,7 @@ def perturbed(policy: Policy) -> Stage:
 
 
 def _perturbed(run: StageRun, before: Staged) -> Staged:
+    refuse_contradictions(run.policy)
     check_retainable(run.vault, run.policy)
     refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)
     memory = published_before(run.policy, run.folders, partition=run.partition, manager=run.vault)
@@ -112,7 +116,7 @@ def shuffled(policy: Policy) -> Stage:
         with run.booking().failing(release_id_in(before.facts)):
             return pipeline.shuffled(run.policy, before, entropy=system_entropy())
 
-    return private(policy, "shuffled", "The records in an order that says nothing. Private.", work)
+    return private(policy, "shuffled", "The records in random order. Private.", work)
 
 
 def suppressed(policy: Policy) -> Stage:
@@ -176,7 +180,7 @@ def _private(
             where = run.where()
             before = {name: stage_table(policy, table, ins[name], where) for name, table in tables.items()}
             staged = work(run, **before)
-            context.add_output_metadata(facts_metadata(staged.facts.get(stage, {})))
+            context.add_output_metadata(facts_metadata(stage, staged.facts.get(stage, {})))
             return staged
 
     return private_asset
@@ -220,6 +224,7 @@ def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
                 archive=None if policy.record_key is None else archive_in(anon_vault, policy, folders),
                 draws=draws_in(anon_vault, policy, folders, partition),
                 project=location_of(anon_vault, policy, folders, partition).project,
+                measured=measured_in(anon_vault, policy, folders, partition),
             )
             retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
             sizes = sizes_table(class_sizes(policy, released.frame))

@@ -35,6 +35,11 @@ from anon_pipeline.vault.names import is_own_stage
 Chain = Sequence[Stage | Check]
 
 _GATED, _RECODED = "suppressed", "k_anonymized"
+_CHECKED = {
+    "raw": "check_declared",
+    "deidentified": "check_identifiers",
+    "k_anonymized": "check_hierarchies",
+}
 
 
 def chain(policy: Policy) -> Chain:
@@ -61,7 +66,7 @@ def chain_definitions(links: Chain) -> tuple[list[dg.AssetsDefinition], list[dg.
         links: stages in order, checks behind the stage that they guard.
     Raises:
         InputError: a stage of the package is missing or not in its place, a stage of the user's own comes
-            after the data is generalized, or the gate does not stand behind `suppressed`.
+            after the data is generalized, a check is missing, or the gate does not stand behind `suppressed`.
     """
     stages = [link for link in links if isinstance(link, Stage)]
     problems = [*_misplaced_stages([stage.name for stage in stages]), *_misplaced_checks(links)]
@@ -97,13 +102,17 @@ def _misplaced_stages(names: list[str]) -> list[str]:
 
 
 def _misplaced_checks(links: Chain) -> list[str]:
-    """List checks that do not stand behind the stage that they guard; the gate must be there."""
+    """List checks that do not stand behind the stage that they guard, or are missing, the gate among them."""
     problems, stage = [], None
     for link in links:
         if isinstance(link, Stage):
             stage = link.name
         elif link.guards != stage:
             problems.append(f"the checks of {link.guards} must stand behind it, they stand behind {stage}")
+    guarded = {link.guards for link in links if isinstance(link, Check)}
+    lacking = [f"{check} behind {name}" for name, check in _CHECKED.items() if name not in guarded]
+    if lacking:
+        problems.append(f"the chain must have the checks of this package, not there: {', '.join(lacking)}")
     if [link.guards for link in links if isinstance(link, Check) and link.gate] != [_GATED]:
         problems.append(f"the chain must have the gate's checks (check_gate) once, behind {_GATED}")
     return problems

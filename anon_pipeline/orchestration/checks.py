@@ -9,13 +9,8 @@ import dagster as dg
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, private_stage
-from anon_pipeline.contracts.stages import (
-    broken_contract,
-    deidentified_contract,
-    k_anonymized_contract,
-    raw_contract,
-)
 from anon_pipeline.encode.codes import code_quasi_identifiers
+from anon_pipeline.evidence.identifying import identifying_columns, utc_today
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.limits.table import limit_meaning
 from anon_pipeline.orchestration.failures import as_failure
@@ -24,10 +19,16 @@ from anon_pipeline.orchestration.names import GX_CHECK, check_names
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.orchestration.stage import stage_key
-from anon_pipeline.orchestration.vault import location_of, published_before
+from anon_pipeline.orchestration.vault import location_of, measured_in, published_before
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, release_id_in
 from anon_pipeline.sources.population import Population, read_population
+from anon_pipeline.stages.contracts.stages import (
+    broken_contract,
+    deidentified_contract,
+    k_anonymized_contract,
+    raw_contract,
+)
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
@@ -52,15 +53,35 @@ class Check:
 
 
 def check_declared(policy: Policy) -> Check:
-    """Check of `raw`: every declared column, of its type, with values where they must be."""
-    said = "Every declared column, of its type, with values where they must be."
+    """Check of `raw`: every declared column is there, has its type, and has values where it must."""
+    said = "Every declared column is there, has its type, and has values where it must."
     return _contract_check(policy, "raw", "contract", said, raw_contract)
 
 
 def check_identifiers(policy: Policy) -> Check:
     """Check of `deidentified`: no identifier is left, neither a declared one nor one in a text."""
-    said = "No declared identifier, and none that a detector finds and the policy does not allow."
-    return _contract_check(policy, "deidentified", "no_identifier_left", said, deidentified_contract)
+    said = (
+        "No declared identifier is left, a detector finds none but those that the policy allows, and no "
+        "column singles people out that is not acknowledged."
+    )
+
+    def build(_: str | None) -> dg.AssetChecksDefinition:
+        @dg.asset_check(**_declared(policy, "deidentified", "no_identifier_left", said))
+        def without_identifiers(anon_folders: Folders, table: Staged) -> dg.AssetCheckResult:
+            def schema() -> Any:
+                folders = anon_folders.locations()
+                folders.confine(policy)
+                return deidentified_contract(policy, folders.hierarchies)
+
+            return _contract("deidentified", table, schema, lambda frame: _identifying(policy, frame))
+
+        return without_identifiers
+
+    return Check("deidentified", build)
+
+
+def _identifying(policy: Policy, frame: pd.DataFrame) -> list[str]:
+    return identifying_columns(frame, policy, today=utc_today())
 
 
 def _contract_check(
@@ -92,7 +113,7 @@ def check_hierarchies(policy: Policy) -> Check:
                 folders.confine(policy)
                 coded = code_quasi_identifiers(before.frame, policy, folder=folders.hierarchies)
                 levels = trusted_table(policy, table).facts["k_anonymized"]["levels"]
-                return k_anonymized_contract(policy, coded.hierarchies, levels)
+                return k_anonymized_contract(policy, coded.hierarchies, levels, folders.hierarchies)
 
             return _contract("k_anonymized", table, schema)
 
@@ -117,10 +138,15 @@ def _declared(policy: Policy, stage: str, name: str, description: str) -> dict[s
     }
 
 
-def _contract(stage: str, table: Staged, schema: Callable[[], Any]) -> dg.AssetCheckResult:
-    """Check a table against a schema: one answer, the broken rules by name."""
+def _contract(
+    stage: str,
+    table: Staged,
+    schema: Callable[[], Any],
+    further: Callable[[pd.DataFrame], list[str]] = lambda frame: [],
+) -> dg.AssetCheckResult:
+    """Check a table against a schema, and further where it keeps it: one answer, the broken rules by name."""
     with as_failure(), private_stage(f"check of {stage}"):
-        problems = broken_contract(table.frame, schema())
+        problems = broken_contract(table.frame, schema()) or further(table.frame)
     return dg.AssetCheckResult(
         passed=not problems, description="; ".join(problems) or None, metadata={"broken_rules": len(problems)}
     )
@@ -172,28 +198,39 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
             where = location_of(anon_vault, policy, locations, key)
             judged = _Judged(released, originals.frame, memory, population, where)
             report = _report(policy, judged, locations.hierarchies)
-            if not report.passed:
+            measured = measured_in(anon_vault, policy, locations, key)
+            if report.passed:
+                measured.keep(report, released.facts)
+            else:
+                measured.keep_refused(report, released.facts)
                 booking(policy, locations, partition=key).failed(release_id_in(released.facts))
             suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
-        results: list[tuple[str, bool, str | None, dict[str, Any]]] = [
-            (names[each.limit], each.status is Status.PASSED, each.as_text(), verdict_metadata(each, report))
+        results: list[tuple[str, Status, str | None, dict[str, Any]]] = [
+            (names[each.limit], each.status, each.as_text(), verdict_metadata(each, report, measured.name))
             for each in report.verdicts
         ]
         if suite is not None:
             said = {"expectations": len(suite.lines), **digests(report)}
-            results.append((GX_CHECK, suite.success, "; ".join(suite.failures()) or None, said))
-        for name, passed, text, found in results:
+            kept = Status.PASSED if suite.success else Status.REFUSED
+            results.append((GX_CHECK, kept, "; ".join(suite.failures()) or None, said))
+        for name, status, text, found in results:
             if name in wanted:
                 yield dg.AssetCheckResult(
                     asset_key=asset,
                     check_name=name,
-                    passed=passed,
+                    passed=status is Status.PASSED,
+                    severity=_severity(status),
                     description=text,
                     metadata={**found, **partition},
                 )
 
     return gate
+
+
+def _severity(status: Status) -> dg.AssetCheckSeverity:
+    """Return the severity of a check; one that only warns blocks nothing, though it is a blocking check."""
+    return dg.AssetCheckSeverity.WARN if status is Status.WARNED else dg.AssetCheckSeverity.ERROR
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

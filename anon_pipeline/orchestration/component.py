@@ -14,7 +14,7 @@ from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.templates import template
+from anon_pipeline.policy.templates import template
 from anon_pipeline.vault.ignoring import ignore_vault
 
 

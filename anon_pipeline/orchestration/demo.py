@@ -16,22 +16,24 @@ from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import FOLDERS, Folders
 from anon_pipeline.policy import parse_policy
+from anon_pipeline.policy.templates import template
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
-from anon_pipeline.templates import template
 from anon_pipeline.vault.ignoring import ignore_vault
+from anon_pipeline.vault.names import measured_name
 
 _PROGRESS = "progress"
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Where a release is, and what the gate said of it."""
+    """Where a release is, and what the gate said of it; ``measured``: the name of all that in the vault."""
 
     path: Path
     manifest_path: Path
     report_path: Path
     report: GateReport
+    measured: str
 
 
 def materialize_demo(project: Path, *, observe: Observer) -> Made:
@@ -65,6 +67,7 @@ def materialize_demo(project: Path, *, observe: Observer) -> Made:
         manifest_path=folder / MANIFEST,
         report_path=folder / document["report"]["name"],
         report=report,
+        measured=measured_name(policy.name, None),
     )
 
 

@@ -5,30 +5,36 @@ from typing import Any
 
 import dagster as dg
 
+from anon_pipeline.base.audience import Audience
+from anon_pipeline.facts.seen import stage_seen_by
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.report import SizeBin
 
 _BAR = 20  # blocks of the longest bar
 
 
-def facts_metadata(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one stage's facts: lists and mappings as JSON, absent ones left out."""
+def facts_metadata(stage: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one stage's facts as the operator sees them: lists as JSON, absent ones left out."""
     return {
         name: dg.MetadataValue.json(value) if isinstance(value, (dict, list, tuple)) else value
-        for name, value in facts.items()
+        for name, value in stage_seen_by(stage, facts, Audience.OPERATOR).items()
         if value is not None
     }
 
 
-def verdict_metadata(verdict: Verdict, report: GateReport) -> dict[str, Any]:
-    """Return a verdict's value, limit and reason, with the digests of what was judged by what."""
+def verdict_metadata(verdict: Verdict, report: GateReport, measured: str) -> dict[str, Any]:
+    """Return a verdict's bound and reason, and its value where a release that passed tells it.
+
+    Args:
+        measured: name of the file in the vault that has all numbers.
+    """
     values = {
         "status": str(verdict.status),
-        "value": verdict.value,
-        "realized": verdict.realized,
+        "value": verdict.seen(at_hand=False) if report.passed else None,
         "limit": verdict.bound,
         "sense": verdict.sense,
         "reason": verdict.reason,
+        "measured": measured,
     }
     return {name: value for name, value in values.items() if value is not None} | digests(report)
 
@@ -44,12 +50,14 @@ def report_metadata(report: GateReport) -> dict[str, Any]:
 
 
 def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
-    """Return the verdicts as a Markdown table."""
+    """Return the verdicts as a Markdown table, as the operator sees them."""
     lines = ["| limit | measured | demanded | verdict |", "|---|---|---|---|"]
     for v in report.verdicts:
         demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
-        mark = "✓" if v.status is Status.PASSED else "✗"
-        lines.append(f"| {v.limit} | {v.measured} | {demanded} | {mark} {v.status} {v.reason or ''} |")
+        mark = {Status.PASSED: "✓", Status.WARNED: "⚠"}.get(v.status, "✗")
+        value = v.seen(at_hand=False) if report.passed else None
+        shown = "" if value is None else f"{value:.6g}"
+        lines.append(f"| {v.limit} | {shown} | {demanded} | {mark} {v.status} {v.reason or ''} |")
     return dg.MetadataValue.md("\n".join(lines))
 
 

@@ -1,6 +1,6 @@
 """The IO manager of the private tables, and what the stages need of its vault: memory, draws, retention.
 
-Dagster's metadata gets counts of a table, nothing else of it.
+Dagster's metadata gets how many columns a table has, nothing else of it.
 """
 
 import datetime
@@ -17,11 +17,12 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.draw_keys import Draws, draws_of
+from anon_pipeline.publish.measured import Measured, measured_of
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.stages.stored import read_staged, write_staged
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.gitindex import refuse_tracked
 from anon_pipeline.vault.identity import project_of
 from anon_pipeline.vault.keys import PREFIX, keys_from, plain_prefix
@@ -53,7 +54,10 @@ class VaultIOManager(dg.ConfigurableIOManager):
         return plain_prefix(key_names)
 
     def handle_output(self, context: dg.OutputContext, obj: Staged) -> None:
-        """Store a table; Dagster learns how many records and columns it has."""
+        """Store a table; Dagster learns how many columns it has.
+
+        How many records would say, stage by stage, why records were suppressed.
+        """
         with private_stage("vault"):
             vault = self.vault()
             write_staged(PurePath(_name(context)), obj, vault=vault)
@@ -63,9 +67,7 @@ class VaultIOManager(dg.ConfigurableIOManager):
                 f"_KEY_COMMAND, and encrypt what is there: anon-pipeline vault rotate. Until then private "
                 f"tables are protected by file permissions alone."
             )
-        context.add_output_metadata(
-            {"stored_records": len(obj.frame), "stored_columns": len(obj.frame.columns)}
-        )
+        context.add_output_metadata({"stored_columns": len(obj.frame.columns)})
 
     def load_input(self, context: dg.InputContext) -> Staged:
         """Load a table.
@@ -138,6 +140,11 @@ def draws_in(manager: object, policy: Policy, folders: Locations, partition: str
         manager: of the private tables; one that is not ours has no vault, so the folders' is used.
     """
     return draws_of(policy, folders, partition, opens=_opens(manager))
+
+
+def measured_in(manager: object, policy: Policy, folders: Locations, partition: str | None) -> Measured:
+    """Return where all that the gate measures is kept, in the vault of an IO manager; see `draws_in`."""
+    return measured_of(policy, folders, partition, opens=_opens(manager))
 
 
 def archive_in(manager: object, policy: Policy, folders: Locations) -> VaultArchive:

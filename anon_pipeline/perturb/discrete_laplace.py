@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError, PolicyError
+from anon_pipeline.perturb.discrete_laplace_kernel import fill
 from anon_pipeline.perturb.feed_words import feed
 from anon_pipeline.perturb.keys import Source
-from anon_pipeline.perturb.laplace_kernel import fill
 
-_LARGEST = 2**52  # of a diameter times ε's denominator, see laplace_kernel
+_LARGEST = 2**52  # of a diameter times ε's denominator, see discrete_laplace_kernel
 _FIRST = 16  # words that a sample gets; it uses 9 on average, and 9 of 10 samples use no more than these
 
 

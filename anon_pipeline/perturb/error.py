@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.perturb.laplace_law import mean_absolute
+from anon_pipeline.perturb.discrete_laplace_law import mean_absolute
 
 
 @dataclass(frozen=True, slots=True)

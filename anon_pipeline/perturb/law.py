@@ -39,6 +39,8 @@ class Law:
     shape: the arguments by which the closed form knows the noise; default: its scale.
     radius: how far an original may lie from its released value with a confidence, where that has a closed
         form; else it is found by ``closed.beyond``.
+    log_odds: takes whole z and scales; returns ln P(noise = z) but for a term of the scale alone, where
+        that is cheaper than the logarithm of ``closed.pmf``.
     """
 
     closed: ModuleType
@@ -47,3 +49,4 @@ class Law:
     scale: Callable[[Drawn, ArrayLike], Reals]
     shape: Callable[[Drawn, ArrayLike], tuple[ArrayLike, ...]]
     radius: Callable[[Reals, float], Reals] | None = None
+    log_odds: Callable[[ArrayLike, ArrayLike], Reals] | None = None

@@ -124,6 +124,16 @@ def pmf(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
     return found
 
 
+def log_odds(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
+    """Return ln P(noise = z) but for a term of the sensitivity alone; −∞ is allowed; see `pmf`."""
+    closed_form = _law(noise).log_odds
+    if closed_form is not None:
+        return closed_form(z, scales(noise, sensitivity))
+    with np.errstate(divide="ignore"):
+        found: Reals = np.log(pmf(noise, z, sensitivity))
+    return found
+
+
 def cdf(noise: Noise, z: ArrayLike, sensitivity: ArrayLike) -> Reals:
     """Probability that the noise is at most z; see `pmf`."""
     found: Reals = _law(noise).closed.cdf(z, *_shape(noise, sensitivity))

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
-from anon_pipeline.perturb import gaussian_kernel, staircase_kernel
+from anon_pipeline.perturb import discrete_gaussian_kernel, staircase_kernel
+from anon_pipeline.perturb.discrete_gaussian_law import STEPS
 from anon_pipeline.perturb.discrete_laplace import refuse_inexact
 from anon_pipeline.perturb.feed_words import feed
-from anon_pipeline.perturb.gaussian_law import STEPS
 from anon_pipeline.perturb.keys import Source, by_element, integers_each
 from anon_pipeline.perturb.staircase_law import middle_width
 
@@ -52,7 +52,7 @@ def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDAr
     """Draw integer noise z with P(z) ∝ exp(−z²/(2σ²)), exactly.
 
     Args:
-        sixteenths: (n,) σ of each element in sixteenths of a grid unit, ≥ 0; see `gaussian_law.calibrated`.
+        sixteenths: (n,) σ in sixteenths of a grid unit, ≥ 0; see `discrete_gaussian_law.calibrated`.
     Returns:
         (n,) noise in grid units, independent; 0 where σ is 0.
     Raises:
@@ -63,7 +63,9 @@ def discrete_gaussian(sixteenths: NDArray[np.int64], *, entropy: Source) -> NDAr
     refuse_wide(sixteenths)
     numerators = np.ascontiguousarray(sixteenths, np.int64)
     return feed(
-        lambda noise, words, elements: gaussian_kernel.fill(noise, numerators, STEPS, words, elements),
+        lambda noise, words, elements: discrete_gaussian_kernel.fill(
+            noise, numerators, STEPS, words, elements
+        ),
         len(numerators),
         first=_GAUSSIAN_WORDS,
         entropy=entropy,

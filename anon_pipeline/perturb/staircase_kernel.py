@@ -10,7 +10,7 @@ Why the result is exact: every pair (U, G) has a probability proportional to exp
 the step G (0: |z| < r; j ≥ 1: r + (j−1)·D ≤ |z| < r + j·D) is the result of just one pair. G comes from
 Canonne, Kamath and Steinke (2020), Algorithm 2: X = V·q + W has P(X = x) ∝ exp(−x/q), and G = floor(X/p).
 
-No product overflows as long as D·q ≤ 2^52 and p ≤ 2^62, see `laplace_kernel`.
+No product overflows as long as D·q ≤ 2^52 and p ≤ 2^62, see `discrete_laplace_kernel`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.perturb.laplace_kernel import below, bernoulli_exp, bernoulli_exp_one
+from anon_pipeline.perturb.discrete_laplace_kernel import below, bernoulli_exp, bernoulli_exp_one
 
 
 @kernel
@@ -70,7 +70,7 @@ def fill(
     words: NDArray[np.int64],
     elements: NDArray[np.int64],
 ) -> int:
-    """Write the noise of some elements, as far as their words go; see `laplace_kernel.fill`.
+    """Write the noise of some elements, as far as their words go; see `discrete_laplace_kernel.fill`.
 
     Args:
         noise: (n,) written in place.

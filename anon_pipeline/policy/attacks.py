@@ -10,8 +10,15 @@ from pydantic import Field, model_validator
 
 from anon_pipeline.catalog.recoders import names_where
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT
-from anon_pipeline.policy.columns import Generalize, Perturb, PerturbCategories, columns_of
-from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
+from anon_pipeline.policy.columns import (
+    Generalize,
+    Insensitive,
+    Perturb,
+    PerturbCategories,
+    Sensitive,
+    columns_of,
+)
+from anon_pipeline.policy.fields import LocalPath, Plain, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat
@@ -46,6 +53,22 @@ def _covering(population: Any, sections: Mapping[str, Any]) -> Iterator[str]:
         yield f"needs a recoder whose values say whom they stand for ({', '.join(COVERING)}), got {recoder}"
 
 
+def _known(known: tuple[KnownColumns, ...], sections: Mapping[str, Any]) -> Iterator[str]:
+    columns = sections["columns"]
+    kinds = (Sensitive, Insensitive, type(None))
+    named = set(itertools.chain(*(entry.columns for entry in known)))
+    if wrong := sorted(name for name in named if not isinstance(columns.get(name, ""), kinds)):
+        yield f"must name columns with the role sensitive or insensitive, got {', '.join(wrong)}"
+    sets = [frozenset(entry.columns) for entry in known]
+    if repeated := len(sets) - len(set(sets)):
+        yield f"must name each set of columns once, got {repeated} more"
+
+
+def _of_records(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
+    if wanted is not None and sections.get("person") is not None:
+        yield "counts records one by one, and must be left out with person"
+
+
 class Averaging(Strict):
     """What an attacker may link who averages several releases of the same records."""
 
@@ -60,16 +83,16 @@ class Averaging(Strict):
 class Linkage(Strict):
     """What attackers may link who compare what they know with every released record."""
 
-    exact: Annotated[Share | None, SHOWN, AFTER] = Field(
+    exact: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share linked by equal quasi-identifiers."
     )
-    threshold: Annotated[Share | None, SHOWN, AFTER] = Field(
+    threshold: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share linked by similarity."
     )
     similarity: Annotated[Real, SHOWN, AFTER] = Field(
         0.9, gt=0, le=1, description="For threshold: mean similarity from which two records match."
     )
-    rules: Annotated[Share | None, SHOWN, AFTER] = Field(
+    rules: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share linked by the rules of match."
     )
     match: Annotated[tuple[Keyed[Share], ...], SHOWN, AFTER, Fits(_matched, "columns")] = Field(
@@ -77,7 +100,7 @@ class Linkage(Strict):
         description="For rules: each says from which similarity of which columns on two records match; one "
         "that holds is enough.",
     )
-    probabilistic: Annotated[Share | None, SHOWN, AFTER] = Field(
+    probabilistic: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share linked by the agreement ratio, its probabilities known."
     )
 
@@ -87,6 +110,24 @@ class Linkage(Strict):
             raise ValueError("rules and match must be given together, or neither")
         if not all(self.match):
             raise ValueError("match must name a column in each rule")
+        return self
+
+
+class KnownColumns(Strict):
+    """What an attacker may link who also knows the exact values of some columns of the release."""
+
+    columns: Annotated[tuple[Plain, ...], SHOWN, AFTER] = Field(
+        min_length=1, description="Sensitive and insensitive columns that are known together."
+    )
+    risk: Annotated[Share, SHOWN, AFTER] = Field(
+        description="Largest share of the released records that may be rightly linked, on average over the "
+        "noise. 1: measured only."
+    )
+
+    @model_validator(mode="after")
+    def _once(self) -> KnownColumns:
+        if len(set(self.columns)) != len(self.columns):
+            raise ValueError("columns must name each column once")
         return self
 
 
@@ -117,21 +158,26 @@ class PopulationLimits(Strict):
 class Attacks(Strict):
     """The limits on attacks; each is judged where it is set."""
 
-    attacker_success: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
+    attacker_success: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records)] = Field(
         None, description="As linking_risk, a tie worth its share: largest share of right guesses."
     )
-    assignment_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
+    assignment_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records)] = Field(
         None,
         description="Largest share linked by the nearest original, by the cheapest one-to-one assignment, or "
         "by the most probable original, whichever links most.",
     )
-    expected_linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE] = Field(
+    expected_linking_risk: Annotated[Share | None, SHOWN, AFTER, NEEDS_NOISE, Fits(_of_records)] = Field(
         None, description="Largest linking risk that the noise has on average, whatever was drawn."
     )
-    averaging: Annotated[Averaging | None, Fits(_one_column, "every column")] = Field(
+    averaging: Annotated[Averaging | None, Fits(_one_column, "every column"), Fits(_of_records)] = Field(
         None, description="Limit on the mean of several releases. Needs exactly one perturb column."
     )
     linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
+    known_columns: Annotated[tuple[KnownColumns, ...], SHOWN, AFTER, Fits(_known, "columns")] = Field(
+        (),
+        description="Bounds of sets of known columns, in place of those that hold without: for each "
+        "insensitive column, and as advice for all columns together.",
+    )
     homogeneity: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest share of the records in classes with a single value of it.",
@@ -154,9 +200,9 @@ class Attacks(Strict):
     population: Annotated[PopulationLimits | None, Fits(_covering, "columns")] = Field(
         None, description="Limits that need a table of the whole population."
     )
-    sample_uniques: Annotated[Share | None, SHOWN, AFTER] = Field(
+    sample_uniques: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share of the records that no other equals in all quasi-identifiers."
     )
-    minimal_uniques: Annotated[Share | None, SHOWN, AFTER] = Field(
+    minimal_uniques: Annotated[Share | None, SHOWN, AFTER, Fits(_of_records)] = Field(
         None, description="Largest share of the records that up to three quasi-identifiers single out."
     )

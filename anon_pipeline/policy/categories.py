@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
-from anon_pipeline.policy.allowed import Allowing
+from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Plain, Real
 from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
 from anon_pipeline.policy.kind_names import CategoryMechanism
@@ -67,7 +67,7 @@ class PerturbCategories(Allowing):
             raise ValueError("exactly one of values and hierarchy must be given, the column's public domain")
         if self.hierarchy is None and CATEGORY_MECHANISMS[self.mechanism].by_distance:
             raise ValueError(
-                f"mechanism: {self.mechanism} needs a hierarchy, whose distances it keeps. Without one fits "
+                f"mechanism: {self.mechanism} needs a hierarchy, whose distances it keeps. Without one, use "
                 f"{_WITHOUT_HIERARCHY}."
             )
         if self.hierarchy is not None and not isinstance(self.hierarchy, Tree):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from anon_pipeline.catalog.identifiers import DEFAULT_ACTION
-from anon_pipeline.policy.allowed import Allowing
+from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
+from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.fields import Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 from anon_pipeline.policy.kind_names import Action, Mechanism
@@ -99,21 +100,29 @@ class Perturb(Allowing):
         return self
 
 
-class Sensitive(Allowing):
-    """What an attacker wants to learn; released unchanged, measured by t-closeness and l-diversity."""
+class Sensitive(Coarsened):
+    """What an attacker wants to learn; released without noise, measured by t-closeness and l-diversity."""
 
     role: Annotated[Literal["sensitive"], SHOWN]
     distance: Annotated[Literal["ordered", "equal", "hierarchical"], SHOWN] = "equal"
     order: Annotated[tuple[str, ...] | None, COUNTED] = Field(
         None, description="For ordered text: every value, lowest first."
     )
-    hierarchy: HierarchySpec | None = Field(None, description="For distance: hierarchical.")
+    hierarchy: HierarchySpec | None = Field(None, description="For distance: hierarchical, or for level.")
     missing: Annotated[Missing, SHOWN] = "error"
 
     @model_validator(mode="after")
     def _fits(self) -> Sensitive:
-        if (self.distance == "hierarchical") != (self.hierarchy is not None):
-            raise ValueError("hierarchy must be given with distance: hierarchical, and only with it")
+        if (self.distance == "hierarchical") != (self.hierarchy is not None) and self.level is None:
+            raise ValueError(
+                "hierarchy must be given with distance: hierarchical or level, and only with them"
+            )
+        if self.level is not None and self.distance != "equal":
+            raise ValueError("level must be given only with distance: equal: its values have no order")
+        if self.bounded and (self.order is not None or self.distance == "hierarchical"):
+            raise ValueError(
+                "round, top and bottom must be given only for numbers, without order or hierarchy"
+            )
         if self.order is not None and self.distance != "ordered":
             raise ValueError("order must be given only with distance: ordered")
         if self.order is not None and len(set(self.order)) != len(self.order):
@@ -121,10 +130,17 @@ class Sensitive(Allowing):
         return self
 
 
-class Insensitive(Allowing):
-    """Public and of no use to an attacker, as the policy's author states; released unchanged."""
+class Insensitive(Coarsened):
+    """Public and of no use to an attacker, as the policy's author states; released without noise."""
 
+    later: ClassVar[frozenset[str]] = Coarsened.later | {"hierarchy"}
     role: Annotated[Literal["insensitive"], SHOWN]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Insensitive:
+        if self.hierarchy is not None and self.level is None:
+            raise ValueError("hierarchy must be given with level, and only with it")
+        return self
 
 
 _ROLES = ("identifier", "generalize", "perturb", "sensitive", "insensitive")

@@ -41,6 +41,7 @@ Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
 Share = Annotated[Real, Field(ge=0, le=1)]
+Positive = Annotated[Real, Field(gt=0)]
 
 
 class Strict(BaseModel):

@@ -138,23 +138,62 @@ class Suppress(Strict):
     suppress: Annotated[Literal[True], SHOWN]
 
 
+def _one(spec: object) -> int:
+    return 1
+
+
+def _depth(tree: Any) -> int:
+    """Count the levels of names above the leaves of a taxonomy."""
+    return 1 + _depth(next(iter(tree.values()))) if isinstance(tree, Mapping) else 0
+
+
 def _of(name: str, model: type[Strict], **traits: Any) -> HierarchyKind:
     builds = f"anon_pipeline.hierarchy.build:{name}_column"
     return HierarchyKind(name, model, builds, f"anon_pipeline.hierarchy.levels_seen:{name}_texts", **traits)
+
+
+def _in_bands(spec: Intervals, level: int) -> str:
+    ends = [f"below {spec.bottom:g} in one" if spec.bottom is not None else ""]
+    ends += [f"from {spec.top:g} on in one" if spec.top is not None else ""]
+    return ", ".join([f"in bands of {spec.intervals[level - 1]:g}", *filter(None, ends)])
+
+
+def _without_last(spec: Mask, level: int) -> str:
+    hidden = spec.mask[level - 1]
+    return f"all but the last {hidden} characters" if hidden > 1 else "all but the last character"
 
 
 HIERARCHIES = table_of(
     "hierarchies",
     HierarchyKind,
     (
-        _of("table", Table, file="table"),
-        _of("intervals", Intervals, numbers=True, ordered=True),
-        _of("mask", Mask),
-        _of("dates", Dates, ordered=True),
-        _of("tree", Tree, listed=True),
-        _of("numbers", Numbers, numbers=True, ordered=True),
-        _of("order", Order, ordered=True),
-        _of("suppress", Suppress),
+        _of("table", Table, file="table", words=lambda spec, level: "coarser, by its table"),
+        _of(
+            "intervals",
+            Intervals,
+            numbers=True,
+            ordered=True,
+            words=_in_bands,
+            steps=lambda spec: len(spec.intervals) + 1,
+        ),
+        _of("mask", Mask, words=_without_last, steps=lambda spec: len(spec.mask) + 1),
+        _of(
+            "dates",
+            Dates,
+            ordered=True,
+            words=lambda spec, level: f"the {spec.dates[level - 1]}",
+            steps=lambda spec: len(spec.dates) + 1,
+        ),
+        _of(
+            "tree",
+            Tree,
+            listed=True,
+            words=lambda spec, level: "coarser, by its taxonomy",
+            steps=lambda spec: _depth(spec.tree) + 1,
+        ),
+        _of("numbers", Numbers, numbers=True, ordered=True, steps=_one),
+        _of("order", Order, ordered=True, steps=_one),
+        _of("suppress", Suppress, steps=_one),
     ),
 )
 _BY_MODEL = {kind.model: kind for kind in HIERARCHIES.values()}

@@ -70,16 +70,16 @@ class Locations:
         """
         given = os.environ if environ is None else environ
 
-        def at(name: str, default: Path) -> Path:
+        def folder(name: str, default: Path) -> Path:
             return Path(given.get(f"ANON_PIPELINE_{name}") or default).absolute()
 
         vault = given.get("ANON_PIPELINE_VAULT") or ""
         remote = vault if is_url(vault) else None
         return cls(
-            sources=at("SOURCES", project),
-            hierarchies=at("HIERARCHIES", project),
-            releases=at("RELEASES", project),
-            vault=at("VAULT", project / "vault") if remote is None else (project / "vault").absolute(),
+            sources=folder("SOURCES", project),
+            hierarchies=folder("HIERARCHIES", project),
+            releases=folder("RELEASES", project),
+            vault=folder("VAULT", project / "vault") if remote is None else (project / "vault").absolute(),
             remote_vault=remote,
             outside=outside or given.get("ANON_PIPELINE_ALLOW_OUTSIDE") == "yes",
             ledger=plain_ledger(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -113,6 +114,12 @@ class Named:
     path: str
 
 
+@cache
+def field_marks(model: type[BaseModel], name: str) -> Marks:
+    """Return the marks of a model's field; a walk over a policy asks for some hundred of them."""
+    return marks_of(model.model_fields[name])
+
+
 def marks_of(field: FieldInfo) -> Marks:
     """Return the marks of a field; the strictest where it has none."""
     found = [mark for mark in field.metadata if isinstance(mark, (_Shown, _After, _Text, Below))]
@@ -205,14 +212,13 @@ def _walked(model: BaseModel, document: Mapping[str, Any], keeps: _Keeps) -> Any
     found = {}
     for name, value in document.items():
         field = type(model).model_fields[name]
-        kept = _kept(field, getattr(model, name), value, keeps)
+        kept = _kept(field, field_marks(type(model), name), getattr(model, name), value, keeps)
         if not isinstance(kept, _Nothing):
             found[name] = kept
     return found if found or not document else _NOTHING
 
 
-def _kept(field: FieldInfo, held: Any, value: Any, keeps: _Keeps) -> Any:
-    marks = marks_of(field)
+def _kept(field: FieldInfo, marks: Marks, held: Any, value: Any, keeps: _Keeps) -> Any:
     if isinstance(held, BaseModel) and not marks.marked:
         return _walked(held, value, keeps)
     if _holds_models(held) and not marks.marked:
@@ -226,9 +232,7 @@ def _kept(field: FieldInfo, held: Any, value: Any, keeps: _Keeps) -> Any:
 
 def _lets(model: type[BaseModel], keeps: _Keeps) -> bool:
     """Tell whether a section would have anything that is let through."""
-    return any(
-        not isinstance(keeps(marks_of(field), None), _Nothing) for field in model.model_fields.values()
-    )
+    return any(not isinstance(keeps(field_marks(model, name), None), _Nothing) for name in model.model_fields)
 
 
 def _holds_models(held: Any) -> bool:
@@ -245,8 +249,8 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _paths(model: BaseModel, where: tuple[str, ...]) -> Iterator[Named]:
-    for name, field in type(model).model_fields.items():
-        held, here, marks = getattr(model, name), (*where, name), marks_of(field)
+    for name in type(model).model_fields:
+        held, here, marks = getattr(model, name), (*where, name), field_marks(type(model), name)
         if isinstance(held, BaseModel):
             yield from _paths(held, here)
         elif _holds_models(held):

@@ -7,22 +7,42 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
-from anon_pipeline.policy.allowed import allowed_identifiers
-from anon_pipeline.policy.columns import Column, Generalize, Identifier, Perturb, PerturbCategories, Sensitive
-from anon_pipeline.policy.fields import Strict
+from anon_pipeline.policy.acknowledged import Acknowledged
+from anon_pipeline.policy.allow import allowed_identifiers
+from anon_pipeline.policy.coarsening import Coarsened
+from anon_pipeline.policy.columns import (
+    Column,
+    Generalize,
+    Identifier,
+    Insensitive,
+    Perturb,
+    PerturbCategories,
+    Sensitive,
+)
+from anon_pipeline.policy.fields import Strict, Whole
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding_fields
 from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.recoding import Anonymize
+from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.sections import (
     Budget,
@@ -38,6 +58,7 @@ from anon_pipeline.policy.sections import (
 from anon_pipeline.policy.size import refuse_large_values
 
 TYPE = "anon_pipeline.AnonymizedRelease"
+_LATER = ("acknowledged", "responsible")  # sections that 0.1.0 did not have
 
 
 class Policy(Strict):
@@ -54,6 +75,17 @@ class Policy(Strict):
         description="Identifier column that tells whose record it is, over releases. Only its keyed hash is "
         "kept, in the vault.",
     )
+    person: Annotated[str | None, SHOWN] = Field(
+        None,
+        description="Identifier column that tells whose record it is, where a person has several. People are "
+        "then counted instead of records. It is never released; only its keyed hash is kept, in the vault.",
+    )
+    rows_per_person: Annotated[Whole | None, SHOWN] = Field(
+        None,
+        ge=1,
+        description="Most records of a person; the others are left out. Needed with person and noise: the ε "
+        "of a person is split over so many records.",
+    )
     anonymize: Anonymize
     perturb: PerturbSection | None = None
     suppress: SuppressSection = SuppressSection()
@@ -67,6 +99,16 @@ class Policy(Strict):
         description="The population that the data is about, which releases share. Default: the name.",
     )
     budget: Budget | None = None
+    acknowledged: Annotated[tuple[Acknowledged, ...], SHOWN, AFTER] = Field(
+        (), description="What the author answers for: columns that single people out, and are released."
+    )
+    responsible: Responsible | None = None
+
+    @model_serializer(mode="wrap")
+    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave absent sections out that came later: the digest without them is what it always was."""
+        document: dict[str, Any] = handler(self)
+        return {name: value for name, value in document.items() if name not in _LATER or value}
 
     @model_validator(mode="before")
     @classmethod
@@ -97,12 +139,19 @@ class Policy(Strict):
         """SHA-256 of the canonical JSON: comments, order of keys, spelled-out defaults do not matter."""
         return _digest(self.model_dump(mode="json"))
 
-    @property
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
+        """Return a copy with some fields changed, without the digest that was computed of this policy."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("making", None)
+        return copied
+
+    @cached_property
     def making(self) -> str:
         """SHA-256 of the fields that decide what the private tables are: all that are not marked `AFTER`, and
         of the limits that the recoder keeps.
 
-        Every stage records it, and the gate refuses tables that were made by another policy.
+        Every stage records it, and the gate refuses tables that were made by another policy: it is asked
+        some thirty times for each release.
         """
         document = binding_fields(self)
         document["anonymize"] |= {
@@ -134,7 +183,10 @@ class Policy(Strict):
         return [name for name in self.sensitive if name in limited]
 
     def suppressible(self, records: int) -> int:
-        """Records that may be suppressed of so many ([methods 3]: floor(L·n))."""
+        """Records that may be suppressed of so many ([methods 3]: floor(L·n)).
+
+        Of so many people, with ``person``: as many records have at most as many people.
+        """
         return math.floor(self.anonymize.suppression_limit * records + 1e-9)
 
     @property
@@ -181,6 +233,26 @@ class Policy(Strict):
         return {name: column for name, column in self.columns.items() if isinstance(column, Sensitive)}
 
     @property
+    def insensitive(self) -> dict[str, Insensitive]:
+        """Columns with the role insensitive, in the policy's order."""
+        return {name: column for name, column in self.columns.items() if isinstance(column, Insensitive)}
+
+    @property
+    def coarsened(self) -> dict[str, Coarsened]:
+        """Columns without noise that are released coarser than they are, in the policy's order."""
+        return {
+            name: column
+            for name, column in self.columns.items()
+            if isinstance(column, Coarsened) and column.coarse
+        }
+
+    @property
+    def unchanged(self) -> list[str]:
+        """Columns that are released with their values: sensitive and insensitive ones, in order."""
+        kinds = (Sensitive, Insensitive)
+        return [name for name, column in self.columns.items() if isinstance(column, kinds)]
+
+    @property
     def released(self) -> list[str]:
         """Columns of the release, in the policy's order: all but dropped identifiers."""
         return [
@@ -195,14 +267,20 @@ class Policy(Strict):
         return allowed_identifiers(self.columns)
 
     @property
+    def answered_for(self) -> list[dict[str, Any]]:
+        """What the author acknowledges, as JSON types, for a manifest."""
+        return [one.model_dump(mode="json") for one in self.acknowledged]
+
+    @property
     def numeric(self) -> list[str]:
-        """Columns that hold numbers: perturb, intervals and numbers, ordered without a declared order."""
+        """Columns that hold numbers: perturb, intervals and numbers, ordered without an order, rounded."""
         return [
             name
             for name, column in self.columns.items()
             if isinstance(column, Perturb)
             or (isinstance(column, Generalize) and hierarchy_kind(column.hierarchy).numbers)
             or (isinstance(column, Sensitive) and column.distance == "ordered" and column.order is None)
+            or (isinstance(column, Coarsened) and column.bounded)
         ]
 
     @property
@@ -217,14 +295,19 @@ class Policy(Strict):
         return self.perturb.mechanism if self.perturb is not None and self.perturbed else None
 
     @property
+    def rows(self) -> int:
+        """Records over which the ε of a person is split: 1 where nothing says that there may be more."""
+        return 1 if self.person is None else self.rows_per_person or 1
+
+    @property
     def promised_epsilon(self) -> float | None:
-        """ε of one record; None without noise, and where a column's noise guarantees nothing."""
+        """ε of one record, or person; None without noise, and where a column's noise guarantees nothing."""
         nothing = any(MECHANISMS[kind].promises == "nothing" for kind in self.mechanisms.values())
         return None if self.perturb is None or nothing else self.perturb.epsilon
 
     @property
     def gate_k(self) -> int:
-        """Smallest class that the gate lets pass, in records."""
+        """Smallest class that the gate lets pass, in records; in people with ``person``."""
         return self.gate.k if self.gate.k is not None else self.anonymize.k
 
 

@@ -43,7 +43,7 @@ def broken_mechanisms(columns: Mapping[str, Any], sections: Mapping[str, Any]) -
     if not unpromised and section.without_guarantee:
         names = ", ".join(name for name, one in MECHANISMS.items() if one.promises == "nothing")
         yield f"perturb.without_guarantee: must be left out when no column has mechanism: {names}"
-    yield from _shares(columns, section, chosen)
+    yield from _shares(columns, sections, chosen)
     uncounted = [name for name, one in chosen.items() if not one.counted]
     if sections.get("budget") is not None and uncounted:
         fits = " or ".join(name for name, one in MECHANISMS.items() if one.counted)
@@ -62,7 +62,7 @@ def _delta(with_delta: list[str], chosen: Mapping[str, Mechanism], section: Any)
     if with_delta and section.delta is None:
         yield (
             f"perturb.delta: must be given for mechanism: {_kinds(with_delta, chosen)} in "
-            f"{', '.join(with_delta)}. Without one fit {mechanisms_with(promises=('epsilon',))}."
+            f"{', '.join(with_delta)}. Mechanisms without delta: {mechanisms_with(promises=('epsilon',))}."
         )
     if not with_delta and section.delta is not None:
         names = ", ".join(name for name, one in MECHANISMS.items() if one.needs_delta)
@@ -94,11 +94,14 @@ def without_public_scale(columns: Mapping[str, Any], section: Any) -> dict[str, 
     return found
 
 
-def _shares(columns: Mapping[str, Any], section: Any, chosen: Mapping[str, Mechanism]) -> Iterator[str]:
+def _shares(
+    columns: Mapping[str, Any], sections: Mapping[str, Any], chosen: Mapping[str, Mechanism]
+) -> Iterator[str]:
     """Yield which columns' shares of ε and δ their mechanism could not draw."""
+    section, rows = sections["perturb"], sections.get("rows_per_person") or 1
     categories = [name for name, column in columns.items() if isinstance(column, PerturbCategories)]
     weights = {name: columns[name].weight for name in (*chosen, *categories)}
-    whole = sum(weights.values())
+    whole = sum(weights.values()) * rows
     for kind in CATEGORY_MECHANISMS.values():
         large = [
             name
@@ -123,11 +126,11 @@ def _shares(columns: Mapping[str, Any], section: Any, chosen: Mapping[str, Mecha
                 f"got more for {', '.join(sharp)}. Beyond fit {fits}."
             )
     with_delta = [name for name, one in chosen.items() if one.needs_delta]
-    together = sum(weights[name] for name in with_delta)
+    together = sum(weights[name] for name in with_delta) * rows
     small = [
         name
         for name in with_delta
         if section.delta is not None and section.delta * weights[name] / together < SMALLEST_DELTA
     ]
-    if small and len(with_delta) > 1:
+    if small and (len(with_delta) > 1 or rows > 1):
         yield f"perturb.delta: must leave at least 1e-12 for each column, got less for {', '.join(small)}"

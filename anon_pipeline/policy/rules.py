@@ -12,6 +12,7 @@ from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Fit
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import names_where, recoder_of
+from anon_pipeline.policy.acknowledged import unfit_acknowledgements
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import Needs, misfits, named_columns, needs_noise
@@ -44,6 +45,8 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _key(columns, sections)
         found += _recoder(columns, sections)
         found += _record_key(columns, sections)
+        found += unfit_acknowledgements(sections.get("acknowledged", ()), columns)
+        found += _person(columns, sections)
     found += _misfits(("anonymize", "perturb", "gate"), sections, "nothing")
     found += _schedule(sections)
     found += _budget(sections)
@@ -54,7 +57,7 @@ def _columns(columns: Mapping[str, Any]) -> Iterator[str]:
     private = sorted(name for name in columns if name.startswith("_"))
     if private:
         yield (
-            "columns: names must not begin with an underscore (kept for private columns), "
+            "columns: names must not begin with an underscore (reserved for private columns), "
             f"got {', '.join(private)}"
         )
     unseen = sorted(escape(name) for name in columns if not is_plain(name))
@@ -74,8 +77,8 @@ def _hierarchies(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Ite
     bare = [name for name in columns_of(columns, Generalize) if columns[name].hierarchy is None]
     if bare and recoder is not None and recoder not in _WITHOUT_LEVELS:
         yield (
-            f"columns: a hierarchy must be given for {', '.join(bare)}, because of anonymize.recoder: "
-            f"{recoder}. Without one fit {', '.join(_WITHOUT_LEVELS)}."
+            f"columns: a hierarchy must be given for {', '.join(bare)}: the recoder {recoder} needs it. "
+            f"These recoders need none: {', '.join(_WITHOUT_LEVELS)}."
         )
 
 
@@ -85,7 +88,7 @@ def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
     numbers, section = columns_of(columns, Perturb), sections["perturb"]
     names = [name for name in columns if name in {*numbers, *columns_of(columns, PerturbCategories)}]
     if names and section is None:
-        yield f"perturb: must be given (with epsilon), because of the columns {', '.join(names)}"
+        yield f"perturb: must be given (with epsilon) for the columns {', '.join(names)}"
     if not names and None not in columns.values() and section is not None:
         yield "perturb: must be left out when no column has the role perturb"
 
@@ -114,7 +117,7 @@ def _marked(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator
 def _linked(columns: Mapping[str, Any]) -> str:
     """Say which column a limit on linking needs."""
     if columns_of(columns, PerturbCategories):
-        return "a perturb column with numbers (those with categories are not linked by)"
+        return "a perturb column with numbers (linking does not use categories)"
     return "a column with the role perturb (without one, k limits linking)"
 
 
@@ -163,6 +166,41 @@ def _record_key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iter
         yield f"record_key: must name a column with the role identifier, got {name}"
     if "deidentify" in sections and sections["deidentify"] is None:
         yield "deidentify: must be given (key_env or key_file) for record_key"
+
+
+def _person(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
+    name, rows = sections.get("person"), sections.get("rows_per_person")
+    if name is None:
+        if rows is not None and "person" in sections:
+            yield "rows_per_person: needs person"
+        return
+    column = columns.get(name)
+    if name not in columns or not isinstance(column, (Identifier, type(None))):
+        yield f"person: must name a column with the role identifier, got {name}"
+    elif column is not None and IDENTIFIER_ACTIONS[column.action].tells_apart:
+        yield (
+            f"person: must name a column that does not show which records are of one person, got {name} with "
+            f"action: {column.action}. Set action: drop."
+        )
+    if sections.get("record_key") is not None:
+        yield (
+            "person: must be left out with record_key, by which each person has one record, so that records "
+            "are people already"
+        )
+    if "deidentify" in sections and sections["deidentify"] is None:
+        yield "deidentify: must be given (key_env or key_file) for person"
+    recoder = getattr(sections.get("anonymize"), "recoder", None)
+    if recoder is not None and not recoder_of(recoder).of_people:
+        fits = ", ".join(names_where(lambda one: one.of_people))
+        yield (
+            f"anonymize.recoder: {recoder} makes classes of k records, not of k people as person asks. These "
+            f"make classes of k people: {fits}."
+        )
+    if rows is None and "rows_per_person" in sections and sections.get("perturb") is not None:
+        yield (
+            "rows_per_person: must be given with person where there is noise, for example 3: the ε of a "
+            "person is split over them"
+        )
 
 
 def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
-from anon_pipeline.policy.fields import LocalPath, Real, Share, Strict, Whole
+from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName, Mechanism, PartitionName, ReleaseFormat
@@ -62,7 +62,7 @@ class Deidentify(Strict):
         return self
 
 
-def _staying(republish: str, sections: Mapping[str, Any]) -> Iterator[str]:
+def _sticky(republish: str, sections: Mapping[str, Any]) -> Iterator[str]:
     if republish == "sticky" and sections.get("record_key") is None:
         yield "sticky needs record_key"
 
@@ -85,7 +85,7 @@ class PerturbSection(Strict):
     without_guarantee: Annotated[bool, SHOWN] = Field(
         False, strict=True, description="Whether columns may have noise that guarantees nothing (uniform)."
     )
-    republish: Annotated[Literal["fresh", "sticky"], SHOWN, Fits(_staying)] = Field(
+    republish: Annotated[Literal["fresh", "sticky"], SHOWN, Fits(_sticky)] = Field(
         "fresh",
         description="fresh: new noise in each release; sticky: a published noisy value stays while its "
         "original value does, whatever its class. Needs record_key, and noise of a public scale: "
@@ -148,6 +148,35 @@ def _at_most_k(wanted: int | None, sections: Mapping[str, Any]) -> Iterator[str]
         yield f"must be at most the gate's k of {k}, got {wanted}"
 
 
+def _with_numbers(wanted: Mapping[str, float], sections: Mapping[str, Any]) -> Iterator[str]:
+    if wrong := sorted(set(wanted) - set(columns_of(sections["columns"], Perturb))):
+        yield f"must name columns with the role perturb and numbers, got {', '.join(wrong)}"
+
+
+class Usefulness(Strict):
+    """What a release may lose. What is not set has a default, beyond which a release has a warning."""
+
+    information_loss: Annotated[Share | None, SHOWN, AFTER] = Field(
+        None,
+        description="Largest information loss of the recoding, by anonymize.loss. Default: a warning "
+        "beyond 0.8.",
+    )
+    relative_error: Annotated[Keyed[Positive], SHOWN, AFTER, Fits(_with_numbers, "every column")] = Field(
+        default_factory=FrozenMapping,
+        description="Perturb column with numbers → largest expected error, as a multiple of the value, on "
+        "average. Default for each: a warning beyond 1.",
+    )
+    fully_generalized: Annotated[Whole | None, SHOWN, AFTER] = Field(
+        None,
+        ge=0,
+        description="Most quasi-identifiers that have one value in the whole release. Default: a warning "
+        "from the first on.",
+    )
+    released: Annotated[Share | None, SHOWN, AFTER] = Field(
+        None, description="Least share of the input that is released. Default: a warning below 0.8."
+    )
+
+
 class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
@@ -168,6 +197,13 @@ class Gate(Strict):
     confidence_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_confident, "columns")] = Field(
         None, ge=2, description="Fewest originals within suppress.confidence's interval."
     )
+    released_identifiers: Annotated[Real, SHOWN, AFTER] = Field(
+        0.05,
+        ge=0,
+        le=0.05,
+        description="Largest share of the records that two or three insensitive columns together may single "
+        "out. More must be acknowledged.",
+    )
     cross_release_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_keyed), Fits(_at_most_k)] = Field(
         None,
         ge=2,
@@ -175,6 +211,7 @@ class Gate(Strict):
         "published in. Needs record_key.",
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
+    utility: Usefulness = Field(Usefulness(), description="What the release may lose.")
     linking: Annotated[Literal["expected", "realized"], SHOWN, AFTER] = Field(
         "expected",
         description="What limits on linking are judged on. expected: the mean over all noise that could be "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from anon_pipeline.ledger import exact_text
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.ledger import Asked, Ledger, exact_text, ledger_at, requested_by
 from anon_pipeline.ledger.budget import sum_spent
 from anon_pipeline.perturb.budget import exact_fraction
-from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.sections import Budget
 from anon_pipeline.publish.booking import booking
 
 
@@ -32,15 +34,9 @@ def describe_cost(
     if fresh:  # sticky noise may have cost less
         parts.append(f"ε = {asked.epsilon} is booked")
     if asked.budget is not None:
-        with booked.ledger.page() as page:
-            entries = list(page.others(""))
-        now = booked.ledger.now()
-        found = sum_spent(entries, asked.budget, dataset=asked.dataset, partition=asked.partition, now=now)
-        limit = exact_fraction(asked.budget.epsilon)
-        left = exact_text(max(limit - found.epsilon, Fraction(0)))
-        parts.append(
-            f"{exact_text(found.epsilon)} of the budget of {exact_text(limit)} spent, {left} remaining"
-        )
+        spent, limit = _spent(booked.ledger, asked, asked.budget), exact_fraction(asked.budget.epsilon)
+        left = exact_text(max(limit - spent, Fraction(0)))
+        parts.append(f"{exact_text(spent)} of the budget of {exact_text(limit)} spent, {left} remaining")
     if not parts:
         return None
     said = "; ".join(parts)
@@ -49,3 +45,27 @@ def describe_cost(
     if not fresh:
         return f"{said}. Running again costs ε only for values that have changed."
     return f"{said}. Running again draws new noise, which costs ε again."
+
+
+def remaining_epsilon(policy: Policy, locations: Locations, *, partition: str | None) -> Fraction | None:
+    """Return the ε that a policy's budget has left, at least 0; None without a budget, or a ledger.
+
+    Nothing is entered. Where the ledger is not there, or cannot be read, nothing is known to be spent.
+    """
+    if policy.budget is None or locations.ledger == OFF:
+        return None
+    try:
+        spent = _spent(
+            ledger_at(locations.ledger, make=False), requested_by(policy, partition), policy.budget
+        )
+    except InputError:
+        spent = Fraction(0)
+    return max(exact_fraction(policy.budget.epsilon) - spent, Fraction(0))
+
+
+def _spent(ledger: Ledger, asked: Asked, budget: Budget) -> Fraction:
+    """Return the ε that a budget counts as spent."""
+    with ledger.page() as page:
+        entries = list(page.others(""))
+    now = ledger.now()
+    return sum_spent(entries, budget, dataset=asked.dataset, partition=asked.partition, now=now).epsilon

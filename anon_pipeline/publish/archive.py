@@ -26,13 +26,12 @@ from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.stages.stored import read_staged, write_staged
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import Vault, vault_of
 from anon_pipeline.vault.identity import project_of
-from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.local import LocalStore, private_folder
-from anon_pipeline.vault.names import is_unfinished
+from anon_pipeline.vault.names import MEASURED, is_unfinished
 from anon_pipeline.vault.remote import RemoteStore
-from anon_pipeline.vault.store import Store, store_at
+from anon_pipeline.vault.store import Store
 
 _BESIDE = "beside"
 
@@ -60,7 +59,7 @@ class VaultArchive:
         """Open the vault with the keys that the environment leads to now."""
         if self.opens is not None:
             return self.opens()
-        return Vault(store_at(self.locations.vault_place), keys_from())
+        return vault_of(self.locations)
 
     def _there(self, name: PurePath) -> bool:
         return name.as_posix() in self._vault().store.names()
@@ -89,8 +88,11 @@ class VaultArchive:
             yield
             return
         with hold_remotely(store, self.policy.name, here=here, wait=self.policy.publish.wait):
+            own = tuple(
+                f"{self.policy.name}/{start}" for start in (".memory", f".{MEASURED}.", f"{MEASURED}/.")
+            )
             for name in store.names():
-                if is_unfinished(name) and name.startswith(f"{self.policy.name}/.memory"):
+                if is_unfinished(name) and name.startswith(own):
                     store.remove(name)
             yield
 

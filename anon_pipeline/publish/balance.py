@@ -2,6 +2,7 @@
 
 Every record of the input is either released or suppressed for one reason, so the counts must balance. What
 the table shows (its records, classes, the smallest class, levels of generalization) is counted anew.
+Manifests of version 1 tell every count of the stages; later ones the records that came in and were released.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ TOGETHER = (
     "facts.suppressed.suppressed_small_classes",
     "facts.suppressed.suppressed_by_limit.*",
     "facts.suppressed.suppressed_in_all",
+    "facts.deidentified.excess_records",
     "facts.perturbed.composition.values_reused",
     "facts.perturbed.composition.values_drawn",
 )
@@ -52,8 +54,76 @@ def count_seen(frame: pd.DataFrame, policy: Policy) -> Seen:
     return Seen(len(frame), len(classes.sizes), int(np.min(classes.sizes)))
 
 
+def broken_told(facts: Facts, policy: Policy | None) -> list[str]:
+    """List which public facts do not add up, or are none that the policy leads to.
+
+    Args:
+        facts: of all stages, whose fields are there and of their types.
+        policy: None: not given.
+    """
+    raw, recoded, last = facts["raw"], facts["k_anonymized"], facts["suppressed"]
+    wrong = []
+    excess = facts["deidentified"]["excess_records"]
+    if raw["records"] - excess - last["released"] != last["suppressed_in_all"]:
+        wrong.append("suppressed records must add up")
+    wrong += _people(facts)
+    if not last["classes"] <= last["released"]:
+        wrong.append("the released classes must have no more records than there are")
+    wrong += _origins(facts)
+    if policy is None:
+        return wrong
+    people = last["released_people"]
+    rules = _recoded_rules(recoded, policy) | {
+        "excess records need rows_per_person, which bounds what is left": (
+            excess == 0
+            if policy.rows_per_person is None or people is None
+            else last["released"] <= people * policy.rows
+        )
+    }
+    return [*wrong, *(rule for rule, kept in rules.items() if not kept)]
+
+
+def broken_told_seen(facts: Facts, seen: Seen) -> list[str]:
+    """List where public facts contradict the table."""
+    last = facts["suppressed"]
+    counted = {"records": (last["released"], seen.records), "classes": (last["classes"], seen.classes)}
+    return [
+        f"the released {name} are others than the file's"
+        for name, (told, found) in counted.items()
+        if told != found
+    ]
+
+
+def _origins(facts: Facts) -> list[str]:
+    """List what speaks against one policy and the system's entropy behind all stages."""
+    wrong = []
+    if len({values["made_by"] for values in facts.values()}) != 1:
+        wrong.append("all stages must be made by one policy")
+    if any(facts[stage]["seeded"] is not False for stage in ("perturbed", "shuffled")):
+        wrong.append("made with a seed: whoever knows it can undo the noise")
+    return wrong
+
+
+def _recoded_rules(recoded: Mapping[str, Any], policy: Policy) -> dict[str, bool]:
+    """Return what the policy says of how levels and distances are told."""
+    releases = recoder_of(policy.anonymize.recoder).family.releases
+    named = list(policy.generalized) if releases == "levels" else None
+    return {
+        "levels must be of the generalize columns, after a full-domain recoder": _names(recoded["levels"])
+        == named,
+        "equal_distance must be the columns without a hierarchy": list(recoded["equal_distance"])
+        == list(policy.equal_distance),
+    }
+
+
+def broken_told_1(facts: Facts, policy: Policy | None) -> list[str]:
+    """List which facts of version 1 do not add up, or are none of the policy; see `broken_told`."""
+    policy_facts = [] if policy is None else broken_policy_facts(facts, policy)
+    return [*broken_balance(facts), *policy_facts]
+
+
 def broken_balance(facts: Facts) -> list[str]:
-    """List which counts do not add up, of facts whose fields are there and of their types."""
+    """List which counts of version 1 do not add up, of facts whose fields are there and of their types."""
     raw, recoded, last = facts["raw"], facts["k_anonymized"], facts["suppressed"]
     gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]
     later = _later(last)
@@ -64,11 +134,23 @@ def broken_balance(facts: Facts) -> list[str]:
         "suppressed records": (raw["records"] - last["released"], last["suppressed_in_all"]),
     }
     wrong = [f"{name} must add up" for name, (one, other) in balances.items() if one != other]
-    if len({values["made_by"] for values in facts.values()}) != 1:
-        wrong.append("all stages must be made by one policy")
-    if any(facts[stage]["seeded"] is not False for stage in ("perturbed", "shuffled")):
-        wrong.append("made with a seed: whoever knows it can undo the noise")
-    return [*wrong, *_classes(recoded, last, facts["shuffled"]["records"]), *_noise(facts)]
+    return [*wrong, *_origins(facts), *_classes(recoded, last, facts["shuffled"]["records"]), *_noise(facts)]
+
+
+def _people(facts: Facts) -> Iterator[str]:
+    """Yield what is wrong with the counts of people, where they are counted."""
+    people, excess = facts["deidentified"]["people"], facts["deidentified"]["excess_records"]
+    last, records = facts["suppressed"], facts["raw"]["records"] - excess
+    released, gaps = last["released_people"], last["people_with_gaps"]
+    if people is None or released is None or gaps is None:
+        if (people, released, gaps, excess) != (None, None, None, 0):
+            yield "people must be counted in all stages, or in none"
+        return
+    if not people <= records or released > min(people, last["released"]):
+        yield "people must be no more than their records"
+    lost, missing = people - released, last["suppressed_in_all"]
+    if not lost <= gaps <= min(people, missing) or (gaps == 0) != (missing == 0):
+        yield "people of whom records are suppressed must be as many as can be"
 
 
 def _later(last: Mapping[str, Any]) -> int:
@@ -106,7 +188,7 @@ def _noise(facts: Facts) -> Iterator[str]:
 
 
 def broken_seen(facts: Facts, seen: Seen) -> list[str]:
-    """List where facts whose fields are there and of their types contradict the table."""
+    """List where facts of version 1 whose fields are there and of their types contradict the table."""
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     wrong = []
     if last["released"] != seen.records:
@@ -116,30 +198,25 @@ def broken_seen(facts: Facts, seen: Seen) -> list[str]:
     if not _later(last):  # then the recoding's classes are the file's
         if recoded["classes"] != seen.classes:
             wrong.append("the classes of the recoding are others than the file's")
-        if recoded["smallest_class"] != seen.smallest:
+        fewer = facts["deidentified"].get("people") is not None and recoded["smallest_class"] < seen.smallest
+        if recoded["smallest_class"] != seen.smallest and not fewer:  # the table does not show its people
             wrong.append("the smallest class of the recoding is another than the file's")
     return wrong
 
 
 def broken_policy_facts(facts: Facts, policy: Policy) -> list[str]:
-    """List where facts are none that the policy leads to: what `checked_facts` leaves open.
+    """List where facts of version 1 are none that the policy leads to: what its rules leave open.
 
     Args:
         facts: of all stages, whose fields are there and of their types.
     """
     recoded, last = facts["k_anonymized"], facts["suppressed"]
     gone = recoded["suppressed_incomplete"] + recoded["suppressed_by_recoding"]
-    releases = recoder_of(policy.anonymize.recoder).family.releases
-    means = releases == "means"
+    means = recoder_of(policy.anonymize.recoder).family.releases == "means"
     limits = [f"{kind}.{name}" for kind, columns in policy.class_limits.items() for name in columns]
-    named = list(policy.generalized) if releases == "levels" else None
-    rules = {
+    rules = _recoded_rules(recoded, policy) | {
         "suppressed records must keep anonymize.suppression_limit": gone
         <= policy.suppressible(facts["raw"]["records"]),
-        "levels must be of the generalize columns, after a full-domain recoder": _names(recoded["levels"])
-        == named,
-        "equal_distance must be the columns without a hierarchy": list(recoded["equal_distance"])
-        == list(policy.equal_distance),
         "sse must be told after microaggregation, and only then": (recoded["sse"] is not None) == means,
         "suppressed cells need anonymize.suppress: cells": policy.anonymize.suppress == "cells"
         or recoded["suppressed_cells"] == 0,

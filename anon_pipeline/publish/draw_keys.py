@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,11 @@ from anon_pipeline.facts.fact_rules import is_digest, is_release_id
 from anon_pipeline.perturb.keys import NoiseKey
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import Vault, vault_of
 from anon_pipeline.vault.identity import project_of
-from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.local import LocalStore, private_folder
 from anon_pipeline.vault.names import DRAW, is_unfinished
-from anon_pipeline.vault.store import Store, store_at
+from anon_pipeline.vault.store import Store
 
 _VERSION = 1
 _FOLDER, _SUFFIX = "draws", DRAW
@@ -205,11 +205,8 @@ def draws_of(
     policy: Policy, locations: Locations, partition: str | None, *, opens: Callable[[], Vault] | None = None
 ) -> Draws:
     """Return the draws of a release, in the vault that ``opens`` opens; default: that of the locations."""
-
-    def opened() -> Vault:
-        return Vault(store_at(locations.vault_place), keys_from())
-
-    return Draws(policy.name, partition, locations.vault, opens or opened, locations.project)
+    opens = opens or partial(vault_of, locations)
+    return Draws(policy.name, partition, locations.vault, opens, locations.project)
 
 
 def draw_ids_in(store: Store) -> dict[str, str]:

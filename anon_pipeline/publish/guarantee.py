@@ -31,11 +31,20 @@ def guarantee(policy: Policy) -> list[str]:
 
 def _hidden(policy: Policy) -> Iterator[str]:
     """Say what k-anonymity promises."""
-    names = ", ".join(sorted(policy.generalized))
+    names, k = ", ".join(sorted(policy.generalized)), policy.gate_k
+    others = "others" if policy.person is None else "other people"
     yield (
         f"Each released record shares its generalized values of {names} "
-        f"with at least {policy.gate_k - 1} others of the release (k = {policy.gate_k})."
+        f"with at least {k - 1} {others} of the release (k = {k})."
     )
+    yield _counted(policy)
+
+
+def _counted(policy: Policy) -> str:
+    """Say what is counted: people, records that are people, or records."""
+    if policy.person is not None:
+        return promises.PEOPLE_COUNTED
+    return promises.RECORDS_COUNTED if policy.record_key is None else promises.ONE_RECORD
 
 
 def _noisy(policy: Policy) -> Iterator[str]:
@@ -51,6 +60,7 @@ def _noisy(policy: Policy) -> Iterator[str]:
         yield _chosen(mechanism, choices)
     if sum(_promises(mechanism) for mechanism, _ in kinds) + len(chosen) > 1:
         yield f"Together these columns spend {_said(_spent(_all(policy)))}: in one row the factors multiply."
+    yield from _of_person(policy)
     yield from _whole(policy)
     declared = all(sensitivity == "declared" for _, sensitivity in kinds)
     yield promises.NOT_ALL_LOCAL if declared else promises.NOT_ALL
@@ -62,15 +72,31 @@ def _noisy(policy: Policy) -> Iterator[str]:
     yield _again(policy, declared=declared)
     if policy.suppress.confidence is not None:
         yield (
-            f"No released record has between 1 and {policy.anonymize.k - 1} originals of its class within "
-            f"its {100 * policy.suppress.confidence:.6g} % confidence interval of "
+            f"No released record has between 1 and {policy.anonymize.k - 1} {_near(policy)} of its class "
+            f"within its {100 * policy.suppress.confidence:.6g} % confidence interval of "
             f"{', '.join(sorted(policy.perturbed))}."
         )
+
+
+def _near(policy: Policy) -> str:
+    return "originals" if policy.person is None else "people with originals"
 
 
 def _all(policy: Policy) -> list[Noise | CategoryNoise]:
     """Return what the noise of every perturb column is drawn under."""
     return [*noises(policy), *category_noises(policy).values()]
+
+
+def _of_person(policy: Policy) -> Iterator[str]:
+    """Say what holds of all records of a person, where a person may have several."""
+    (epsilon, delta), rows = _spent(_all(policy)), policy.rows
+    if policy.person is None or not epsilon:
+        return
+    local = all(column.sensitivity == "declared" for column in policy.perturbed.values())
+    yield promises.person_sentence(rows, rows * epsilon, rows * delta, local=local)
+    if policy.suppress.confidence is not None and all(map(_promises, policy.mechanisms.values())):
+        numbers, _ = _spent(noises(policy))
+        yield promises.released_person_sentence(rows * epsilon, rows * numbers, rows * delta)
 
 
 def _whole(policy: Policy) -> Iterator[str]:
@@ -198,16 +224,34 @@ def _limited(policy: Policy) -> Iterator[str]:
                 yield limit.promise(demand)
 
 
+def _answered_for(policy: Policy) -> Iterator[str]:
+    """Say which columns single people out, and who answers for it."""
+    for one in policy.acknowledged:
+        what = (
+            f"may be different for up to {one.share:.3g} of all records, and follows people through the table"
+            if len(one.columns) == 1
+            else f"may single out up to {one.share:.3g} of the records"
+        )
+        yield (
+            f"{', '.join(one.columns)} {what}. {one.who} answers for it from {one.when} until {one.until}: "
+            f"{one.why}"
+        )
+
+
 def _open(policy: Policy) -> Iterator[str]:
     """Say what is released without a promise, and what is gone."""
     limited = policy.class_limited
     columns = sorted(policy.columns.items(), key=itemgetter(0))
+    coarse = policy.coarsened
+    for name, column in sorted(coarse.items(), key=itemgetter(0)):
+        yield f"{name} is released coarser than it is: {column.words}."
     free = [n for n, c in columns if isinstance(c, (Sensitive, Insensitive)) and n not in limited]
     if free:
         yield (
-            f"Released as they are, with no limit on what they reveal: {', '.join(free)}. Who knows such a "
-            f"value of a person can look for it."
+            f"Released without noise, with no limit on what a class tells of them: {', '.join(free)}. Who "
+            f"knows such a value of a person can look for it."
         )
+    yield from _answered_for(policy)
     for allowed in policy.allowed:
         yield (
             f"{allowed['column']} may hold what looks like an identifier ({allowed['detector']}). The "

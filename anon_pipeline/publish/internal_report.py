@@ -7,15 +7,14 @@ from typing import Any
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report import internal_report
+from anon_pipeline.publish.measured import measured_of
+from anon_pipeline.report import Exact, internal_report
 from anon_pipeline.stages.lineage import Descent, Where
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.stages.stored import read_staged, stage_table
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import vault_of
 from anon_pipeline.vault.identity import project_of
-from anon_pipeline.vault.keys import keys_from
 from anon_pipeline.vault.retention import table_name
-from anon_pipeline.vault.store import store_at
 
 
 def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: Locations) -> bytes:
@@ -24,7 +23,7 @@ def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: L
     Raises:
         InputError: the vault has no tables of it any more, or those of another release.
     """
-    vault, partition = Vault(store_at(locations.vault_place), keys_from()), document.get("partition")
+    vault, partition = vault_of(locations), document.get("partition")
     where = Where(project_of(vault.store, project=locations.project), policy.name, partition)
 
     def table(stage: str) -> Staged:
@@ -35,6 +34,7 @@ def internal_report_of(policy: Policy, document: Mapping[str, Any], locations: L
     problems = Descent(released.frame, released.lineage, where).broken(originals.frame)
     if problems:
         raise InputError(problems)
+    exact = measured_of(policy, locations, partition).exact(document) or Exact(released.facts)
     return internal_report(
-        policy, document, released.frame, originals.frame, hierarchies=locations.hierarchies
+        policy, document, released.frame, originals.frame, hierarchies=locations.hierarchies, exact=exact
     )

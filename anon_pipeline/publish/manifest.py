@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-from anon_pipeline.facts.origin import hierarchy_digests
+from anon_pipeline.base.audience import Audience
 from anon_pipeline.facts.records import Facts
+from anon_pipeline.facts.seen import facts_seen_by
 from anon_pipeline.limits.verdicts import GateReport
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.extensions import plugins_of
@@ -54,7 +54,6 @@ def manifest(
     facts: Facts,
     *,
     file: ReleaseFile,
-    hierarchies: Path,
     made: tuple[datetime, str | None],
 ) -> dict[str, Any]:
     """Describe a release.
@@ -62,8 +61,7 @@ def manifest(
     Args:
         policy: what it was made by; named by digest.
         report: the gate's verdicts on the bytes of ``file``.
-        facts: of every stage.
-        hierarchies: folder of the hierarchy tables, which are named by digest.
+        facts: of every stage, of which those are told that are public.
         made: time (with its zone) and partition.
     Returns:
         JSON types only.
@@ -78,12 +76,12 @@ def manifest(
         "files": [{**asdict(file), "format": policy.publish.format}],
         "policy_digest": policy.digest,
         "data_digest": report.data_digest,
-        "hierarchies": hierarchy_digests(policy, hierarchies),
         "gate": report.to_json(),
         "epsilon": policy.promised_epsilon,
         "guarantee": guarantee(policy),
         "allowed": policy.allowed,
-        "facts": {stage: dict(values) for stage, values in facts.items()},
+        "acknowledged": policy.answered_for,
+        "facts": facts_seen_by(facts, Audience.PUBLIC),
         "packages": {"python": platform.python_version(), **_versions()},
         **({"plugins": plugins} if plugins else {}),
     }

@@ -23,10 +23,10 @@ from anon_pipeline.limits.limit import CLOSE
 from anon_pipeline.limits.table import demands, limit_of, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.balance import broken_balance, broken_policy_facts, broken_seen, count_seen
+from anon_pipeline.publish.balance import count_seen
 from anon_pipeline.publish.versions import Rules
 
-_ALWAYS = names_where(lambda limit: limit.always)
+_OF_PEOPLE = names_where(lambda limit: limit.people and limit.recomputable)
 _MISSING = names_where(lambda limit: limit.missing)
 
 
@@ -42,40 +42,72 @@ def broken_gate(
     """
     gate = GateReport.from_json(document["gate"])
     names = [verdict.limit for verdict in gate.verdicts]
-    problems = [problem for verdict in gate.verdicts if (problem := _broken(verdict))]
+    problems = [problem for verdict in gate.verdicts if (problem := _broken(verdict, rules))]
+    problems += _untold_of_records(document, gate)
     digests = ("data_digest", "policy_digest")
     others = [name for name in digests if getattr(gate, name) != document[name]]
     if others:
         problems.append(f"it judged another release ({', '.join(others)})")
     if not gate.passed:
         problems.append("it has not passed the release")
-    if len(set(names)) != len(names) or tuple(names[: len(_ALWAYS)]) != _ALWAYS:
-        problems.append(f"it must judge each limit once, and always {', '.join(_ALWAYS)}")
+    if len(set(names)) != len(names) or tuple(names[: len(rules.always)]) != rules.always:
+        problems.append(f"it must judge each limit once, and always {', '.join(rules.always)}")
     elif policy is not None and names != rules.limits(policy):
         problems.append("it must judge the policy's limits, all of them and no others, in their order")
-    elif policy is not None and (gate.population_digest is not None) != _on_population(policy):
+    elif rules.names_tables and policy is not None and _misses_population(gate, policy):
         problems.append("it must name the population by its digest where the policy does, and only there")
-    elif anew is not None:
-        problems += _others(gate, anew)
+    else:
+        problems += [] if policy is None else [*_too_lenient(gate, policy), *_told_of_people(gate, policy)]
+        problems += [] if anew is None else _others(gate, anew, rules)
     return list(dict.fromkeys(problems))
 
 
-def _on_population(policy: Policy) -> bool:
-    return any("population" in demand.limit.needs for demand in demands(policy))
+def _misses_population(gate: GateReport, policy: Policy) -> bool:
+    """Tell whether a report names the population otherwise than the policy does."""
+    named = any("population" in demand.limit.needs for demand in demands(policy))
+    return (gate.population_digest is not None) != named
 
 
-def _broken(verdict: Verdict) -> str | None:
+def _broken(verdict: Verdict, rules: Rules) -> str | None:
     """Say what contradicts a verdict that a manifest records, also where its limit is not known here."""
     try:
-        return limit_of(verdict.limit).broken(verdict)
+        return rules.verdict(limit_of(verdict.limit), verdict)
     except KeyError:
         return f"{verdict.limit} is no limit that is known here"
 
 
-def _others(gate: GateReport, anew: GateReport) -> Iterator[str]:
-    """Yield how a recorded report differs from one that was made anew."""
+def _too_lenient(gate: GateReport, policy: Policy) -> Iterator[str]:
+    """Yield the limits that the policy demands, and that a recorded report only warns of."""
+    advised = {demand.name for demand in demands(policy) if demand.advised}
+    for verdict in gate.with_status(Status.WARNED):
+        if verdict.limit not in advised:
+            yield f"{verdict.limit}: the policy demands it, a warning is not enough"
+
+
+def _untold_of_records(document: Mapping[str, Any], gate: GateReport) -> Iterator[str]:
+    """Yield the limits that count people elsewhere, and lack the value though these facts count records."""
+    facts: Any = document.get("facts")
+    stage = facts.get("deidentified") if isinstance(facts, dict) else None
+    if not isinstance(stage, dict) or stage.get("people") is not None:
+        return
+    for verdict in gate.verdicts:
+        known = verdict.value is not None or verdict.limit.partition(".")[0] not in _OF_PEOPLE
+        if not known and verdict.bound is not None:
+            yield f"{verdict.limit}: it must have a value, records are counted"
+
+
+def _told_of_people(gate: GateReport, policy: Policy) -> Iterator[str]:
+    """Yield the limits whose value counts people, which the file does not show, and is recorded."""
+    if policy.person is not None:
+        for verdict in gate.verdicts:
+            if verdict.value is not None and limit_of(verdict.limit).people:
+                yield f"{verdict.limit}: its value must not be told"
+
+
+def _others(gate: GateReport, anew: GateReport, rules: Rules) -> Iterator[str]:
+    """Yield how a recorded report differs from one that was made anew; values as far as they are recorded."""
     by_name = {verdict.limit: verdict for verdict in gate.verdicts}
-    if anew.population_digest not in (None, gate.population_digest):
+    if rules.names_tables and anew.population_digest not in (None, gate.population_digest):
         yield "it was measured on another population"
     for found in anew.verdicts:
         recorded = by_name.get(found.limit)
@@ -83,8 +115,12 @@ def _others(gate: GateReport, anew: GateReport) -> Iterator[str]:
             continue  # of another version; nothing was measured, and that is refused already
         if (recorded.bound, recorded.sense) != (found.bound, found.sense):
             yield f"{found.limit}: its bound must be the policy's"
-        elif found.value is not None and not _alike(recorded.value, found.value):
+        elif found.value is not None and not (
+            _alike(recorded.value, found.value) or (recorded.value is None and not found.recomputable)
+        ):
             yield f"{found.limit}: its value must be the file's"
+        elif found.status is Status.WARNED and recorded.status is not Status.WARNED:
+            yield f"{found.limit}: its warning must be recorded"
 
 
 def _alike(one: float | None, other: float) -> bool:
@@ -92,13 +128,17 @@ def _alike(one: float | None, other: float) -> bool:
 
 
 def broken_share(document: Mapping[str, Any]) -> list[str]:
-    """Say whether the recorded share of suppressed records is another than the facts'.
+    """Say whether the recorded share of suppressed records, or people, is another than the facts'.
 
     Args:
         document: the manifest; gate and facts have the shape of its version.
     """
     facts = document["facts"]
-    share = facts["suppressed"]["suppressed_in_all"] / max(facts["raw"]["records"], 1)
+    people, gaps = facts["deidentified"].get("people"), facts["suppressed"].get("people_with_gaps")
+    if people is None or gaps is None:
+        share = facts["suppressed"]["suppressed_in_all"] / max(facts["raw"]["records"], 1)
+    else:
+        share = gaps / max(people, 1)
     told = [(v["limit"], v["value"]) for v in document["gate"]["verdicts"] if v["limit"] in _MISSING]
     return [f"{name}: its value must be the facts'" for name, value in told if not _alike(value, share)]
 
@@ -114,7 +154,7 @@ def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: R
     if facts[SuppressedFacts.stage].get("released") != document["files"][0]["records"]:
         wrong.append("the released records are others than the file's")
     told = facts[KAnonymizedFacts.stage].get("hierarchies")
-    if told != document["hierarchies"]:
+    if rules.names_tables and told != document["hierarchies"]:
         wrong.append("the hierarchies are others than the manifest's")
     if policy is not None:
         if facts[KAnonymizedFacts.stage].get("k") != policy.anonymize.k:
@@ -124,9 +164,7 @@ def broken_facts(document: Mapping[str, Any], policy: Policy | None, *, rules: R
     if not rules.worded(document):
         return wrong
     unwritten = [] if policy is None else rules.facts(policy, facts)
-    if unwritten or policy is None:
-        return [*wrong, *unwritten, *broken_balance(facts)]
-    return [*wrong, *broken_balance(facts), *broken_policy_facts(facts, policy)]
+    return [*wrong, *unwritten, *rules.told(facts, None if unwritten else policy)]
 
 
 def broken_seen_facts(
@@ -140,12 +178,16 @@ def broken_seen_facts(
     facts = document["facts"]
     if not rules.worded(document):
         return []
-    wrong = broken_seen(facts, count_seen(frame, policy))
+    wrong = rules.seen(facts, count_seen(frame, policy))
     recoded = facts[KAnonymizedFacts.stage]
     if recoded["levels"] is not None:
         with suppress(AnonPipelineError):  # hierarchy tables that cannot be read are said there
             wrong += broken_levels(
-                frame, policy, recoded["levels"], cells=recoded["suppressed_cells"], hierarchies=hierarchies
+                frame,
+                policy,
+                recoded["levels"],
+                cells=recoded.get("suppressed_cells"),
+                hierarchies=hierarchies,
             )
     return wrong
 
@@ -164,6 +206,8 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
         wrong.append("guarantee is another than the policy's")
     if document.get("allowed", []) != policy.allowed:
         wrong.append("allowed is another than the policy's")
+    if document.get("acknowledged", []) != policy.answered_for:
+        wrong.append("acknowledged is another than the policy's")
     if not can_be_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
     if ("signature" in document) != (policy.publish.sign is not None):

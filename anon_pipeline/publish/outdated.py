@@ -47,7 +47,6 @@ class _Told:
         verdicts = gate.get("verdicts")
         self.signed = "signature" in document
         self.recoded, self.noise = _mapping(facts.get("k_anonymized")), _mapping(facts.get("perturbed"))
-        self.suppressed = _mapping(facts.get("suppressed")).get("suppressed_in_all")
         self.columns = [_mapping(column) for column in _mapping(self.noise.get("columns")).values()]
         self.limits = {
             str(verdict.get("limit")).split(".")[0]: verdict.get("value")
@@ -123,9 +122,6 @@ WARNINGS: dict[str, tuple[str, Callable[[_Told], bool]]] = {
 }
 """Text and condition of each warning about manifests of version 1, by the name of its section."""
 
-_STILL = ("exact-measures-of-the-input",)
-"""What manifests of version 2 tell as well, where records were suppressed."""
-
 LOOKED_FOR = Warned(
     "identifiers-that-were-not-looked-for",
     "the file contains texts or numbers that look like identifiers of persons, of kinds that 0.1.0 did not "
@@ -135,8 +131,8 @@ LOOKED_FOR = Warned(
 
 
 def warnings_for(document: Mapping[str, Any]) -> Iterator[Warned]:
-    """Yield the warnings that apply to a manifest of version 1; of later ones those not mended yet."""
+    """Yield the warnings that apply to a manifest of version 1; later ones tell none of it."""
     told, first = _Told(document), document.get("manifest_version") == 1
     for name, (text, applies) in WARNINGS.items():
-        if applies(told) and (first or (name in _STILL and told.suppressed)):
+        if first and applies(told):
             yield Warned(name, text)

@@ -61,10 +61,65 @@ NOT_ALL_LOCAL = (
     "private."
 )
 
+_PERSON = (
+    "A person has at most {rows} records here, and each record has ε/{rows}. Of all records of a person and "
+    "any other member of the class of each of them, what the noise makes of these records together is at "
+    "most {most} as likely for the person as for the others"
+)
+"""All records of one person, against one other member of a fixed class for each, before suppression."""
+
+_PERSON_LOCAL = (
+    "A person has at most {rows} records here, and each record has ε/{rows}. Whatever the classes, what is "
+    "drawn for all records of a person together is at most {most} as likely for their values as for any "
+    "others, classes and suppression aside"
+)
+_PERSON_RELEASED = (
+    "Given that all of these records were released, they are at most {} as likely for the person as for the "
+    "others."
+)
+_PERSON_RELEASED_DELTA = (
+    "Given that all of these records were released, they are at most {} as likely for the person as for the "
+    "others, and what is added is δ·(1 + e^ε) divided by the chance that they are all released."
+)
+PERSON_PICKED = (
+    "Which records of a person stay where there are more is decided by these records alone, under a key: "
+    "nobody else's records play a part."
+)
+
+PEOPLE_COUNTED = "People are counted: all records of one person count as one."
+ONE_RECORD = "Each record is of another person (record_key): records are people."
+RECORDS_COUNTED = (
+    "Records are counted, not people: the policy does not say whose records they are. Who has several "
+    "records is counted several times, and a class may hold fewer people than records."
+)
+
 _STICKY = (
     "all releases of this name together are at most {} as likely for one value as for any other, class and "
     "suppression aside."
 )
+
+
+def person_sentence(rows: int, epsilon: Fraction, delta: Fraction = Fraction(0), *, local: bool) -> str:
+    """Say what ε promises of all records of a person.
+
+    Args:
+        rows: that a person has at most.
+        epsilon: of a person: that of a record, so many times; ``delta`` likewise.
+        local: whether all columns have noise of a public scale.
+    """
+    sentence = _PERSON_LOCAL if local else _PERSON
+    return f"{sentence.format(rows=rows, most=times(epsilon, delta))}. {PERSON_PICKED}"
+
+
+def released_person_sentence(epsilon: Fraction, numbers: Fraction, delta: Fraction = Fraction(0)) -> str:
+    """Say what holds of all records of a person once it is known that they were released.
+
+    Args:
+        epsilon: of a person, all columns.
+        numbers: of a person, columns with numbers, which suppression by confidence looks at.
+    """
+    return (_PERSON_RELEASED_DELTA if delta else _PERSON_RELEASED).format(times(epsilon + numbers))
+
 
 EPSILON = "e^ε times"
 """How many times as likely, where no policy says what ε is: in documents."""

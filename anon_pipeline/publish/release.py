@@ -18,7 +18,7 @@ from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.facts.check import checked_facts
-from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
@@ -28,6 +28,7 @@ from anon_pipeline.publish.draw_keys import Draws
 from anon_pipeline.publish.drawing import forget_published
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, to_bytes
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
+from anon_pipeline.publish.measured import Measured
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
 from anon_pipeline.report import public_report
@@ -59,6 +60,7 @@ class Judged:
 class Published:
     """A release that was written: the paths of its files, its manifest, the gate's report.
 
+    report: with all numbers, for the curator; what may be published of it is its ``to_json()``.
     report_path: the page for people, see `anon_pipeline.report`.
     """
 
@@ -113,20 +115,23 @@ def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
     return Judged(back, data, typed, report)
 
 
-def refuse_unless_passed(report: GateReport, *, drawn: bool = False) -> None:
+def refuse_unless_passed(report: GateReport, *, drawn: bool = False, kept: str | None = None) -> None:
     """Raise unless every limit was measured and kept.
 
     Args:
         drawn: whether noise was drawn and paid for, which another policy would be once more.
+        kept: where the curator finds what was measured; None: nowhere but in the error's ``report``.
     Raises:
-        GateRefused: naming each limit that was not, with its value and bound.
+        GateRefused: naming each limit that was not, with its bound, and not by how much.
     """
     if report.passed:
         return
-    lines = [v.as_text() for v in report.verdicts if v.status is not Status.PASSED]
+    lines = [v.as_text() for v in report.unkept]
+    if kept is not None:
+        lines.append(f"({kept})")
     if drawn:
         lines.append(f"({ANOTHER_DRAW})")
-    raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report)
+    raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report, kept=kept)
 
 
 @contextmanager
@@ -155,7 +160,7 @@ def _remembering(archive: Archive | None, memory: Memory | None) -> Iterator[Non
     archive.commit()
 
 
-def _passed(
+def _passed(  # noqa: PLR0913 - what is judged, by what, where it belongs, who learns what was measured
     released: Staged,
     originals: pd.DataFrame,
     policy: Policy,
@@ -163,8 +168,9 @@ def _passed(
     locations: Locations,
     memory: Memory | None,
     where: Where,
+    measured: Measured | None,
 ) -> Judged:
-    """Judge a release where it lies and refuse it unless it passes."""
+    """Judge a release where it lies and refuse it unless it passes; what was measured goes to the curator."""
     judged = judge(
         released,
         originals,
@@ -174,7 +180,12 @@ def _passed(
         population=read_population(policy, folder=locations.sources),
         where=where,
     )
-    refuse_unless_passed(judged.report, drawn=bool(policy.noisy))
+    kept = None
+    if measured is not None and judged.report.passed:
+        measured.keep(judged.report, released.facts)
+    elif measured is not None:
+        kept = measured.keep_refused(judged.report, released.facts)
+    refuse_unless_passed(judged.report, drawn=bool(policy.noisy), kept=kept)
     return judged
 
 
@@ -209,6 +220,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     archive: Archive | None = None,
     draws: Draws | None = None,
     project: str | None = None,
+    measured: Measured | None = None,
 ) -> Published:
     """Judge a table and write it if the gate passes it; there is no way to hand in a verdict.
 
@@ -220,6 +232,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
             when, and only when, it is published.
         draws: where the key of the noise is; it is destroyed once the release is published, and so are
             those of earlier draws for this place.
+        measured: keeps all that the gate measured, of refused releases, too; None: it is not kept.
         project: id of the one whose vault the tables come from; None for tables that were kept in memory.
     Raises:
         GateRefused: a limit was not kept or not measured, or the budget is spent; nothing is written.
@@ -240,13 +253,19 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         prepare(booked.folder, policy.name)
     with booked.failing(release_id), _held(archive, policy, partition) as memory:
         where = Where(project, policy.name, partition)
-        judged = _passed(named, originals, policy, locations=locations, memory=memory, where=where)
+        judged = _passed(
+            named,
+            originals,
+            policy,
+            locations=locations,
+            memory=memory,
+            where=where,
+            measured=measured,
+        )
         _refuse_if_more(epsilon, named, originals, policy, memory=memory)
         second_lock(judged.report)
         made = (datetime.now(UTC), partition)
-        document = manifest(
-            policy, judged.report, facts, file=judged.file, hierarchies=locations.hierarchies, made=made
-        )
+        document = manifest(policy, judged.report, facts, file=judged.file, made=made)
         digest = judged.report.data_digest
         past, table = Past(digest, partition, release_id), judged.frame.assign(**{RECORD: ids})
         known = None if memory is None else remember(memory, policy, table, originals, past=past)

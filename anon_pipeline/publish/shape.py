@@ -14,16 +14,17 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
-from anon_pipeline.facts.check import FIELDS
+from anon_pipeline.facts.check import PUBLIC_FIELDS
 from anon_pipeline.facts.fact_rules import is_count, is_digest
 from anon_pipeline.facts.kinds import broken_kinds
 from anon_pipeline.gate import GateReport, Status, Verdict
+from anon_pipeline.limits.verdicts import BANDS
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.publish.file_formats import is_type
 from anon_pipeline.publish.manifest import RECORDED
@@ -91,6 +92,14 @@ def _partition(value: Any) -> bool:
         return False
 
 
+def _day(value: Any) -> bool:
+    """Tell whether this is a day, in the one form in which it is written."""
+    try:
+        return date.fromisoformat(value).isoformat() == value
+    except (TypeError, ValueError):
+        return False
+
+
 def _positive(value: Any) -> bool:
     return is_real(value) and value > 0
 
@@ -126,19 +135,21 @@ FILE: Mapping[str, Shape] = {
 }
 _VERDICT: Mapping[str, Shape] = {
     "limit": is_text,
-    "status": _is("passed"),
+    "status": _is("passed", "warned"),
     "value": or_none(is_real),
     "bound": or_none(is_real),
     "sense": _is(*_SENSES),
     "reason": _is(None),
 }
 _PUBLISHED = GateReport((Verdict("k", Status.PASSED),), "", "").to_json()["verdicts"][0]
-VERDICT: Mapping[str, Shape] = {name: _VERDICT.get(name, or_none(is_real)) for name in _PUBLISHED}
+VERDICT: Mapping[str, Shape] = {
+    **{name: _VERDICT.get(name, or_none(is_real)) for name in _PUBLISHED},
+    "band?": _is(*BANDS),
+}
 GATE: Mapping[str, Shape] = {
     "passed": _is(True),
     "data_digest": is_digest,
     "policy_digest": is_digest,
-    "population_digest?": is_digest,
     "verdicts": Each(VERDICT),
 }
 TOP: Mapping[str, Shape] = {
@@ -149,11 +160,20 @@ TOP: Mapping[str, Shape] = {
     "files": Each(FILE),
     "policy_digest": is_digest,
     "data_digest": is_digest,
-    "hierarchies": Each(is_digest, named=True),
     "gate": GATE,
     "epsilon": or_none(_positive),
     "guarantee": Each(is_text),
     "allowed": Each({"column": is_text, "detector": is_text, "reason": is_text}),
+    "acknowledged": Each(
+        {
+            "columns": Each(is_text),
+            "share": _positive,
+            "who": is_text,
+            "when": _day,
+            "why": is_text,
+            "until": _day,
+        }
+    ),
     "facts": lambda value: True,  # see `facts.kinds`
     "packages": dict.fromkeys(RECORDED, is_version),
     "plugins?": Each({"name": is_text, "version": is_text, "kinds": Each(is_text)}),
@@ -169,7 +189,7 @@ def broken_shape(document: Mapping[str, Any]) -> list[str]:
         Each place once, by the keys that lead to it; of unknown keys only where they are, never what was
         found.
     """
-    facts = broken_kinds(document.get("facts"), FIELDS)
+    facts = broken_kinds(document.get("facts"), PUBLIC_FIELDS)
     return [*strange_leaves(document), *misfits(document, TOP), *facts]
 
 

@@ -5,29 +5,28 @@ Another ledger may have booked it, this one may have been rolled back, or somebo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.recovery import unknown_releases
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.draw_keys import Draws, destroy_draw_key, draw_ids_in
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import vault_of
 
 
-def give_up_unbooked(
-    ledger: Ledger, locations: Locations, beginning: str, *, opens: Callable[[], Vault]
-) -> str | None:
+def give_up_unbooked(ledger: Ledger, locations: Locations, beginning: str) -> str | None:
     """Destroy the key of a draw that the vault has and the ledger does not; nothing is entered.
 
     Args:
-        locations: with the project, and the vault's folder here.
+        locations: with the project and its vault.
         beginning: of its id.
     Returns:
         Its id; None if no such draw is in the vault.
     Raises:
         InputError: several ids begin so; the vault is another project's; or a run has booked the draw since.
     """
+    opens = partial(vault_of, locations)
     store = opens().store
     found = {name: id_ for name, id_ in draw_ids_in(store).items() if id_.startswith(beginning)}
     ids = sorted(set(found.values()))

@@ -21,7 +21,9 @@ Steps = tuple[str, ...]
 
 _ALWAYS = names_where(lambda limit: limit.always)
 _BARE = names_where(lambda limit: not limit.valued)
+_ADVISABLE = names_where(lambda limit: limit.advisable)
 _MISSING = names_where(lambda limit: limit.missing)
+_UNTOLD = names_where(lambda limit: not limit.recomputable)
 
 _BY_FILE: tuple[Steps, ...] = (
     ("manifest_version",),
@@ -30,7 +32,6 @@ _BY_FILE: tuple[Steps, ...] = (
     ("data_digest",),
     ("gate", "passed"),
     ("gate", "data_digest"),
-    ("gate", "verdicts", "*", "status"),
     ("gate", "verdicts", "*", "reason"),
     ("report", "*"),
     ("facts", "suppressed", "released"),
@@ -46,6 +47,9 @@ _BY_POLICY: tuple[Steps, ...] = (
     ("epsilon",),
     ("allowed",),
     ("allowed", "*", "*"),
+    ("acknowledged",),
+    ("acknowledged", "*", "*"),
+    ("acknowledged", "*", "columns", "*"),
     ("plugins", "*", "kinds"),
     ("plugins", "*", "kinds", "*"),
     ("facts", "*", "made_by"),
@@ -55,6 +59,7 @@ _BY_POLICY: tuple[Steps, ...] = (
     ("facts", "k_anonymized", "equal_distance"),
     ("facts", "k_anonymized", "equal_distance", "*"),
 )
+_LEVEL: Steps = ("facts", "k_anonymized", "levels", "*")
 _ALONE: tuple[Steps, ...] = (
     ("release",),
     ("policy_digest",),
@@ -148,8 +153,7 @@ def _leaves(value: Any, at: Steps = ()) -> Iterator[Steps]:
 
 def _is(steps: Steps, pattern: Steps) -> bool:
     return len(steps) == len(pattern) and all(
-        fnmatchcase(step, part) if part == "*" else step == part
-        for step, part in zip(steps, pattern, strict=True)
+        part in ("*", step) for step, part in zip(steps, pattern, strict=True)
     )
 
 
@@ -164,7 +168,7 @@ def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
     yield from _verdicts(document, asked.anew)
     if asked.policy is None:
         return
-    yield from _BY_POLICY
+    yield from (one for one in _BY_POLICY if one != _LEVEL or _levels_shown(document, asked.policy))
     for place, plugin in enumerate(document.get("plugins", [])):
         if plugin["kinds"]:  # else it is not compared with what is loaded here
             yield from (("plugins", str(place), key) for key in ("name", "version"))
@@ -182,13 +186,25 @@ def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
         yield from _of_the_table(document["facts"], asked.policy)
 
 
+def _levels_shown(document: Mapping[str, Any], policy: Policy) -> bool:
+    """Tell whether the file shows levels: a column whose cells are all at the top may be blanked or on top.
+
+    How many cells were blanked only version 1 tells.
+    """
+    return document["manifest_version"] == 1 or policy.anonymize.suppress != "cells"
+
+
 def _verdicts(document: Mapping[str, Any], anew: GateReport | None) -> Iterator[Steps]:
     """Yield the values of limits that were measured anew, or that need none."""
     measured = {v.limit for v in (() if anew is None else anew.verdicts) if v.value is not None}
     for place, verdict in enumerate(document["gate"]["verdicts"]):
         here = ("gate", "verdicts", str(place))
+        if verdict["limit"] in measured or verdict["limit"].partition(".")[0] not in _ADVISABLE:
+            yield (*here, "status")
         if verdict["limit"] in measured:
             yield (*here, "value")
+        if document["manifest_version"] != 1 and verdict["limit"].partition(".")[0] in _UNTOLD:
+            yield (*here, "value")  # there must be none
         if verdict["limit"] in _BARE:
             yield from ((*here, name) for name in ("value", "bound", "sense"))
         if _ALWAYS[place : place + 1] == (verdict["limit"],):
@@ -198,16 +214,33 @@ def _verdicts(document: Mapping[str, Any], anew: GateReport | None) -> Iterator[
 def _of_the_table(facts: Mapping[str, Any], policy: Policy) -> Iterator[Steps]:
     """Yield the facts on the recoding that the table tells, as far as nothing was suppressed after it."""
     recoded, last = facts["k_anonymized"], facts["suppressed"]
+    if facts["perturbed"]["composition"] is None:
+        yield ("facts", "perturbed", "composition")
+    if policy.person is None:
+        yield from (("facts", *steps) for steps in _OF_PEOPLE)
+    elif policy.rows_per_person is None:
+        yield ("facts", "deidentified", "excess_records")
+    if "sse" not in recoded:
+        return  # what follows only version 1 tells
     if facts["shuffled"]["records"] == last["released"]:
-        yield from (("facts", "k_anonymized", name) for name in ("classes", "smallest_class"))
+        yield ("facts", "k_anonymized", "classes")
+        if policy.person is None:
+            yield ("facts", "k_anonymized", "smallest_class")
     if policy.anonymize.suppress != "cells":
         yield ("facts", "k_anonymized", "suppressed_cells")
     if recoded["sse"] is None:
         yield ("facts", "k_anonymized", "sse")
     if not last["suppressed_by_limit"]:
         yield ("facts", "suppressed", "suppressed_by_limit")
-    if facts["perturbed"]["composition"] is None:
-        yield ("facts", "perturbed", "composition")
+
+
+_OF_PEOPLE: tuple[Steps, ...] = (
+    ("deidentified", "people"),
+    ("deidentified", "excess_records"),
+    ("suppressed", "released_people"),
+    ("suppressed", "people_with_gaps"),
+)
+"""Counts of people, and of what they have too much: none without ``person``."""
 
 
 def _why(path: str, asked: Asked) -> str:

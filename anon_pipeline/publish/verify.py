@@ -208,6 +208,10 @@ def _policy(read: Read, against: Against, rules: Rules) -> Iterator[Verdict]:
     except AnonPipelineError as error:
         yield unmeasured_verdict("hierarchies", str(error))
         return
+    if not rules.names_tables:
+        if found:
+            yield unmeasured_verdict("hierarchies", "a manifest has no digest of private tables")
+        return
     same = found == read.document.get("hierarchies")
     yield verdict_on("hierarchies", None if same else "the hierarchy tables are others than the manifest's")
 

@@ -15,12 +15,14 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.facts.check_1 import FIELDS_1, broken_facts_1, decided_1
+from anon_pipeline.facts.fact_rules import is_digest
 from anon_pipeline.facts.kinds import broken_kinds
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import limits_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.version_1 import digest_1, making_1
+from anon_pipeline.publish.balance import broken_seen, broken_told_1
 from anon_pipeline.publish.guarantee_v1 import guarantee
 from anon_pipeline.publish.patterns_1 import matches_1
 from anon_pipeline.publish.shape import (
@@ -47,13 +49,16 @@ _LIMITS = (
     *("skewness", "similarity", "prosecutor_risk", "marketer_risk", "sample_uniques", "minimal_uniques"),
     *("population", "cross_release_k", "sticky"),
 )
-_VERDICT = {name: VERDICT[name] for name in ("limit", "status", "value", "bound", "sense", "reason")}
+_VERDICT: Mapping[str, Shape] = {
+    **{name: VERDICT[name] for name in ("limit", "value", "bound", "sense", "reason")},
+    "status": lambda value: value == "passed",
+}
 _FILE: Mapping[str, Shape] = {
     **{name: FILE[name] for name in ("name", "sha256", "size", "records")},
     "types?": FILE["types"],
 }
 _KEYS = (
-    *("release", "partition", "made_at", "policy_digest", "data_digest", "hierarchies", "epsilon"),
+    *("release", "partition", "made_at", "policy_digest", "data_digest", "epsilon"),
     *("guarantee", "signature?"),
 )
 
@@ -61,7 +66,12 @@ _TOP: Mapping[str, Shape] = {
     **{name: TOP[name] for name in _KEYS},
     "manifest_version": lambda value: type(value) is int and value == 1,
     "files": Each(_FILE),
-    "gate": {**{name: GATE[name] for name in GATE if name != "verdicts"}, "verdicts": Each(_VERDICT)},
+    "hierarchies": Each(is_digest, named=True),
+    "gate": {
+        **{name: GATE[name] for name in GATE if name != "verdicts"},
+        "population_digest?": is_digest,
+        "verdicts": Each(_VERDICT),
+    },
     "facts": lambda value: True,
     "packages": Each(is_version, named=True),
     "report?": TOP["report"],
@@ -126,6 +136,11 @@ RULES_1 = Rules(
     facts=lambda policy, facts: broken_facts_1(policy, facts, making=making_1(policy)),
     origin=_origin,
     decided=decided_1,
+    always=_LIMITS[:3],
+    told=broken_told_1,
+    seen=broken_seen,
+    verdict=lambda limit, verdict: limit.broken(verdict),
+    names_tables=True,
     asked=_asked,
     worded=_worded,
 )

@@ -10,11 +10,14 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.check import checked_facts, decided_facts
+from anon_pipeline.facts.check import PUBLIC_FIELDS, checked_facts, decided_facts
 from anon_pipeline.facts.origin import broken_origin
 from anon_pipeline.facts.records import Facts
-from anon_pipeline.gate import limits_of
+from anon_pipeline.gate import Verdict, limits_of
+from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.table import names_where
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.balance import Seen, broken_told, broken_told_seen
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.publish.shape import broken_shape
 
@@ -31,6 +34,11 @@ class Rules:
     facts: lists what no stage writes so, of facts whose shape is right.
     origin: lists what speaks against the facts being made by a policy and its hierarchy tables.
     decided: yields the facts that a policy alone decides.
+    always: the limits that it judges of every release, which come first.
+    told: lists which facts do not add up, or are none that a policy leads to; that may not be given.
+    seen: lists where facts contradict the table.
+    verdict: says what contradicts a verdict that a manifest records.
+    names_tables: whether a manifest has digests of the private tables behind it: hierarchies, population.
     asked: tells whether a line of a broken contract breaks this version's, of a released table, too.
     worded: tells whether a manifest's words and facts are this version's own; an unpublished state of version
     1
@@ -45,6 +53,11 @@ class Rules:
     facts: Callable[[Policy, Facts], list[str]]
     origin: Callable[[Policy, Facts, Path], list[str]]
     decided: Callable[[Policy], Iterable[tuple[str, ...]]]
+    always: tuple[str, ...]
+    told: Callable[[Facts, Policy | None], list[str]]
+    seen: Callable[[Facts, Seen], list[str]]
+    verdict: Callable[[Limit, Verdict], str | None]
+    names_tables: bool
     asked: Callable[[pd.DataFrame, str], bool] = field(default=lambda frame, line: True, repr=False)
     worded: Callable[[Mapping[str, Any]], bool] = lambda document: True
 
@@ -52,7 +65,7 @@ class Rules:
 def _unwritten(policy: Policy, facts: Facts) -> list[str]:
     """List the fields that no stage writes so: forged facts may hold any text."""
     try:
-        checked_facts(policy, facts)
+        checked_facts(policy, facts, PUBLIC_FIELDS)
     except InputError as error:
         return list(error.problems)
     return []
@@ -65,6 +78,11 @@ RULES_2 = Rules(
     guarantee=guarantee,
     limits=limits_of,
     facts=_unwritten,
-    origin=lambda policy, facts, folder: broken_origin(policy, facts, hierarchies=folder),
+    origin=lambda policy, facts, folder: broken_origin(policy, facts, hierarchies=None),
     decided=decided_facts,
+    always=names_where(lambda limit: limit.always),
+    told=broken_told,
+    seen=broken_told_seen,
+    verdict=lambda limit, verdict: limit.broken_as_published(verdict),
+    names_tables=False,
 )

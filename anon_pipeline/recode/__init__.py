@@ -50,18 +50,26 @@ def _require_feasible(task: Task) -> None:
         )
     if limits.max_suppressed < 0:
         raise InfeasibleError(
-            f"The suppression limit must not be used up before recoding, "
-            f"got {-limits.max_suppressed:,} over.",
+            "The suppression limit must not be used up before recoding, it is.",
+            exact=f"It is exceeded by {-limits.max_suppressed:,}.",
             k=limits.k,
             reached_k=0,
             suppressed=0.0,
         )
     for limit in limits.sensitive:
         wanted, distinct = limit.diversity, len(set(limit.codes.tolist()))
+        if limit.people and distinct < limits.k:
+            raise InfeasibleError(
+                f"k must be at most the number of people ({distinct:,}), got {limits.k:,}. Lower k.",
+                k=limits.k,
+                reached_k=distinct,
+                suppressed=1.0,
+            )
         if wanted is not None and distinct < wanted.l:
             raise InfeasibleError(
-                f"l_diversity.{limit.column}: l must be at most the number of distinct values "
-                f"({distinct:,}), got {wanted.l:g}. Lower l.",
+                f"l_diversity.{limit.column}: l must be at most the number of distinct values, got "
+                f"{wanted.l:g}. Lower l.",
+                exact=f"There are {distinct:,} distinct values.",
                 k=limits.k,
                 reached_k=records,
                 suppressed=1.0,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.risk.closeness import flat_part
-from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
+from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE
+from anon_pipeline.risk.t_closeness import flat_part
 
 NONE, ORDERED, EQUAL, HIERARCHICAL = 0, 1, 2, 3
 DISTINCT, ENTROPY, RECURSIVE = 1, 2, 3
@@ -138,7 +138,7 @@ def _equal(
 def _hierarchical(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
-    """Σ cost(N) over the hierarchy, as in `risk.closeness`: codes are in tree order, siblings together."""
+    """Σ cost(N) over the hierarchy, as in `risk.t_closeness`: codes are in tree order, siblings together."""
     start, n, height = rules.starts[column], rules.totals[column], rules.heights[column]
     leaves = rules.starts[column + 1] - start
     first, count, extra = values.copy(), counts.copy(), np.empty(len(values), np.int64)

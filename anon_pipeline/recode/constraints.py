@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
+from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
 from anon_pipeline.recode.class_rules import (
     CLOSE,
     DISTINCT,
@@ -21,8 +21,8 @@ from anon_pipeline.recode.class_rules import (
     Rules,
 )
 from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
-from anon_pipeline.risk.closeness import closeness
-from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
+from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
+from anon_pipeline.risk.t_closeness import t_closeness
 
 _DISTANCES = {"ordered": ORDERED, "equal": EQUAL, "hierarchical": HIERARCHICAL}
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
@@ -30,7 +30,7 @@ _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
 def _distances(limit: SensitiveLimit, labels: NDArray[np.int64], m: int) -> NDArray[np.float64]:
     """Measure how far each class is from the whole table, (m,)."""
-    return closeness(
+    return t_closeness(
         limit.codes[labels >= 0],
         labels[labels >= 0],
         whole=limit.whole,
@@ -72,10 +72,13 @@ def breaches(constraints: Constraints, labels: NDArray[np.int64]) -> dict[str, N
     found = {"k": sizes < constraints.k}
     for limit in constraints.sensitive if m else ():
         if limit.t is not None:
-            found[f"{T_CLOSE.name}.{limit.column}"] = _distances(limit, labels, m) > limit.t + CLOSE
+            found[f"{T_CLOSENESS.name}.{limit.column}"] = _distances(limit, labels, m) > limit.t + CLOSE
         if limit.diversity is not None:
             diversities = _diversities(limit, limit.diversity, labels, m)
-            found[f"{L_DIVERSE.name}.{limit.column}"] = _uniform(limit.diversity, diversities)
+            if limit.people:
+                found["k"] |= _uniform(limit.diversity, diversities)
+                continue
+            found[f"{L_DIVERSITY.name}.{limit.column}"] = _uniform(limit.diversity, diversities)
     return found
 
 
@@ -96,11 +99,12 @@ def infeasible_error(constraints: Constraints, labels: NDArray[np.int64], *, adv
     records = {name: int(sizes[classes].sum()) for name, classes in against.items()}
     worst = max(records, key=records.__getitem__)
     return InfeasibleError(
-        f"No recoding keeps {_in_words(constraints)}: {worst} stands in the way for {records[worst]:,} of "
-        f"{len(labels):,} records{_worst(constraints, worst, labels)}, and "
-        f"{max(0, constraints.max_suppressed):,} may be suppressed. {advice}",
+        f"No recoding keeps {_in_words(constraints)}: {worst} stands in the way for more records than the "
+        f"{max(0, constraints.max_suppressed):,} that may be suppressed. {advice}",
+        exact=f"{worst} stands in the way for {records[worst]:,} of {len(labels):,} records"
+        f"{_worst(constraints, worst, labels)}.",
         k=constraints.k,
-        reached_k=_reached(sizes, constraints.max_suppressed),
+        reached_k=_reached(_counted(constraints, labels), constraints.max_suppressed),
         suppressed=float(sizes[np.logical_or.reduce(list(against.values()))].sum() / max(1, len(labels))),
     )
 
@@ -116,7 +120,7 @@ def _worst(constraints: Constraints, name: str, labels: NDArray[np.int64]) -> st
     for limit in constraints.sensitive if large.any() else ():
         if limit.column != column or kind == "k":
             continue
-        if kind == T_CLOSE.name:
+        if kind == T_CLOSENESS.name:
             return f" (its worst class is at {float(_distances(limit, labels, m)[large].max()):.4g})"
         if limit.diversity is not None:
             found = _diversities(limit, limit.diversity, labels, m)[large]
@@ -128,13 +132,25 @@ def _worst(constraints: Constraints, name: str, labels: NDArray[np.int64]) -> st
 
 def _in_words(constraints: Constraints) -> str:
     """Write all limits, for a message."""
-    said = [f"k = {constraints.k:,}"]
+    people = any(limit.people for limit in constraints.sensitive)
+    said = [f"k = {constraints.k:,}" + (" people" if people else "")]
     for limit in constraints.sensitive:
+        if limit.people:
+            continue
         if limit.t is not None:
             said.append(f"t = {limit.t:g} in {limit.column}")
         if limit.diversity is not None:
             said.append(f"{limit.diversity.kind} l = {limit.diversity.l:g} in {limit.column}")
     return ", ".join(said)
+
+
+def _counted(constraints: Constraints, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the records of each class, or its people where these are limited, (m,)."""
+    sizes = np.bincount(labels[labels >= 0])
+    for limit in constraints.sensitive if len(sizes) else ():
+        if limit.people:
+            return distinct_l(limit.codes[labels >= 0], labels[labels >= 0], m=len(sizes))
+    return sizes
 
 
 def _reached(sizes: Sequence[int] | NDArray[np.int64], max_suppressed: int) -> int:

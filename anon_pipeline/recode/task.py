@@ -15,7 +15,7 @@ from anon_pipeline.catalog.losses import DEFAULT_LOSS
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 
 if TYPE_CHECKING:  # the module holds kernels, and numba takes most of a second
-    from anon_pipeline.risk.closeness import Distance
+    from anon_pipeline.risk.t_closeness import Distance
 
 
 MOST_NODES = 10_000_000
@@ -39,9 +39,10 @@ class SensitiveLimit:
     codes: (n,) value of each record, 0 … v−1; in order, or in hierarchy order, where the distance needs it.
     whole: (v,) records of the whole input with each value, records suppressed before recoding included.
     distance: ground distance of the earth mover's distance.
-    lookups: for ``hierarchical``, as `risk.closeness` takes them.
+    lookups: for ``hierarchical``, as `risk.t_closeness` takes them.
     t: largest distance of a class to the whole; None: not limited.
     diversity: None: not limited.
+    people: whether its values are the people themselves, of whom each class must have k.
     """
 
     column: str
@@ -51,6 +52,7 @@ class SensitiveLimit:
     lookups: tuple[NDArray[np.int64], ...] | None = field(default=None, repr=False)
     t: float | None = None
     diversity: Diversity | None = None
+    people: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.bins import MISSING, Bin, category_bins, number_bins, quoted_category, size_edges
+from anon_pipeline.risk.people import count_people
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,10 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class SizeBin:
-    """Classes of like size: label, classes, records, largest chance 1/m of one of its records."""
+    """Classes of like size: label, classes, records, largest chance 1/m of one of its records.
+
+    Where people are counted, m is theirs; in the public report, which does not know them, the k of the gate.
+    """
 
     label: str
     classes: int
@@ -117,23 +121,39 @@ def _label(column: object, value: object) -> str | None:
 
 
 def class_sizes(
-    policy: Policy, frame: pd.DataFrame, linking: Callable[[NDArray[np.int64]], float] | None = None
+    policy: Policy,
+    frame: pd.DataFrame,
+    linking: Callable[[NDArray[np.int64]], float] | None = None,
+    people: NDArray[np.int64] | None = None,
 ) -> list[SizeBin]:
     """Count the release's classes by size.
 
     Args:
         frame: (r, columns) the released table.
         linking: returns the linking risk of some records, given their rows; None: it is not measured.
+        people: (r,) whose record it is; None: not known.
     """
     classes = value_classes(frame, list(policy.generalized))
     starts = size_edges(classes.sizes)
     of_class = np.searchsorted(starts, classes.sizes, side="right") - 1
+    sought = classes.sizes if policy.person is None else np.full(len(classes.sizes), policy.gate_k)
+    if people is not None:
+        sought = count_people(classes.labels, people, m=len(classes.sizes))
     found = []
     for i, label in enumerate(_size_labels(classes.sizes, of_class)):
-        sizes, rows = classes.sizes[of_class == i], np.flatnonzero(of_class[classes.labels] == i)
+        sizes, rows = sought[of_class == i], np.flatnonzero(of_class[classes.labels] == i)
         risk = None if linking is None else linking(rows)
         found.append(SizeBin(label, len(sizes), len(rows), 1 / int(sizes.min()), risk))
     return found
+
+
+def discernibility(policy: Policy, frame: pd.DataFrame) -> float:
+    """Return Σ m² / r² over the released classes, in (0, 1]: with what share of the release a record is one.
+
+    Unlike ``loss: discernibility`` of the recoding, it is computed from the release alone.
+    """
+    sizes = value_classes(frame, list(policy.generalized)).sizes
+    return float(np.sum(sizes.astype(np.float64) ** 2) / max(len(frame), 1) ** 2)
 
 
 def _size_labels(sizes: NDArray[np.int64], of_class: NDArray[np.int64]) -> Iterator[str]:

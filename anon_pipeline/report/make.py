@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.measures import linking
+from anon_pipeline.evidence.measures import linking_share
+from anon_pipeline.evidence.selection import selection
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
-from anon_pipeline.report.manifest_data import table_description
-from anon_pipeline.report.page import page
+from anon_pipeline.report.findings import findings
+from anon_pipeline.report.manifest_data import Exact, table_description
+from anon_pipeline.report.page import Internal, page
+from anon_pipeline.report.rows import known_rows
 
 
 def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> bytes:
@@ -30,13 +34,13 @@ def public_report(policy: Policy, document: Mapping[str, Any], frame: pd.DataFra
         InputError: they do not belong together, see `manifest_data.table_description`.
     """
     said = table_description(document, policy, frame)
+    sizes = class_sizes(policy, frame)
     return page(
         policy,
         said,
-        class_sizes(policy, frame),
         distributions(policy, [frame], k=policy.gate_k),
         correlations(policy, [frame]),
-        internal=False,
+        findings(policy, said, frame, sizes, internal=False),
     )
 
 
@@ -47,12 +51,14 @@ def internal_report(
     originals: pd.DataFrame,
     *,
     hierarchies: Path = Path(),
+    exact: Exact | None = None,
 ) -> bytes:
     """Make the report for the curator, which sets the release beside the table that it was made of.
 
     Args:
         released: (r, columns) the vault's table of `suppressed`, with record ids.
         originals: (n, columns) the vault's table of `k_anonymized`.
+        exact: facts and verdicts with all numbers; None: those of the manifest.
     Returns:
         One HTML file; private: what it shows of the originals is not protected.
     Raises:
@@ -63,20 +69,21 @@ def internal_report(
         raise InputError(f"the vault's table must have the policy's columns, not there: {', '.join(lacking)}")
     names = set(policy.released)  # a policy that orders its columns otherwise is the same policy
     frame = released[[name for name in released.columns if name in names]].reset_index(drop=True)
-    said = table_description(document, policy, frame)
+    said = replace(table_description(document, policy, frame), exact=exact)
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     tables = [originals, frame]
+    sizes = class_sizes(policy, frame, lambda rows: _linking(evidence, policy, rows))
     return page(
         policy,
         said,
-        class_sizes(policy, frame, lambda rows: _linking(evidence, policy, rows)),
         distributions(policy, tables, k=policy.gate_k),
         correlations(policy, tables),
-        internal=True,
+        findings(policy, said, frame, sizes, internal=True),
+        internal=Internal(known_rows(evidence, policy), selection(evidence, policy)),
     )
 
 
 def _linking(evidence: Evidence, policy: Policy, rows: NDArray[np.int64]) -> float:
-    """Return the linking risk of some released records."""
+    """Return the linking risk of some released records; of their people, where these are counted."""
     labels = np.unique(evidence.classes.labels[rows], return_inverse=True)[1].astype(np.int64)
-    return linking(evidence.select(rows, labels), policy).risk
+    return linking_share(evidence.select(rows, labels), policy)

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
+from anon_pipeline.base.audience import Audience
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.check import checked_facts
+from anon_pipeline.facts.check import PUBLIC_FIELDS, checked_facts
 from anon_pipeline.facts.records import Facts
+from anon_pipeline.facts.seen import facts_seen_by
 from anon_pipeline.gate import GateReport
+from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.columns import discernibility
 from anon_pipeline.stages.private import STAGES
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What the vault knows of a release beyond its manifest, for the internal report alone.
+
+    facts: of every stage, with all fields.
+    gate: its verdicts with all values; None where the vault has none of this release any more.
+    """
+
+    facts: Facts
+    gate: GateReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +38,17 @@ class Described:
     """What a manifest says, after it was found to be of this table and policy.
 
     document: the manifest.
-    facts: of every stage.
-    gate: its verdicts, all passed.
+    facts: of every stage, as the public sees them.
+    gate: its verdicts, all passed or with a warning, with the values that the public sees.
+    loss: what the release alone shows of the information that it lost, see `columns.discernibility`.
+    exact: what the vault knows beyond the manifest; None: nothing, as in a public report.
     """
 
     document: Mapping[str, Any]
     facts: Facts
     gate: GateReport
+    loss: float
+    exact: Exact | None = None
 
 
 def table_description(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> Described:
@@ -48,14 +68,22 @@ def table_description(document: Mapping[str, Any], policy: Policy, frame: pd.Dat
     problems = list(_problems(document, policy, frame, gate))
     if problems:
         raise InputError(problems)
-    return Described(document, checked_facts(policy, facts), gate)
+    if document.get("manifest_version") == 1:  # it told more
+        told: Facts = facts_seen_by(checked_facts(policy, facts), Audience.PUBLIC)
+    else:
+        told = checked_facts(policy, facts, PUBLIC_FIELDS)
+    return Described(document, told, gate, discernibility(policy, frame))
 
 
 def _gate(document: Mapping[str, Any]) -> GateReport:
     try:
-        return GateReport.from_json(document["gate"])
+        report = GateReport.from_json(document["gate"])
+        told = {verdict.limit: limit_of(verdict.limit).recomputable for verdict in report.verdicts}
     except (ValueError, LookupError, TypeError, AttributeError):
         pass
+    else:
+        seen = tuple(replace(verdict, recomputable=told[verdict.limit]) for verdict in report.verdicts)
+        return replace(report, verdicts=seen)
     raise InputError("the report must be made of the gate's verdicts, got a manifest without readable ones")
 
 

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, shape
+from anon_pipeline.evidence.selection import Selection
 from anon_pipeline.limits.table import names_where
+from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.bins import ALL
 from anon_pipeline.report.columns import Correlation, Distribution, SizeBin
+from anon_pipeline.report.exposure import Plain
+from anon_pipeline.report.findings import Findings
 from anon_pipeline.report.manifest_data import Described
 from anon_pipeline.report.rows import noise_rows, policy_text, suppressed_rows, verdict_rows
 
@@ -35,49 +40,75 @@ class Point:
     limit: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Internal:
+    """What only the internal report shows.
+
+    known: see `rows.known_rows`.
+    selected: whom the confidence leaves out; None without it.
+    """
+
+    known: Sequence[tuple[str, float, float]]
+    selected: Selection | None
+
+
 def page(
     policy: Policy,
     described: Described,
-    sizes: Sequence[SizeBin],
     columns: Sequence[Distribution],
     pairs: Sequence[Correlation],
+    found: Findings,
     *,
-    internal: bool,
+    internal: Internal | None = None,
 ) -> bytes:
     """Write a report.
 
     Args:
-        internal: whether columns and pairs have the input beside the release.
+        found: what it says first.
+        internal: what only the internal report shows; columns and pairs then have the input beside the
+            release.
     Returns:
         HTML in UTF-8.
     """
-    facts, point = described.facts, point_of(described, sizes)
+    exact = described.exact
+    facts = described.facts if exact is None else exact.facts
+    gate = described.gate if exact is None or exact.gate is None else exact.gate
+    sizes = found.sizes
+    point = point_of(described, sizes)
     measured = point.limit is not None
-    wanted = facts["k_anonymized"]
+    wanted, plain = facts["k_anonymized"], {column.column: column for column in found.plain}
     return (
         _template()
         .render(
             release=policy.name,
-            internal=internal,
-            summary=list(_summary(described, policy.gate_k)),
-            verdicts=verdict_rows(described.gate),
+            internal=internal is not None,
+            summary=list(_summary(described, policy)),
+            verdicts=verdict_rows(gate, exact=internal is not None),
+            people=policy.person is not None,
+            warned=[verdict.limit for verdict in described.gate.with_status(Status.WARNED)],
             guarantee=described.document["guarantee"],
+            found=found,
+            responsible=policy.responsible,
+            noisy=", ".join(policy.perturbed),
             sizes=sizes,
             sizes_chart=_sizes_chart(sizes),
             risks_chart=_risks_chart(sizes),
             map=_map(point),
             point=point,
             risk_name="linking risk" if measured else "mean chance 1 in the class's size",
-            loss_name=wanted["loss"],
+            loss_name=wanted["loss"] if exact else "discernibility of the released classes",
             suppressed=list(suppressed_rows(facts)),
-            levels=list((wanted["levels"] or {}).items()),
+            levels=found.levels,
+            by_class=wanted["levels"] is None,
             recoder=wanted["recoder"],
             noise=noise_rows(facts),
             k=policy.gate_k,
-            columns=[_column(i, column) for i, column in enumerate(columns)],
-            tables=("before", "after") if internal else ("records",),
+            columns=[_column(i, column, plain.get(column.column)) for i, column in enumerate(columns)],
+            tables=("before", "after") if internal is not None else ("records",),
             correlations=[_pair(pair) for pair in pairs],
-            policy=policy_text(policy, internal=internal),
+            known=() if internal is None else internal.known,
+            selected=None if internal is None else internal.selected,
+            policy=policy_text(policy, internal=internal is not None),
             digests=list(_digests(described.document)),
             packages=sorted(described.document["packages"].items()),
         )
@@ -100,15 +131,23 @@ def _template() -> Template:
 
 
 def point_of(described: Described, sizes: Sequence[SizeBin]) -> Point:
-    """Return where a release lies: its linking risk if the gate limits it, else the mean of 1/m."""
-    loss = float(described.facts["k_anonymized"]["information_loss"])
-    for verdict in described.gate.verdicts:
+    """Return where a release lies, by numbers that the report may show.
+
+    Where exact ones are there: its linking risk if the gate limits it, and the loss of its recoding. Else the
+    mean of 1/m and the loss that the release tells.
+    """
+    loss, exact = described.loss, described.exact
+    if exact is not None:
+        loss = float(exact.facts["k_anonymized"]["information_loss"])
+    for verdict in () if exact is None or exact.gate is None else exact.gate.verdicts:
         if verdict.limit in _MAPPED and verdict.value is not None:
             return Point(loss, verdict.value, verdict.bound)
-    return Point(loss, sum(row.classes for row in sizes) / sum(row.records for row in sizes), None)
+    people = described.facts["suppressed"].get("released_people")
+    counted = sum(row.records for row in sizes) if people is None else people
+    return Point(loss, min(sum(row.classes for row in sizes) / counted, 1.0), None)
 
 
-def _summary(described: Described, k: int) -> Iterator[tuple[str, str]]:
+def _summary(described: Described, policy: Policy) -> Iterator[tuple[str, str]]:
     document, facts = described.document, described.facts
     (file,) = document["files"]
     yield "data file", file["name"]
@@ -116,10 +155,16 @@ def _summary(described: Described, k: int) -> Iterator[tuple[str, str]]:
     if document.get("partition") is not None:
         yield "partition", document["partition"]
     yield "records", f"{file['records']:,} released, of {facts['raw']['records']:,}"
+    last, people = facts["suppressed"], facts["deidentified"].get("people")
+    if people is not None:
+        yield "people", f"{last['released_people']:,} released, of {people:,}"
+    else:
+        known = "each record is of another one" if policy.record_key else "not known: records are counted"
+        yield "people", known
     yield "classes", f"{facts['suppressed']['classes']:,}"
-    yield "k", f"{k:g}"
+    yield "k", f"{policy.gate_k:g}" + (" people" if people is not None else "")
     if document.get("epsilon") is not None:
-        yield "ε of a record", f"{document['epsilon']:g}"
+        yield "ε of a record" if people is None else "ε of a person", f"{document['epsilon']:g}"
 
 
 def _digests(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -127,8 +172,6 @@ def _digests(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield file["name"], file["sha256"]
     yield "table", document["data_digest"]
     yield "policy", document["policy_digest"]
-    for name, digest in document["hierarchies"].items():
-        yield f"hierarchy of {name}", digest
 
 
 def _sizes_chart(sizes: Sequence[SizeBin]) -> Markup:
@@ -160,8 +203,11 @@ def _map(point: Point) -> Markup:
     return picture("map", title, said, size, parts)
 
 
-def _column(number: int, column: Distribution) -> dict[str, Any]:
-    """Return what the template shows of a column: shares of each table make the bars, counts the table."""
+def _column(number: int, column: Distribution, plain: Plain | None) -> dict[str, Any]:
+    """Return what the template shows of a column: shares of each table make the bars, counts the table.
+
+    Of a column released as it is, whose values are all too rare for a bin, only how many there are.
+    """
     whole = [sum(counts) for counts in zip(*(row.counts for row in column.bins), strict=True)]
     rows = [
         (
@@ -174,12 +220,15 @@ def _column(number: int, column: Distribution) -> dict[str, Any]:
     said = f"{len(rows)} groups of bars, shares of the records. "
     said += _BEFORE_AND_AFTER if len(whole) > 1 else "One bar each, of the release."
     name = f"column-{number}"
+    rare = plain is not None and column.kind == "categories" and [row[0] for row in rows] == [ALL]
     return {
         "id": name,
         "name": column.column,
         "role": column.role,
         "kind": column.kind,
         "unit": column.unit,
+        "plain": plain,
+        "rare": rare,
         "bins": [(row.label, [f"{count:,}" for count in row.counts]) for row in column.bins],
         "chart": bars(name, f"Distribution of {column.column}", said, rows) if rows else "",
     }

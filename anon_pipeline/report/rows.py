@@ -7,8 +7,11 @@ from typing import Any
 
 import yaml
 
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.known import known_attack
 from anon_pipeline.facts.records import Facts
-from anon_pipeline.gate import GateReport
+from anon_pipeline.gate import GateReport, Verdict
+from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.table import limit_meaning
 from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
@@ -29,12 +32,16 @@ _NOISE = {
 }
 
 
-def verdict_rows(gate: GateReport) -> list[dict[str, str]]:
-    """Return what was measured and demanded, a row per limit."""
+def verdict_rows(gate: GateReport, *, exact: bool) -> list[dict[str, str]]:
+    """Return what was measured and demanded, a row per limit.
+
+    Args:
+        exact: whether to show every value; else those that the released file tells.
+    """
     return [
         {
             "limit": v.limit,
-            "measured": "–" if v.value is None else f"{v.value:.6g}",
+            "measured": _measured(v, exact=exact),
             "demanded": v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}",
             "status": str(v.status),
             "meaning": limit_meaning(v.limit),
@@ -43,9 +50,29 @@ def verdict_rows(gate: GateReport) -> list[dict[str, str]]:
     ]
 
 
+def known_rows(evidence: Evidence, policy: Policy) -> list[tuple[str, float, float]]:
+    """Return whom attackers with known columns link: columns, share on average, its standard error."""
+    wanted = list(KNOWN_COLUMNS.demands(policy))
+    if not wanted:
+        return []
+    attack = known_attack(evidence, policy)
+    found = [attack.over_noise(demand.wanted.columns) for demand in wanted]
+    return [(d.of, share.mean, share.standard_error) for d, share in zip(wanted, found, strict=True)]
+
+
+def _measured(verdict: Verdict, *, exact: bool) -> str:
+    if exact:
+        return verdict.measured or verdict.band or "–"
+    value = verdict.seen(at_hand=True)
+    return (verdict.band or "–") if value is None else f"{value:.6g}"
+
+
 def suppressed_rows(facts: Facts) -> Iterator[tuple[str, int]]:
-    """Yield reasons and records, those that took none left out; then all."""
+    """Yield reasons and records, those that took none left out; then all. Public facts tell no reason."""
     recoded, last = facts["k_anonymized"], facts["suppressed"]
+    if "suppressed_incomplete" not in recoded:
+        yield "in all", last["suppressed_in_all"]
+        return
     rows = [
         ("a value is missing (missing: suppress)", recoded["suppressed_incomplete"]),
         ("the recoding suppressed them", recoded["suppressed_by_recoding"]),
@@ -55,6 +82,10 @@ def suppressed_rows(facts: Facts) -> Iterator[tuple[str, int]]:
     ]
     yield from ((reason, count) for reason, count in rows if count)
     yield "in all", last["suppressed_in_all"]
+    if excess := facts["deidentified"].get("excess_records", 0):
+        yield "beside them: beyond the rows_per_person of their person", excess
+    if last.get("people_with_gaps") is not None:
+        yield "people of whom a record is suppressed", last["people_with_gaps"]
     if recoded["suppressed_cells"]:
         yield "cells blanked in records that are released", recoded["suppressed_cells"]
 

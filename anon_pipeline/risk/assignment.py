@@ -16,7 +16,7 @@ LARGEST_ASSIGNMENT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class AssignmentRisk:
+class OneToOneRisk:
     """What an attacker gets right who gives every released record of a class an original of its own.
 
     released: records released, ≥ 1.
@@ -29,14 +29,14 @@ class AssignmentRisk:
     attacker_success: float
 
 
-def assignment_risk(
+def one_to_one_risk(
     released: NDArray[np.float64],
     own: NDArray[np.integer],
     originals: NDArray[np.float64],
     *,
     labels: NDArray[np.integer],
     largest: int = LARGEST_ASSIGNMENT,
-) -> AssignmentRisk:
+) -> OneToOneRisk:
     """Measure what the cheapest one-to-one assignment within each class gets right.
 
     The attacker knows the originals, each class, and, unlike in `linking_risk`, which of the originals were
@@ -169,7 +169,7 @@ def _scored(
     originals: NDArray[np.int64],
     here: NDArray[np.int64],
     there: NDArray[np.int64],
-) -> AssignmentRisk:
+) -> OneToOneRisk:
     """Score the assignment of record ``here[i]`` to the original of record ``there[i]``.
 
     Over all exchanges of equal records a released record of a block of a records gets its own original,
@@ -182,4 +182,4 @@ def _scored(
     met = np.where(pairs[at] == wanted, counts[at], 0)
     share = met / np.bincount(released)[released]
     success = math.fsum((share / np.bincount(originals)[originals]).tolist()) / len(here)
-    return AssignmentRisk(len(here), math.fsum(share.tolist()) / len(here), success)
+    return OneToOneRisk(len(here), math.fsum(share.tolist()) / len(here), success)

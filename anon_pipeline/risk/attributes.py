@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.risk.closeness import Distance
 from anon_pipeline.risk.histograms import ClassHistograms, class_histograms, class_sizes
+from anon_pipeline.risk.t_closeness import Distance
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
-from anon_pipeline.perturb import laplace_law
+from anon_pipeline.perturb import discrete_laplace_law
 from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, pmf, radius
 from anon_pipeline.risk.histograms import class_histograms
 
@@ -16,7 +16,7 @@ _ALMOST = 1 - 1e-13  # of the noise of one release
 _MOST = 2**26  # numbers transformed, over all distinct scales
 
 
-def expected_averaging_risk(
+def averaging_risk(
     originals: NDArray[np.int64],
     labels: NDArray[np.integer],
     *,
@@ -106,7 +106,7 @@ def _tail(b: float, reach: int, releases: int, noise: Noise | None) -> NDArray[n
     length = 2 ** math.ceil(math.log2(2 * reach + 2))
     z = np.arange(length, dtype=np.int64)
     near = np.minimum(z, length - z)
-    law = laplace_law.pmf(near, b) if noise is None else pmf(noise, near, int(b))
+    law = discrete_laplace_law.pmf(near, b) if noise is None else pmf(noise, near, int(b))
     total = np.fft.irfft(np.fft.rfft(law) ** releases, length)[: reach + 1]
     tail = np.maximum(total, 0.0)[::-1].cumsum()[::-1]
     return np.append(tail[1:], 0.0)

@@ -87,7 +87,7 @@ def confidence_table(
 
 
 @kernel
-def _window(column, begin, end, y, reach):  # type: ignore[no-untyped-def]
+def window(column, begin, end, y, reach):  # type: ignore[no-untyped-def]
     """Bisect begin … end of a sorted column: the first value within reach of y, and the first beyond."""
     low, high = begin, end
     while low < high:
@@ -107,7 +107,7 @@ def _window(column, begin, end, y, reach):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _inside(row, y, reach):  # type: ignore[no-untyped-def]
+def inside(row, y, reach):  # type: ignore[no-untyped-def]
     """Tell whether a row is within reach in every column."""
     for column in range(len(y)):  # noqa: SIM110 - numba compiles the loop, not the generator
         if abs(row[column] - y[column]) > reach[column]:
@@ -123,12 +123,12 @@ def _counts(released, radius, classes, table, cap):  # type: ignore[no-untyped-d
     for i in range(len(released)):
         y, reach, lead = released[i], radius[classes[i]], leads[classes[i]]
         begin, end = starts[classes[i]], starts[classes[i] + 1]
-        begin, end = _window(rows[:, lead], begin, end, y[lead], reach[lead])
+        begin, end = window(rows[:, lead], begin, end, y[lead], reach[lead])
         if len(y) == 1:
             counts[i] = min(before[end] - before[begin], cap)
             continue
         for j in range(begin, end):
-            if _inside(rows[j], y, reach):
+            if inside(rows[j], y, reach):
                 counts[i] = min(counts[i] + before[j + 1] - before[j], cap)
                 if counts[i] == cap:
                     break

@@ -11,12 +11,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.perturb import laplace_law, mechanisms
+from anon_pipeline.perturb import discrete_laplace_law, mechanisms
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 from anon_pipeline.risk.histograms import class_sizes
-from anon_pipeline.risk.linking import chance_up_to, expected_linking_risk, ties_of
+from anon_pipeline.risk.linking import chance_up_to, expected_column_linking, ties_of
 from anon_pipeline.risk.strata import combined_ratio, groups_of
 
 _TAIL = 1e-12
@@ -27,7 +27,7 @@ _PER_ROW = 200  # distances that cost as much as beginning with a row
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedRisk:
+class ExpectedLinkingRisk:
     """Expected share of the records that will be linked, a tie counting as linked.
 
     risk: in [0, 1].
@@ -62,7 +62,7 @@ class NoiseLaw:
     def cdf(self, column: int, z: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability that the noise of a column is at most z, by sensitivity or scale."""
         if not self.drawn:
-            return laplace_law.cdf(z, scales)
+            return discrete_laplace_law.cdf(z, scales)
         return mechanisms.cdf(self.drawn[column], z, scales.astype(np.int64))
 
     def inputs(self, column: int) -> tuple[int, int] | None:
@@ -109,7 +109,7 @@ class NoiseLaw:
         return np.asarray(np.clip(values, low, high))
 
 
-def expected_risk(
+def expected_linking_risk(
     originals: NDArray[np.int64],
     labels: NDArray[np.integer],
     law: NoiseLaw,
@@ -117,7 +117,7 @@ def expected_risk(
     random: np.random.Generator,
     draws: int = 64,
     most: int = 2**22,
-) -> ExpectedRisk:
+) -> ExpectedLinkingRisk:
     """Compute the linking risk that noise will have.
 
     One column: the closed form. Several: every output of every record is enumerated with its probability,
@@ -138,7 +138,7 @@ def expected_risk(
     if law.scales.shape != (int(labels.max(initial=-1)) + 1, p) or len(law.bounds) != p or draws < 2:
         raise ValueError("scales must have a row per class, bounds one per column, draws be at least 2.")
     if p == 1:
-        closed = expected_linking_risk(
+        closed = expected_column_linking(
             originals[:, 0],
             labels,
             scales=np.asarray(law.scales, np.float64)[:, 0],
@@ -146,15 +146,15 @@ def expected_risk(
             law=partial(law.cdf, 0),
             inputs=law.inputs(0),
         )
-        return ExpectedRisk(closed, 0.0, 0)
+        return ExpectedLinkingRisk(closed, 0.0, 0)
     if p == 0:
         sizes = class_sizes(labels[labels >= 0], m=len(law.scales))
-        return ExpectedRisk(len(sizes) / int(sizes.sum()), 0.0, 0)
+        return ExpectedLinkingRisk(len(sizes) / int(sizes.sum()), 0.0, 0)
     order = finest_first(originals.astype(np.float64))
     table = class_table(originals[:, order].astype(np.float64), labels)
     law = law.columns(order)
     if _distances(table, law) <= most:
-        return ExpectedRisk(_enumerated(table, law), 0.0, 0)
+        return ExpectedLinkingRisk(_enumerated(table, law), 0.0, 0)
     return _simulated(table, law, random, draws)
 
 
@@ -199,7 +199,9 @@ def _outputs(
     return np.ascontiguousarray(outputs), chances
 
 
-def _simulated(table: ClassTable, law: NoiseLaw, random: np.random.Generator, draws: int) -> ExpectedRisk:
+def _simulated(
+    table: ClassTable, law: NoiseLaw, random: np.random.Generator, draws: int
+) -> ExpectedLinkingRisk:
     """Draw the noise of all records some times; draws and classes are independent, and so give the error.
 
     Few draws tell it by groups of classes.
@@ -215,4 +217,4 @@ def _simulated(table: ClassTable, law: NoiseLaw, random: np.random.Generator, dr
         near = ties_of(law.clamped(centers + law.draw(classes, random)), rows, classes, table) > 0
         linked[draw] = np.bincount(own[near], minlength=many)
     of = np.broadcast_to(np.bincount(own, minlength=many), linked.shape)
-    return ExpectedRisk(*combined_ratio(linked, of), draws)
+    return ExpectedLinkingRisk(*combined_ratio(linked, of), draws)

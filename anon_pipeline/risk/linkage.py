@@ -132,7 +132,7 @@ def threshold_linkage(
     return _linked(counts[:, 0], mine >= bounds[0], counts[:, 1] - counts[:, 0], potential)
 
 
-def rule_linkage(files: LinkageFiles, levels: Levels, rules: Sequence[Rule]) -> PairLinkage:
+def rules_linkage(files: LinkageFiles, levels: Levels, rules: Sequence[Rule]) -> PairLinkage:
     """Classify pairs by rules; the first one that holds decides, and where none does they are different.
 
     Args:

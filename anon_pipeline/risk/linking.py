@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.perturb.laplace_law import cdf
+from anon_pipeline.perturb.discrete_laplace_law import cdf
 from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
 from anon_pipeline.risk.histograms import class_histograms
 
@@ -218,7 +218,7 @@ def _tied_in_space(released, mine, classes, arrays, measure):  # type: ignore[no
     return tied
 
 
-def expected_linking_risk(
+def expected_column_linking(
     originals: NDArray[np.int64],
     labels: NDArray[np.integer],
     *,

@@ -150,13 +150,32 @@ def _chances(
     for j, bound in enumerate(law.bounds):
         y, x = here.rows[rows, j][row], centers[column, j]
         scale = np.asarray(law.scales, np.float64)[label, j][row]
-        below = law.cdf(j, -np.abs(y - x), scale)  # the noise is symmetric; this tail is exact
-        own = below - law.cdf(j, -np.abs(y - x) - 1, scale)
+        own = _masses(law, j, np.abs(y - x), scale)
         if bound is not None:
-            own = np.where(y <= bound[0], law.cdf(j, bound[0] - x, scale), own)
-            own = np.where(y >= bound[1], law.cdf(j, x - bound[1], scale), own)
+            low, high = y <= bound[0], y >= bound[1]
+            own[low] = law.cdf(j, bound[0] - x[low], scale[low])
+            own[high] = law.cdf(j, x[high] - bound[1], scale[high])
         chances *= own
     return chances, offsets
+
+
+def _masses(law: NoiseLaw, j: int, distance: Reals, scale: Reals) -> Reals:
+    """Return the probability of noise of these sizes, (d,); of each scale and whole size once where few are.
+
+    Args:
+        distance: (d,) ≥ 0, in grid units.
+        scale: (d,) of the noise.
+    """
+
+    def masses(size: Reals, under: Reals) -> Reals:
+        return law.cdf(j, -size, under) - law.cdf(j, -size - 1, under)  # symmetric, and this tail is exact
+
+    scales, width = np.unique(law.scales[:, j]), float(distance.max(initial=0.0)) + 1
+    if 2 * len(scales) * width > len(distance) or (distance != np.floor(distance)).any():
+        return masses(distance, scale)
+    each, step = np.arange(width), int(width)
+    table = masses(np.tile(each, len(scales)), np.repeat(scales, step).astype(np.float64))
+    return table[np.searchsorted(scales, scale) * step + distance.astype(np.int64)]
 
 
 @kernel

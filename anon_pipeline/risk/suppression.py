@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.risk.people import count_people
+
 ClassLimit = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.bool_]]
 """Tells which classes break a limit: (positions (r',) of the records still there, their classes (r',)
 numbered 0 … m'−1 without gaps, m') to a mask (m',). It must judge every class by itself, as t-closeness
@@ -41,6 +43,7 @@ def suppress_unconfident(
     *,
     k: int,
     limits: Mapping[str, ClassLimit] | None = None,
+    people: NDArray[np.integer] | None = None,
 ) -> Suppression:
     """Suppress records that are not c-confidently k-anonymous, then what that leaves behind.
 
@@ -51,8 +54,9 @@ def suppress_unconfident(
         counts: (r,) ℓ of each released record, capped at k or beyond (`risk.confidence`); None if the
             policy sets no confidence.
         labels: (r,) class of each released record, ≥ 0.
-        k: class size, in records, ≥ 1.
+        k: class size, in records, ≥ 1; in people where these are given.
         limits: what classes must keep besides k, by name.
+        people: (r,) whose record it is; None: each one is somebody else's.
     Returns:
         The records that stay, possibly none, and the counts of the others by reason.
     Raises:
@@ -68,7 +72,12 @@ def suppress_unconfident(
         raise ValueError("labels must be ≥ 0, got −1. Leave out the records that are suppressed already.")
     keep = np.ones(len(classes), np.bool_) if counts is None else (counts == 0) | (counts >= k)
     unconfident = _lost(keep)
-    keep &= np.bincount(classes[keep], minlength=int(classes.max(initial=0)) + 1)[classes] >= k
+    m = int(classes.max(initial=0)) + 1
+    if people is None:
+        left = np.bincount(classes[keep], minlength=m)
+    else:
+        left = count_people(classes[keep], people[keep], m=m)
+    keep &= left[classes] >= k
     small = _lost(keep) - unconfident
     lost = {}
     for name, limit in (limits or {}).items():

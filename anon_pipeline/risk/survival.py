@@ -103,8 +103,9 @@ def fates(table: Line, law: Outputs, *, radius: Reals | None, k: int) -> Fates:
     rows = np.arange(len(center))
 
     def between(low: Reals, high: Reals, at: Integers) -> Reals:
-        below = _up_to(low - 1, center[at], sensitivity[at], law)
-        inside = _up_to(high, center[at], sensitivity[at], law) - below
+        """Chance that the outputs of the originals ``at`` lie in low … high."""
+        below = chance_up_to_limit(low - 1, center[at], sensitivity[at], law)
+        inside = chance_up_to_limit(high, center[at], sensitivity[at], law) - below
         return np.where(high >= low, np.maximum(inside, 0.0), 0.0)
 
     linked = np.minimum(between(table.lower, table.upper, rows), 1.0)
@@ -120,7 +121,7 @@ def fates(table: Line, law: Outputs, *, radius: Reals | None, k: int) -> Fates:
     return Fates(linked, np.minimum(lost, 1.0), np.minimum(both, linked))
 
 
-def _up_to(limit: Reals, center: Integers, sensitivity: Integers, law: Outputs) -> Reals:
+def chance_up_to_limit(limit: Reals, center: Reals | Integers, sensitivity: Integers, law: Outputs) -> Reals:
     """Return the probability that the output, moved to its bounds, is at most ``limit``; ±inf allowed."""
     finite = np.isfinite(limit)
     chance = law.chance(np.where(finite, limit - center, 0.0), sensitivity)

@@ -106,7 +106,7 @@ def minimal_uniques(codes: NDArray[np.integer], *, size: int = SIZES) -> Minimal
     for some in range(1, min(size, q) + 1):
         for chosen in combinations(range(q), some):
             below = [found[part] for part in combinations(chosen, some - 1)] if some > 1 else []
-            alone, covered = _unique_in(_key(columns, widths, chosen)), np.zeros(n, np.bool_)
+            alone, covered = _unique_in(pack_columns(columns, widths, chosen)), np.zeros(n, np.bool_)
             for part in below:
                 covered |= part
             counts[:, some - 1] += alone & ~covered
@@ -134,7 +134,9 @@ def _compact(key: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.unique(key, return_inverse=True)[1].astype(np.int64)
 
 
-def _key(columns: list[NDArray[np.int64]], widths: list[int], chosen: tuple[int, ...]) -> NDArray[np.int64]:
+def pack_columns(
+    columns: list[NDArray[np.int64]], widths: list[int], chosen: tuple[int, ...]
+) -> NDArray[np.int64]:
     """Pack the chosen columns into one number a record."""
     key, width = columns[chosen[0]], widths[chosen[0]]
     for column in chosen[1:]:

@@ -16,8 +16,9 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.digest import digest_column
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.values import to_arrow
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.vault.names import is_own_stage
 
@@ -73,9 +74,9 @@ def table_digest(frame: pd.DataFrame) -> str:
         frame: (n, columns). A column that no file can hold counts by its name.
     """
     sha = hashlib.sha256()
-    for name in frame.columns:
+    for name, column in frame.items():
         try:
-            said = digest_frame(frame[[name]])
+            said = digest_column(str(name), to_arrow(column))
         except InputError:
             said = f"not digestible: {name}"
         sha.update(said.encode(errors="surrogatepass") + b"\0")

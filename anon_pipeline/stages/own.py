@@ -25,7 +25,10 @@ def changed(before: Staged, stage: str, change: Callable[[pd.DataFrame], pd.Data
         InputError: columns, types or records are not as they must be.
     """
     given = before.frame
-    made = change(given.copy()).reset_index(drop=True)
+    made = change(given.copy())
+    if not isinstance(made, pd.DataFrame):
+        raise InputError(f"{stage} must return a table (pandas.DataFrame), got {type(made).__name__}.")
+    made = made.reset_index(drop=True)
     if list(made.columns) != list(given.columns) or list(made.dtypes) != list(given.dtypes):
         raise InputError(
             f"{stage} must keep all columns, their order and their types, it does not. To leave a column out "

@@ -1,14 +1,16 @@
-"""Whose record it is, over releases: a keyed hash of the record key that never leaves the vault."""
+"""Whose record it is: a keyed hash that never leaves the vault, and how many records a person may have."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
 import unicodedata
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import to_arrow, to_texts
@@ -21,6 +23,8 @@ _DOMAIN = b"anon-pipeline/person\x00"  # of the key as it is written, as memorie
 _NORMAL = b"anon-pipeline/person in normal form\x00"
 _NUMBER = re.compile(r"0*([0-9]+?)(\.0+)?")
 _MEMORY = b"anon-pipeline/memory\x00"
+_SHARED = b"anon-pipeline/person with several records\x00"
+_ROW = b"anon-pipeline/record of a person\x00"
 
 
 def normal_key(key: str) -> str:
@@ -83,6 +87,64 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     pairs = zip(normal, written, strict=True)
     hashed = [_hashed(key, _NORMAL, str(one)) + _hashed(key, _DOMAIN, str(other)) for one, other in pairs]
     return pd.Series(pd.array(np.array(hashed, dtype=object), dtype="str"), index=column.index)
+
+
+def shared_ids(column: pd.Series, key: bytes | None) -> pd.Series:
+    """Hash the identifier of people who may have several records: HMAC-SHA256 of its normal form.
+
+    Two ways of writing one identifier are one person (`normal_key`): in doubt there are fewer people.
+
+    Args:
+        column: (n,) the identifier that the policy names as ``person``.
+        key: that of ``deidentify``; None where there is none.
+    Returns:
+        (n,) texts of `ID` hexadecimal digits, equal for one person.
+    Raises:
+        InputError: no key; records without a value (their count).
+    """
+    if key is None:
+        raise InputError("person: must have a key, got none. Name it under deidentify.")
+    to_arrow(column)
+    codes, written = pd.factorize(to_texts(column))
+    normal = [normal_key(str(value)) for value in written]
+    named = np.array([bool(text) for text in normal] + [False])
+    missing = int(np.count_nonzero(~named[codes]))
+    if missing:
+        raise InputError(f"{column.name}: a person must be named in every record, got {missing} without")
+    hashed = np.array([_hashed(key, _SHARED, text) for text in normal], dtype=object)
+    return pd.Series(pd.array(hashed[codes], dtype="str"), index=column.index)
+
+
+def bounded_rows(
+    frame: pd.DataFrame, people: pd.Series, *, most: int | None, key: bytes | None
+) -> NDArray[np.bool_]:
+    """Choose which records of each person stay: those that come first by a keyed hash of what is in them.
+
+    So neither the order of the source nor anybody else's records decide it, a release that is made again
+    keeps the same records, and who does not have the key cannot say which ones these are.
+
+    Args:
+        frame: (n, columns) accepted data, without random ids.
+        people: (n,) ids of `shared_ids`.
+        most: records of a person that stay; None: all.
+        key: that of ``deidentify``.
+    Returns:
+        (n,) whether a record stays. Of records that are equal in all columns, any of them.
+    """
+    sizes = people.map(people.value_counts()).to_numpy(np.int64)
+    stays = np.ones(len(frame), np.bool_)
+    if most is None or key is None or not (sizes > most).any():
+        return stays
+    over = np.flatnonzero(sizes > most)
+    rows = frame.iloc[over].apply(to_texts).astype(object)
+    texts = [
+        json.dumps([None if pd.isna(cell) else str(cell) for cell in row])
+        for row in rows.itertuples(index=False, name=None)
+    ]
+    hashed = pd.Series([_hashed(key, _ROW, text) for text in texts])
+    ranks = hashed.groupby(people.iloc[over].to_numpy()).rank(method="first").to_numpy(np.int64)
+    stays[over] = ranks <= most
+    return stays
 
 
 def _hashed(key: bytes, domain: bytes, text: str) -> str:

@@ -6,10 +6,13 @@ This is Algorithm 1 of [KE], followed by its section V-C; each function is one s
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
@@ -34,7 +37,7 @@ from anon_pipeline.encode.codes import (
 )
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import noise_facts, output_bounds
-from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.evidence import Evidence, evidence_from, people_in
 from anon_pipeline.evidence.measures import class_limits, confident_originals
 from anon_pipeline.facts.records import (
     DeidentifiedFacts,
@@ -49,15 +52,18 @@ from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import recode
+from anon_pipeline.risk.people import people_with_gaps
 from anon_pipeline.risk.suppression import suppress_unconfident
+from anon_pipeline.stages.coarsen import coarsen
 from anon_pipeline.stages.deidentify import deidentify
 from anon_pipeline.stages.history.memory import Memory
-from anon_pipeline.stages.history.sticky import composition, epsilon_to_book, kept_noise
+from anon_pipeline.stages.history.sticky import composition, epsilon_to_book, sticky_noise
 from anon_pipeline.stages.lineage import Lineage, Where
 from anon_pipeline.stages.noise_input import noise_input, without_numbers
-from anon_pipeline.stages.persons import person_ids
+from anon_pipeline.stages.persons import bounded_rows, person_ids, shared_ids
 from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, refuse_strangers, stage_result
 from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
+from anon_pipeline.stages.repeated import repeated_people
 from anon_pipeline.stages.shuffle import permutation
 
 
@@ -73,22 +79,40 @@ def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where |
     """
     accepted = accept(frame, policy)
     accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
-    facts = RawFacts(len(accepted), len(policy.columns), int(mark_incomplete(accepted, policy).sum()))
+    facts = RawFacts(
+        len(accepted),
+        len(policy.columns),
+        int(mark_incomplete(accepted, policy).sum()),
+        repeated_people(accepted, policy),
+    )
     begun = Lineage(where or Where(None, policy.name), {})
     return stage_result(policy, Staged(accepted, {}, begun), accepted, facts)
 
 
 @private_stage("deidentified")
-def deidentified(policy: Policy, before: Staged, *, key: bytes | None) -> Staged:
-    """Remove, mask or hash the direct identifiers (Algorithm 1, line 4); note whose record it is."""
+def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchies: Path = Path()) -> Staged:
+    """Remove, mask or hash the direct identifiers (Algorithm 1, line 4); note whose record it is.
+
+    What is released without noise becomes as coarse as the policy says, before anything is measured on it.
+    With ``person`` and ``rows_per_person``, records of a person beyond so many are left out.
+    """
 
     def with_action(action: str) -> tuple[str, ...]:
         return tuple(name for name, column in policy.identifiers.items() if column.action == action)
 
-    facts = DeidentifiedFacts(**{one.fact: with_action(one.name) for one in IDENTIFIER_ACTIONS.values()})
-    after = deidentify(before.frame, policy, key=key)
+    named: dict[str, Any] = {one.fact: with_action(one.name) for one in IDENTIFIER_ACTIONS.values()}
+    facts, after = (
+        DeidentifiedFacts(**named),
+        coarsen(deidentify(before.frame, policy, key=key), policy, hierarchies=hierarchies),
+    )
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
+    if policy.person is not None:
+        people = shared_ids(before.frame[policy.person], key)
+        after.insert(1, PERSON, people)
+        kept = bounded_rows(before.frame.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
+        after = after[kept].reset_index(drop=True)
+        facts = replace(facts, people=people.nunique(), excess_records=int((~kept).sum()))
     return stage_result(policy, before, after, facts)
 
 
@@ -115,7 +139,7 @@ def k_anonymized(
         places = canonical_form(frame.drop(columns=[RECORD])).places
         frame = frame.take(np.argsort(places)).reset_index(drop=True)
     gone = mark_incomplete(frame, policy)
-    refuse_too_incomplete(policy, gone)
+    refuse_too_incomplete(policy, frame, gone)
     coded = code_quasi_identifiers(frame, policy, folder=hierarchies)
     recoding = recode(
         recoding_task(policy, frame, coded, gone=gone, hierarchies=hierarchies, observe=observe)
@@ -128,7 +152,8 @@ def k_anonymized(
     after[names] = decode(codes, recoding.values, names)
     after.insert(1, CLASS, classes.labels)
     after = after.take(places).reset_index(drop=True)
-    facts = recoding_facts(policy, recoding, classes, gone=gone, hierarchies=hierarchies)
+    people = people_in(frame, policy)
+    facts = recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies)
     return stage_result(policy, before, after, facts)
 
 
@@ -158,7 +183,7 @@ def perturbed(
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
     originals, numbers = noisy_units(kept, policy), len(policy.perturbed)
-    stays = kept_noise(policy, kept, originals, memory=memory)
+    stays = sticky_noise(policy, kept, originals, memory=memory)
     if opens is None:
         drawn = Drawn(fresh_key(entropy))
     else:
@@ -218,7 +243,11 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
     if policy.suppress.confidence is not None:
         counts = confident_originals(evidence, policy, cap=policy.anonymize.k)
     found = suppress_unconfident(
-        counts, evidence.classes.labels, k=policy.anonymize.k, limits=class_limits(evidence, policy)
+        counts,
+        evidence.classes.labels,
+        k=policy.anonymize.k,
+        limits=class_limits(evidence, policy),
+        people=evidence.people,
     )
     if not found.keep.any():
         raise InfeasibleError(
@@ -237,8 +266,21 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         suppressed_small_classes=found.small,
         suppressed_by_limit=found.limits,
         suppressed_in_all=len(originals.frame) - len(kept),
+        **_people_facts(evidence, found.keep),
     )
     return stage_result(policy, before, kept, facts)
+
+
+def _people_facts(evidence: Evidence, keep: NDArray[np.bool_]) -> dict[str, int]:
+    """Count the people who are released, and those of whom a record is not; nothing where records count."""
+    behind = evidence.originals
+    if behind is None or behind.people is None:
+        return {}
+    own = behind.own[keep]
+    return {
+        "released_people": len(np.unique(behind.people[own])),
+        "people_with_gaps": people_with_gaps(own, behind.people),
+    }
 
 
 def run(
@@ -262,7 +304,7 @@ def run(
     means.observe(Step("raw"))
     staged = raw(policy, frame, entropy=means.entropy, where=means.where)
     means.observe(Step("deidentified"))
-    staged = deidentified(policy, staged, key=means.key)
+    staged = deidentified(policy, staged, key=means.key, hierarchies=means.hierarchies)
     without_identifiers(staged)
     means.observe(Step("k_anonymized"))
     recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies, observe=means.observe)

@@ -12,12 +12,14 @@ from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.base.values import to_texts
-from anon_pipeline.catalog.class_limits import L_DIVERSE, T_CLOSE
-from anon_pipeline.encode.codes import Coded, code_sensitive
+from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
+from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive
+from anon_pipeline.evidence.evidence import people_in
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import KAnonymizedFacts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import Constraints, Diversity, Recoding, SensitiveLimit, Task
+from anon_pipeline.risk.people import count_people
 
 
 def sensitive_limits(
@@ -29,7 +31,7 @@ def sensitive_limits(
         frame: (n, columns) accepted data; all of it is the whole that a class is compared with.
         rows: (n,) records to be recoded; they have a value in every sensitive column.
     """
-    t_limits, l_limits = (policy.recoding_limits[kind.name] for kind in (T_CLOSE, L_DIVERSE))
+    t_limits, l_limits = (policy.recoding_limits[kind.name] for kind in (T_CLOSENESS, L_DIVERSITY))
     found = []
     for name in policy.sensitive:
         if name not in t_limits and name not in l_limits:
@@ -49,6 +51,22 @@ def sensitive_limits(
             )
         )
     return tuple(found)
+
+
+def counted(policy: Policy, frame: pd.DataFrame) -> int:
+    """Count what suppression limits are shares of: the people of a table, or its records."""
+    return len(frame) if policy.person is None else int(frame[PERSON].nunique())
+
+
+def _people_limits(
+    policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool_]
+) -> tuple[SensitiveLimit, ...]:
+    """Return that every class must have k people: distinct diversity of the person, where there is one."""
+    people = people_in(frame, policy)
+    if people is None:
+        return ()
+    whole, k = np.bincount(people).astype(np.int64), policy.anonymize.k
+    return (SensitiveLimit("", people[rows], whole, diversity=Diversity("distinct", k), people=True),)
 
 
 def _labels(column: pd.Series) -> NDArray[np.int64]:
@@ -79,8 +97,11 @@ def recoding_task(
         hierarchies=coded.hierarchies,
         constraints=Constraints(
             k=wanted.k,
-            max_suppressed=policy.suppressible(len(frame)) - int(gone.sum()),
-            sensitive=sensitive_limits(policy, frame, rows=~gone, hierarchies=hierarchies),
+            max_suppressed=policy.suppressible(counted(policy, frame)) - int(gone.sum()),
+            sensitive=(
+                *sensitive_limits(policy, frame, rows=~gone, hierarchies=hierarchies),
+                *_people_limits(policy, frame, rows=~gone),
+            ),
         ),
         recoder=wanted.recoder,
         loss=wanted.loss,
@@ -95,19 +116,21 @@ def recoding_task(
     )
 
 
-def refuse_too_incomplete(policy: Policy, gone: NDArray[np.bool_]) -> None:
+def refuse_too_incomplete(policy: Policy, frame: pd.DataFrame, gone: NDArray[np.bool_]) -> None:
     """Refuse a table of which more records lack a value than may be suppressed.
 
     Args:
+        frame: (n, columns) accepted data.
         gone: (n,) records that lack a value and are suppressed before the search.
     Raises:
         InfeasibleError: with both numbers.
     """
-    n, allowed = len(gone), policy.suppressible(len(gone))
+    n, allowed = len(gone), policy.suppressible(counted(policy, frame))
     if int(gone.sum()) > allowed or gone.all():
         raise InfeasibleError(
-            f"{int(gone.sum())} of {n} records lack a value (missing: suppress) and must be suppressed, "
-            f"anonymize.suppression_limit allows {allowed}. Raise it, or complete the data.",
+            f"More records lack a value (missing: suppress) and must be suppressed than the {allowed} of {n} "
+            f"that anonymize.suppression_limit allows. Raise it, or complete the data.",
+            exact=f"{int(gone.sum())} of {n} records lack a value.",
             k=policy.anonymize.k,
             reached_k=0,
             suppressed=float(gone.mean()),
@@ -120,14 +143,20 @@ def recoding_facts(
     classes: EquivalenceClasses,
     *,
     gone: NDArray[np.bool_],
+    people: NDArray[np.int64] | None = None,
     hierarchies: Path = Path(),
 ) -> KAnonymizedFacts:
-    """Return what is recorded of a recoding; ``gone`` (n,): records suppressed before the search."""
+    """Return what is recorded of a recoding.
+
+    Args:
+        gone: (n,) records suppressed before the search.
+        people: (n,) whose record it is; None: records are counted.
+    """
     wanted, levels = policy.anonymize, recoding.levels
     return KAnonymizedFacts(
         recoder=wanted.recoder,
         k=wanted.k,
-        smallest_class=classes.k,
+        smallest_class=classes.k if people is None else int(_class_people(classes, people).min()),
         classes=len(classes.sizes),
         levels=None if levels is None else dict(zip(policy.generalized, levels, strict=True)),
         hierarchies=hierarchy_digests(policy, hierarchies),
@@ -141,3 +170,8 @@ def recoding_facts(
         equal_distance=policy.equal_distance,
         sse=recoding.sse,
     )
+
+
+def _class_people(classes: EquivalenceClasses, people: NDArray[np.int64]) -> NDArray[np.int64]:
+    inside = classes.labels >= 0
+    return count_people(classes.labels[inside], people[inside], m=len(classes.sizes))

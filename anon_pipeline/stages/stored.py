@@ -19,7 +19,7 @@ from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.local import LocalStore
 
 _FACTS, _LINEAGE = b"anon_pipeline.facts", b"anon_pipeline.lineage"

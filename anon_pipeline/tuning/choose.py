@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from anon_pipeline.limits.table import limit_of, names_where
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.tuning.tuned import Nearest, Point
 
-LEAST_LOSS = "of the points that pass, the least loss, because the policy limits linking"
-BALANCED = (
-    "of the points that pass, the nearest to the least risk and the least loss among them, each axis scaled "
-    "to what they span, because the policy does not limit linking"
+USEFUL = (
+    "of the points that pass, the smallest ε at which the limits on usefulness hold, then the largest k, "
+    "then the least loss; what no point keeps of the recoding is left aside"
+)
+UNLIMITED = (
+    "the policy does not limit linking: say how much is too much "
+    f"({' or '.join(names_where(lambda limit: limit.linking))})"
+)
+KNEE = (
+    "no point keeps all limits on usefulness; of the points that pass, the knee of the front: the nearest to "
+    "the least risk and the least loss among them, each axis scaled to what they span"
 )
 
 
@@ -34,20 +42,16 @@ def _careful(point: Point) -> tuple[float, ...]:
     return point.expected.risk, epsilon or 0.0, -k, -(confidence or 0.0)
 
 
-def choose_point(points: Sequence[Point], *, linking_limited: bool) -> tuple[Point | None, str]:
+def choose_point(points: Sequence[Point]) -> tuple[Point | None, str]:
     """Choose among the points that pass.
 
-    Args:
-        linking_limited: whether the policy says how much linking is too much.
     Returns:
         The point, None if none passes; and the rule. Ties: less risk, smaller ε, larger k, larger confidence.
     """
     passing = [point for point in points if point.passes]
-    rule = LEAST_LOSS if linking_limited else BALANCED
-    if not passing:
-        return None, rule
-    if linking_limited:
-        return min(passing, key=lambda point: (point.expected.loss, *_careful(point))), rule
+    useful = _useful(passing)
+    if useful or not passing:
+        return min(useful, key=_smallest_epsilon, default=None), USEFUL
     risks, losses = [p.expected.risk for p in passing], [p.expected.loss for p in passing]
     wide, high = max(risks) - min(risks) or 1.0, max(losses) - min(losses) or 1.0
 
@@ -55,7 +59,31 @@ def choose_point(points: Sequence[Point], *, linking_limited: bool) -> tuple[Poi
         x, y = (point.expected.risk - min(risks)) / wide, (point.expected.loss - min(losses)) / high
         return math.hypot(x, y)
 
-    return min(passing, key=lambda point: (distance(point), *_careful(point))), rule
+    return min(passing, key=lambda point: (distance(point), *_careful(point))), KNEE
+
+
+def _useful(passing: Sequence[Point]) -> list[Point]:
+    """Return the points that keep the limits on usefulness, those that would only warn included.
+
+    What no point keeps says nothing of which one to take, if it is about the recoding: it is left aside. Of
+    noise it says that ε is too small everywhere, so that the smallest one would be the worst.
+    """
+    lost = [set(_lost(point)) for point in passing]
+    aside = set.intersection(*lost) if lost else set[str]()
+    if any(limit_of(name).usefulness == "noise" for name in aside):
+        return []
+    return [point for point, own in zip(passing, lost, strict=True) if own == aside]
+
+
+def _lost(point: Point) -> Iterator[str]:
+    for verdict in point.verdicts:
+        if limit_of(verdict.limit).usefulness and verdict.status is not Status.PASSED:
+            yield verdict.limit
+
+
+def _smallest_epsilon(point: Point) -> tuple[float, ...]:
+    k, epsilon, _, _ = point.choice
+    return epsilon or 0.0, -k, point.expected.loss, *_careful(point)
 
 
 def excess(verdict: Verdict) -> float:
@@ -64,7 +92,7 @@ def excess(verdict: Verdict) -> float:
     >>> excess(Verdict("suppression", Status.REFUSED, 0.15, 0.1, "at most"))  # doctest: +ELLIPSIS
     0.4999...
     """
-    if verdict.status is Status.PASSED or verdict.value is None or verdict.bound is None:
+    if verdict.status.publishable or verdict.value is None or verdict.bound is None:
         return 0.0
     over = verdict.value - verdict.bound
     over = -over if verdict.sense == "at least" else over
@@ -77,7 +105,7 @@ def nearest(points: Sequence[Point]) -> Nearest | None:
         return None
     found = []
     for point in points:
-        missed = [verdict for verdict in point.verdicts if verdict.status is not Status.PASSED]
+        missed = [verdict for verdict in point.verdicts if not verdict.status.publishable]
         worst = max(missed, key=excess)
         found.append(Nearest(point, worst, excess(worst)))
     return min(found, key=lambda near: (near.excess, near.point.expected.loss, *_careful(near.point)))

@@ -22,6 +22,7 @@ from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.confidence import confident_counts
 from anon_pipeline.risk.linking import linking_risk
+from anon_pipeline.risk.people import linked_share, linked_to_people, people_table
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.risk.survival import Line, Outputs, expected_kept, fates
 from anon_pipeline.tuning.recode_input import Recoded
@@ -37,7 +38,8 @@ class _Release(NamedTuple):
     linking, released: share linked of all, and of those that are released.
     kept: records released.
     kept_at_least: a lower bound of ``kept``; None where it is simulated.
-    errors: standard errors of ``released`` and of kept/records.
+    errors: standard errors of ``released`` and of kept/records, or of ``missing``.
+    missing: share of the people of the input of whom a record is not released; None: records are counted.
     """
 
     linking: float
@@ -45,6 +47,7 @@ class _Release(NamedTuple):
     kept: float
     kept_at_least: float | None
     errors: tuple[float, float] = (0.0, 0.0)
+    missing: float | None = None
 
 
 def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
@@ -60,24 +63,27 @@ def expect(policy: Policy, table: Recoded, *, entropy: Entropy) -> Expected:
     _refuse_inexact(policy, table, drawn)
     if not drawn:
         found = _without_noise(table)
-    elif table.line is not None:
+    elif table.line is not None and table.people is None:
         found = _closed(policy, table, table.line, drawn[0])
     else:
         found = _simulated(policy, table, drawn, entropy)
     shifts = _shifts(policy, table, drawn)
-    relative, of_range = _errors(table, shifts)
+    relative, of_range = _relative(table, shifts), _mean_of_range(table, shifts)
+    known = [error for error in relative if error is not None]
     n, r = table.records, len(table.originals)
     return Expected(
-        error=relative,
+        error=math.fsum(known) / len(known) if known else None,
         error_of_range=of_range,
         linking=found.linking,
         linking_released=found.released,
-        suppression=_share(n, found.kept),
-        suppression_at_most=None if found.kept_at_least is None else _share(n, found.kept_at_least),
+        suppression=_share(n, found.kept) if found.missing is None else found.missing,
+        suppression_at_most=_at_most(n, found),
         information_loss=table.information_loss,
         loss=_loss(policy, table, shifts, found.kept / r),
-        standard_error=(found.errors[0], found.errors[1] * r / n),
+        standard_error=(found.errors[0], found.errors[1] * (r / n if found.missing is None else 1.0)),
         smallest_class=_smallest(policy, table),
+        errors=dict(zip(policy.perturbed, (error or 0.0 for error in relative), strict=True)),
+        constant=table.constant,
     )
 
 
@@ -97,11 +103,17 @@ def _share(n: int, kept: float) -> float:
     return min(max((n - kept) / n, 0.0), 1.0)
 
 
+def _at_most(n: int, found: _Release) -> float | None:
+    if found.kept_at_least is None:
+        return None
+    return _share(n, found.kept_at_least) if found.missing is None else found.missing
+
+
 def _smallest(policy: Policy, table: Recoded) -> int:
     """Return the least that a released class can have: k, or the smallest one where none loses a record."""
     if policy.suppress.confidence is not None:
         return policy.anonymize.k
-    whole = table.classes.sizes[table.spare >= 0]
+    whole = table.evidence.class_sizes[table.spare >= 0]
     return int(whole.min()) if len(whole) else policy.anonymize.k
 
 
@@ -119,20 +131,18 @@ def _shifts(policy: Policy, table: Recoded, drawn: Sequence[Noise]) -> list[NDAr
     ]
 
 
-def _errors(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> tuple[float | None, float | None]:
-    """Return the mean over columns of the relative error and of the error of the range; None: undefined."""
-    if not shifts:
-        return None, None
-    relative = [
+def _relative(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> list[float | None]:
+    """Return the mean of E|y − x|/|x| of each column; None: undefined."""
+    return [
         expected_relative_shift(table.originals[:, j].astype(np.float64), table.classes.labels, shifts=own)
         for j, own in enumerate(shifts)
     ]
-    known = [error for error in relative if error is not None]
+
+
+def _mean_of_range(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> float | None:
+    """Return the mean over columns of the error of the range; None: undefined."""
     ranges = _of_range(table, shifts)
-    return (
-        math.fsum(known) / len(known) if known else None,
-        math.fsum(ranges) / len(ranges) if all(map(math.isfinite, ranges)) else None,
-    )
+    return math.fsum(ranges) / len(ranges) if ranges and all(map(math.isfinite, ranges)) else None
 
 
 def _of_range(table: Recoded, shifts: Sequence[NDArray[np.float64]]) -> list[float]:
@@ -156,10 +166,18 @@ def _loss(policy: Policy, table: Recoded, shifts: Sequence[NDArray[np.float64]],
 def _without_noise(table: Recoded) -> _Release:
     """Without noise nothing is left to chance."""
     stays = table.spare >= 0
-    kept = float(table.classes.sizes[stays].sum())
-    risk = len(table.classes.sizes) / len(table.originals)
-    released = float(stays.sum()) / kept if kept else risk
-    return _Release(risk, released, kept, kept)
+    kept, counted = float(table.classes.sizes[stays].sum()), table.evidence.class_sizes
+    risk = len(counted) / float(counted.sum())
+    released = float(stays.sum()) / float(counted[stays].sum()) if kept else risk
+    missing = _missing(table, stays[table.classes.labels])
+    return _Release(risk, released, kept, kept, missing=missing)
+
+
+def _missing(table: Recoded, keep: NDArray[np.bool_]) -> float | None:
+    """Return the share of the people who lack a record; None where records are counted."""
+    if table.people is None:
+        return None
+    return len(np.union1d(table.gaps, table.people[~keep])) / table.population
 
 
 def _closed(policy: Policy, table: Recoded, column: Line, noise: Noise) -> _Release:
@@ -195,32 +213,44 @@ def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: 
     one = [_drawn(policy, table, drawn, entropy) for _ in range(draws)]
     means = np.mean(one, axis=0)
     errors = np.std(one, axis=0, ddof=1) / math.sqrt(draws)
-    rare = policy.anonymize.k / (draws * n)  # of what no draw may have shown
+    counted = n if table.people is None else table.population
+    rare = policy.anonymize.k / (draws * counted)  # of what no draw may have shown
+    of_missing = 2 if table.people is None else 3
     return _Release(
         float(means[0]),
         float(means[1]),
         float(means[2]) * n,
         None,
-        (max(float(errors[1]), rare), max(float(errors[2]), rare)),
+        (max(float(errors[1]), rare), max(float(errors[of_missing]), rare)),
+        None if table.people is None else float(means[3]),
     )
 
 
 def _drawn(
     policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: Entropy
-) -> tuple[float, float, float]:
-    """Return the share linked of all, of those released, and the share released, of one draw."""
+) -> tuple[float, float, float, float]:
+    """Return the share linked of all, of those released, the share released, and missing, of one draw.
+
+    Linked and missing are people where these are counted.
+    """
     labels, values = table.classes.labels, table.originals.astype(np.float64)
     noisy = add_noise(
         table.originals, table.classes, noises=drawn, entropy=entropy, bounds=output_bounds(policy)
     ).values.astype(np.float64)
     counts, k = _counts(policy, table, drawn, noisy), policy.anonymize.k
-    keep = suppress_unconfident(counts, labels, k=k, limits=class_limits(table.evidence, policy)).keep
+    limits, people = class_limits(table.evidence, policy), table.people
+    keep = suppress_unconfident(counts, labels, k=k, limits=limits, people=people).keep
+    if people is not None:
+        near = linked_to_people(noisy, np.arange(len(keep)), values, labels=labels, people=people)
+        every = linked_share(near, people)
+        some = linked_share(near[keep], people[keep]) if keep.any() else every
+        return every, some, float(keep.mean()), _missing(table, keep) or 0.0
     linked = [
         linking_risk(noisy[rows], rows, values, labels=labels).linked if len(rows) else 0
         for rows in (np.flatnonzero(keep), np.flatnonzero(~keep))
     ]
     every, left = sum(linked) / len(keep), int(keep.sum())
-    return every, linked[0] / left if left else every, left / len(keep)
+    return every, linked[0] / left if left else every, left / len(keep), 1 - left / len(keep)
 
 
 def _counts(
@@ -231,7 +261,8 @@ def _counts(
     inputs, radius = class_intervals(
         drawn, table.originals, table.classes, confidence=policy.suppress.confidence
     )
-    labels = table.classes.labels
-    return confident_counts(
-        noisy, labels, inputs.astype(np.float64), labels=labels, radius=radius, cap=policy.anonymize.k
-    )
+    labels, k = table.classes.labels, policy.anonymize.k
+    if table.people is not None:
+        near = people_table(inputs.astype(np.float64), labels=labels, radius=radius, people=table.people)
+        return near.counts(noisy, labels, cap=k)
+    return confident_counts(noisy, labels, inputs.astype(np.float64), labels=labels, radius=radius, cap=k)

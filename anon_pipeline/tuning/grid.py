@@ -43,18 +43,20 @@ class Grid:
     recoder: tuple[str, ...] = ()
 
 
-def default_grid(policy: Policy) -> Grid:
-    """Return seven k from 2 to 100 and seven ε from 0.1 to 10, and the policy's own where it is another.
+def default_grid(policy: Policy, *, left: float = math.inf) -> Grid:
+    """Return seven k from 2 to 100 and ε from 0.1 to the policy's own, which are both among them.
 
-    An ε that a budget has no room for is left out.
+    No ε is larger than the policy's, than its budget, or than what is left of that.
+
+    Args:
+        left: ε that the budget has left. Where no ε fits, it is the only one; the policy's, if none is left.
     """
     if policy.perturb is None:
         return Grid(k=tuple(sorted({*_KS, policy.anonymize.k})))
-    most = math.inf if policy.budget is None else policy.budget.epsilon
-    fitting = {epsilon for epsilon in _EPSILONS if epsilon <= most}
-    return Grid(
-        k=tuple(sorted({*_KS, policy.anonymize.k})), epsilon=tuple(sorted({*fitting, policy.perturb.epsilon}))
-    )
+    own = policy.perturb.epsilon
+    most = min(own, left, math.inf if policy.budget is None else policy.budget.epsilon)
+    fitting = {epsilon for epsilon in (*_EPSILONS, own) if epsilon <= most} or {most if most > 0 else own}
+    return Grid(k=tuple(sorted({*_KS, policy.anonymize.k})), epsilon=tuple(sorted(fitting)))
 
 
 def choices(policy: Policy, grid: Grid) -> list[Choice]:

@@ -4,14 +4,14 @@ Certain: ``k``, ``confidence_k``, ``attacks.prosecutor_risk``; t-closeness and
 l-diversity hold in what is released, because classes beyond them are left out, which the suppression counts.
 On expectation: ``linking_risk`` and ``attacks.expected_linking_risk``, as the gate judges them;
 ``suppression``, and with ``gate.linking: realized`` the linking risk: of a point that just keeps such a
-limit, half of the releases do not keep it.
+limit, half of the releases do not keep it. The limits on usefulness are judged by what they measure of the
+recoding and of the noise's law, and the share released as ``suppression`` is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anon_pipeline.limits.limit import Demand, judge_bound
 from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
@@ -26,24 +26,16 @@ def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
 def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
     for limit in LIMITS:
         demanded = list(limit.demands(policy))
-        yield from (_foreseen(demand, policy, expected) for demand in demanded if limit.foreseen is not None)
+        if limit.is_foreseen:
+            yield from (demand.foreseen(expected, policy) for demand in demanded)
         if limit.missing and not demanded and expected.suppression > 1 - 1e-9:
             yield Verdict(limit.name, Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
-
-
-def _foreseen(demand: Demand, policy: Policy, expected: Expected) -> Verdict:
-    foreseen, bound = demand.limit.foreseen, demand.bound
-    if foreseen is None or bound is None:
-        raise ValueError(f"{demand.name} must have a bound and be foreseen.")
-    return judge_bound(demand.name, foreseen(expected, policy), bound, demand.limit.sense)
 
 
 def limits_not_judged(policy: Policy) -> tuple[str, ...]:
     """Name the limits of the gate that only a release can be judged by."""
     return tuple(
-        demand.name
-        for demand in demands(policy)
-        if demand.limit.foreseen is None and not demand.limit.certain
+        demand.name for demand in demands(policy) if not demand.limit.is_foreseen and not demand.limit.certain
     )
 
 

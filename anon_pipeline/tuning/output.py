@@ -11,6 +11,7 @@ import io
 import math
 
 from anon_pipeline.limits.table import limit_of
+from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.tuning.tuned import Point, Tuning
 
 COLUMNS = (
@@ -34,6 +35,12 @@ COLUMNS = (
 )
 
 
+FROM_THE_DATA = (
+    "An ε that is chosen by looking at the data is itself a choice from the data, which no ε counts. Choose "
+    "ε before you look, by what it promises, and let tuning choose the rest."
+)
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Write a number to so many significant digits; – for none.
 
@@ -54,9 +61,12 @@ def shown_share(share: float, point: Point, records: int) -> float:
 
 
 def verdict(point: Point) -> str:
-    """Say that a point passes, or which limits it does not keep."""
-    refused = [v.limit for v in point.verdicts if v.status != "passed"]
-    return "passes" if not refused else "not " + ", ".join(refused)
+    """Say that a point passes, with what warnings, or which limits it does not keep."""
+    refused = [v.limit for v in point.verdicts if not v.status.publishable]
+    warned = [v.limit for v in point.verdicts if v.status is Status.WARNED]
+    if refused:
+        return "not " + ", ".join(refused)
+    return "passes" + (f", warns: {', '.join(warned)}" if warned else "")
 
 
 def rows(tuning: Tuning) -> list[dict[str, str]]:
@@ -107,6 +117,7 @@ def describe(tuning: Tuning) -> list[str]:
     lines = []
     if tuning.recommended is not None:
         lines.append(f"Recommended: {title(tuning.recommended)}: {tuning.rule}.")
+        lines += _warnings(tuning.recommended)
     elif tuning.nearest is not None:
         near, limit = tuning.nearest.point, tuning.nearest.limit
         value = limit.value or 0.0
@@ -133,9 +144,20 @@ def describe(tuning: Tuning) -> list[str]:
         lines.append(
             "Suppression is the least to expect: classes may yet break t or l; suppression_at_most is judged."
         )
+    if len({point.choice.epsilon for point in tuning.points}) > 1:
+        lines.append(FROM_THE_DATA)
     if tuning.unjudged:
         lines.append(f"Judged by the gate alone, on a release: {', '.join(tuning.unjudged)}.")
     return lines
+
+
+def _warnings(point: Point) -> list[str]:
+    """Say what the release of a recommended point would be published with a warning of."""
+    warned = [v for v in point.verdicts if v.status is Status.WARNED]
+    return [
+        f"It would have a warning: {v.limit} is {number(v.value, 2)}, {v.sense} {v.bound:g} is advised."
+        for v in warned
+    ]
 
 
 def as_csv(tuning: Tuning) -> str:

@@ -13,7 +13,7 @@ from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.encode.codes import CLASS, code_sensitive
 from anon_pipeline.encode.grids import grid_units
-from anon_pipeline.evidence.evidence import Evidence, Originals
+from anon_pipeline.evidence.evidence import Evidence, Originals, people_in
 from anon_pipeline.evidence.spare import spare_records
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
@@ -36,7 +36,11 @@ class Recoded:
     spare: (m,) records that each class may lose, whichever they are, and keep the limits t and l; −1: it
         breaks one as it is.
     records: n, of the input.
+    people: (r,) whose record it is, 0 … P−1; None where records are counted.
+    population: P, people of the input; n where records are counted.
+    gaps: (g,) people of whom the recoding suppressed a record.
     information_loss: of the recoding.
+    constant: generalized columns with one value in all classes.
     """
 
     evidence: Evidence = field(repr=False)
@@ -48,6 +52,10 @@ class Recoded:
     spare: NDArray[np.int64] = field(repr=False)
     records: int
     information_loss: float
+    constant: int
+    people: NDArray[np.int64] | None = field(default=None, repr=False)
+    population: int = 0
+    gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
 
 
 def recode_input(
@@ -64,7 +72,8 @@ def recode_input(
     own = _ordered(policy, frame, grid, hierarchies=hierarchies)
     classes = EquivalenceClasses(labels[own], np.bincount(labels[own]).astype(np.int64))
     limited = frame[policy.class_limited]
-    behind = Originals(limited, labels, own, grid)
+    people = people_in(frame, policy)
+    behind = Originals(limited, labels, own, grid, people)
     evidence = Evidence(limited.iloc[own], classes, behind, hierarchies)
     originals = quantize(grid[own])
     return Recoded(
@@ -77,6 +86,10 @@ def recode_input(
         spare=spare_records(policy, evidence),
         records=len(frame),
         information_loss=float(after.facts["k_anonymized"]["information_loss"]),
+        constant=sum(frame[name].iloc[own].nunique(dropna=False) == 1 for name in policy.generalized),
+        people=None if people is None else people[own],
+        population=len(frame) if people is None else int(people.max()) + 1,
+        gaps=np.empty(0, np.int64) if people is None else np.unique(people[labels < 0]),
     )
 
 
@@ -93,5 +106,7 @@ def _ordered(
         code_sensitive(frame[name], policy.sensitive[name], folder=hierarchies)[0]
         for name in policy.class_limited
     ]
+    people = people_in(frame, policy)
+    codes = codes if people is None else [people, *codes]
     order = np.lexsort((*codes, *grid.T[::-1], labels))
     return order[labels[order] >= 0].astype(np.int64)

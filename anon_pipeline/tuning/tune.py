@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.sources import read_source
-from anon_pipeline.stages.pipeline import raw
-from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
+from anon_pipeline.stages.coarsen import coarsen
+from anon_pipeline.stages.pipeline import deidentified, raw
+from anon_pipeline.tuning.choose import UNLIMITED, choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
 from anon_pipeline.tuning.judging import limits_linking, limits_not_judged, verdicts
@@ -23,6 +25,7 @@ from anon_pipeline.tuning.recode_input import Recoded, recode_input
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
+_KEY = b"anon-pipeline/tuning"  # of people in memory; a release may keep others of their excess records
 
 
 def tune(
@@ -78,6 +81,10 @@ def tune_confined(
     policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
     with private_stage("tune"):
         before = raw(policy, frame, entropy=seeded_entropy(_SEED))
+        if policy.person is not None:
+            before = deidentified(policy, before, key=_KEY, hierarchies=hierarchies)
+        else:
+            before = replace(before, frame=coarsen(before.frame, policy, hierarchies=hierarchies))
         points: list[Point] = []
         impossible: list[Impossible] = []
         for (k, recoder), members in groupby(wanted, key=lambda choice: (choice.k, choice.recoder)):
@@ -90,7 +97,8 @@ def tune_confined(
                 continue
             points += [_point(policies[choice], choice, table) for choice in own]
         marked = mark_front(points)
-    chosen, rule = choose_point(marked, linking_limited=limits_linking(policy))
+    chosen, rule = choose_point(marked)
+    rule += "" if limits_linking(policy) else f"; {UNLIMITED}"
     return Tuning(
         marked,
         tuple(impossible),

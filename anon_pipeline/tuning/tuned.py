@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from anon_pipeline.evidence.expected import STANDARD_ERRORS
-from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.tuning.grid import Choice
 
 
@@ -27,6 +29,8 @@ class Expected:
     standard_error: of linking_released and of suppression where they were simulated (several perturb
         columns), at least that of k records in all that were drawn; 0: exact.
     smallest_class: least records of a class that is released, for certain.
+    errors: by perturb column with numbers, the same as ``error``; 0 where no record has x ≠ 0.
+    constant: generalized columns with one value in all classes of the recoding.
     """
 
     error: float | None
@@ -39,6 +43,8 @@ class Expected:
     loss: float
     standard_error: tuple[float, float]
     smallest_class: int
+    errors: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    constant: int = 0
 
     @property
     def suppression_judged(self) -> float:
@@ -69,7 +75,7 @@ class Point:
     @property
     def passes(self) -> bool:
         """Whether it keeps every limit that can be judged."""
-        return all(verdict.status is Status.PASSED for verdict in self.verdicts)
+        return all(verdict.status.publishable for verdict in self.verdicts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def _by_level(column: Generalized) -> NDArray[np.float64]:
     return np.where(column.levels >= 0, column.levels / max(top, 1), _widths(column))
 
 
-def precision_loss(columns: Sequence[Generalized]) -> float | None:
+def precision(columns: Sequence[Generalized]) -> float | None:
     """Compute the mean of l/(h − 1); a range or a mean loses its width over the table's.
 
     Args:
@@ -57,7 +57,7 @@ def precision_loss(columns: Sequence[Generalized]) -> float | None:
     return _over([_mean(c, _by_level(c)) if c.hierarchy.height > 1 else 0.0 for c in columns])
 
 
-def numerical_precision_loss(columns: Sequence[Generalized]) -> float | None:
+def numerical_precision(columns: Sequence[Generalized]) -> float | None:
     """Compute the mean of released range / range of the table, over columns of numbers and of ranks.
 
     The range of an interval is that of the numbers in the table that it covers.
@@ -72,7 +72,7 @@ def numerical_precision_loss(columns: Sequence[Generalized]) -> float | None:
     return _over([_mean(c, _widths(c)) for c in columns if c.hierarchy.places is not None])
 
 
-def granularity_loss(columns: Sequence[Generalized]) -> float | None:
+def granularity(columns: Sequence[Generalized]) -> float | None:
     """Compute the mean of (c − 1)/(D − 1) for a value that covers c of D leaves.
 
     Args:
@@ -90,7 +90,7 @@ def granularity_loss(columns: Sequence[Generalized]) -> float | None:
     )
 
 
-def entropy_loss(columns: Sequence[Generalized]) -> float | None:
+def entropy(columns: Sequence[Generalized]) -> float | None:
     """Compute the bits that are lost over those that suppressing everything would lose.
 
     A cell of value v, generalized to g, loses log₂(count(g)/count(v)), counted over the whole table; one that

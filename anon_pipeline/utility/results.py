@@ -18,13 +18,14 @@ from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.evidence.selection import Selection, selection
 from anon_pipeline.perturb.error import RealizedError, expected_relative_shift, realized_error
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.mechanisms import sensitivities, shifts
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.utility import cells, loss
+from anon_pipeline.utility import cells, class_losses
 from anon_pipeline.utility.covers import Recoded, find_covers
 from anon_pipeline.utility.features import line_numbers
 from anon_pipeline.utility.models import MOST_LABELS, Accuracy, classifier_accuracy, propensity_score
@@ -63,6 +64,7 @@ class Utility:
     target: column that ``classification`` and ``classifier`` are about.
     classifier: accuracy, trained on release and on input.
     queries: relative errors of range counts.
+    selection: whom the confidence leaves out, and what that does to perturb columns.
     """
 
     records: int
@@ -84,6 +86,7 @@ class Utility:
     target: str | None
     classifier: Accuracy | None
     queries: QueryErrors | None
+    selection: Selection | None = None
 
 
 def utility(
@@ -110,19 +113,19 @@ def utility(
     columns, n = list(table.generalized.values()), len(before)
     labels = np.full(n, -1, np.int64)
     labels[originals.own] = evidence.classes.labels
-    kept = None if target is None else loss.classification_metric(_codes(before[target]), labels)
+    kept = None if target is None else class_losses.classification(_codes(before[target]), labels)
     return Utility(
         records=n,
         released=len(evidence.released),
         classes=len(evidence.classes.sizes),
-        precision=cells.precision_loss(columns),
-        numerical_precision=cells.numerical_precision_loss(columns),
-        granularity=cells.granularity_loss(columns),
-        entropy=cells.entropy_loss(columns),
+        precision=cells.precision(columns),
+        numerical_precision=cells.numerical_precision(columns),
+        granularity=cells.granularity(columns),
+        entropy=cells.entropy(columns),
         absolute_distance=cells.absolute_distance(columns),
         relative_distance=cells.relative_distance(columns),
-        discernibility=loss.discernibility(evidence.classes.sizes, n=n),
-        average_class_size=loss.average_class_size(evidence.classes.sizes, n=n),
+        discernibility=class_losses.discernibility(evidence.classes.sizes, n=n),
+        average_class_size=class_losses.average_class_size(evidence.classes.sizes, n=n),
         classification=kept,
         mean_squared_error=cells.mean_squared_error(columns),
         noise=_noise(table, originals, policy),
@@ -131,6 +134,7 @@ def utility(
         target=target,
         classifier=_classifier(table, target),
         queries=query_errors(table, draw_queries(table, seed=seed)),
+        selection=selection(evidence, policy),
     )
 
 

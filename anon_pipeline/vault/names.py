@@ -13,6 +13,9 @@ PART = ".part"
 DRAW = ".draw"
 """How the name of a file ends that holds the key of a draw: ``<release>/draws/[<partition>/]<id>.draw``."""
 
+MEASURED = "gate"
+"""What the file is called that has all that the gate measured: ``<release>/gate[/<partition>].json``."""
+
 OWN_STAGE = "own_"
 """How the name of a stage of a user's own begins; its table is private, as those of the package's stages."""
 
@@ -34,10 +37,26 @@ OWN = frozenset({PROJECT, SEALED, IGNORED, JOURNAL})
 No release can have such a name, which is one of a folder there: its names have no hyphen and no dot."""
 
 
-def is_artefact(name: str) -> bool:
-    """Return whether a finished file is one that the vault keeps: a private table, a memory, a draw."""
+def measured_name(release: str, partition: str | None) -> str:
+    """Return the name of what the gate measured of a release."""
+    return "/".join((release, MEASURED, *(() if partition is None else (partition,)))) + ".json"
+
+
+def is_measured(name: str) -> bool:
+    """Return whether a finished file is what the gate measured of a release."""
     path = PurePosixPath(name)
-    return path.suffix == ".parquet" or (len(path.parts) > 2 and path.parts[1] == "draws")
+    return (
+        path.suffix == ".json"
+        and len(path.parts) in (2, 3)
+        and name == measured_name(path.parts[0], path.stem if len(path.parts) == 3 else None)
+    )
+
+
+def is_artifact(name: str) -> bool:
+    """Return whether a finished file is the vault's: a private table, a memory, a draw, what was measured."""
+    path = PurePosixPath(name)
+    drawn = len(path.parts) > 2 and path.parts[1] == "draws"
+    return path.suffix == ".parquet" or drawn or is_measured(name)
 
 
 def is_own_stage(stage: str) -> bool:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from anon_pipeline.vault.names import DRAW, is_own_stage, is_unfinished
+from anon_pipeline.vault.names import (
+    DRAW,
+    MEASURED,
+    is_measured,
+    is_own_stage,
+    is_unfinished,
+    measured_name,
+)
 from anon_pipeline.vault.store import Store
 
 Retain = str | int
@@ -43,6 +50,8 @@ class Tables:
         """Return the names that the release just published was made of."""
 
         def named(name: str) -> str:
+            if _stage(name) == MEASURED:
+                return measured_name(self.release, self.partition)
             return table_name(self.release, str(_stage(name)), partition=self.partition)
 
         return [name for name in self.of_release(store) if _finished(name) == named(name)]
@@ -82,9 +91,13 @@ def purge(store: Store, stages: Sequence[str], *, before: datetime.datetime) -> 
 
 
 def _tables(store: Store, stages: Sequence[str]) -> list[str]:
-    """Return the names of the tables of some stages, and of those of users' own."""
+    """Return the names of the tables of some stages, of those of users' own, and of what was measured."""
     stage_of = {name: _stage(name) for name in store.names()}
-    return [name for name, at in stage_of.items() if at is not None and (at in stages or is_own_stage(at))]
+    return [
+        name
+        for name, at in stage_of.items()
+        if at is not None and (at in stages or at == MEASURED or is_own_stage(at))
+    ]
 
 
 def _finished(name: str) -> str:
@@ -98,6 +111,8 @@ def _finished(name: str) -> str:
 def _stage(name: str) -> str | None:
     """Return the stage of a private table, finished or not; None for another file."""
     path = PurePosixPath(_finished(name))
+    if is_measured(str(path)):
+        return MEASURED
     if path.suffix != ".parquet" or len(path.parts) not in (2, 3):
         return None
     return path.with_suffix("").parts[1] if len(path.parts) == 2 else path.parts[1]

@@ -18,6 +18,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
+from tests.acknowledging import acknowledged
+
 __all__ = ["FOLDER", "LONG", "PLACES", "PRIVATE", "TEXT", "Needles", "needles", "people", "places", "policy"]
 
 STEM: Final = "CaNaRy7f3a"
@@ -80,6 +82,7 @@ def policy(**changes: Any) -> dict[str, Any]:
         "suppress": {"confidence": 0.99},
         "gate": {"suppression": 1.0, "linking_risk": 1.0, "t_closeness": {"illness": 1.0}},
         "publish": {"to": "out"},
+        "acknowledged": acknowledged("email"),
     }
     for name, change in changes.items():
         known = sections.get(name)

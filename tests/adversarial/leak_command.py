@@ -52,7 +52,7 @@ def scenarios(outcomes: Outcomes) -> None:
                 code = _shown(folder, ("run", "policy.yaml"))
             outcomes.add(f"{stage} {kind}", code, _CODES.get(kind, _BUG))
     project = outcomes.project()
-    with blown("anon_pipeline.limits.classes.class_closeness", BLOWS["raises"]):
+    with blown("anon_pipeline.limits.classes.class_t_closeness", BLOWS["raises"]):
         outcomes.add("a measure raises", call(project, ("run", "policy.yaml")), 1)
     for kind in ("raises", "panics", "leaves"):
         with blown("anon_pipeline.publish.file_formats.read_parquet", BLOWS[kind]):

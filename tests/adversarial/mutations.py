@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,12 +26,16 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import AnonPipelineError
 from anon_pipeline.base.reading import Held
 from anon_pipeline.gate import Status, evaluate
+from anon_pipeline.hierarchy.levels_seen import broken_levels
 from anon_pipeline.policy import Policy, load_policy
-from anon_pipeline.publish import verify, verify_files
+from anon_pipeline.policy.version_1 import making_1
+from anon_pipeline.publish import manifest_facts, verify, verify_files, version_1
+from anon_pipeline.publish.balance import count_seen
 from anon_pipeline.publish.file_formats import from_bytes, read_release
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.release_files import Read, readings
 from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
+from anon_pipeline.publish.versions import Rules
 
 __all__ = ["FORMS", "KINDS", "Missed", "Mutation", "caught", "leaves", "missed", "mutations", "once_judged"]
 
@@ -153,26 +157,33 @@ def _plausible(value: Any) -> Iterator[Any]:
 def _with(document: dict[str, Any], steps: Steps, value: Any) -> Any:
     if not steps:
         return value
-    changed = copy.deepcopy(document)
-    inner: Any = changed
-    for step in steps[:-1]:
-        inner = inner[step]
+    changed, inner = _copied(document, steps)
     inner[steps[-1]] = value
     return changed
 
 
 def _without(document: dict[str, Any], steps: Steps) -> dict[str, Any]:
-    changed = copy.deepcopy(document)
-    inner: Any = changed
-    for step in steps[:-1]:
-        inner = inner[step]
+    changed, inner = _copied(document, steps)
     del inner[steps[-1]]
     return changed
 
 
+def _copied(document: dict[str, Any], steps: Steps) -> tuple[dict[str, Any], Any]:
+    """Return a copy of a document, and what is changed in it; what lies beside the steps is not copied."""
+    changed = copy.copy(document)
+    inner: Any = changed
+    for step in steps[:-1]:
+        inner[step] = copy.copy(inner[step])
+        inner = inner[step]
+    return changed, inner
+
+
 @contextmanager
 def once_judged() -> Iterator[None]:
-    """Let each table be read, digested and judged once: it is asked thousands of times about the same one."""
+    """Let each table be read, digested and judged once, and what follows from the policy alone be made once.
+
+    Both are asked for thousands of times of the same table and the same policy object, which nothing changes.
+    """
     kept: dict[Any, Any] = {}
 
     def once(work: Callable[..., Any], key: Callable[..., Any]) -> Callable[..., Any]:
@@ -196,7 +207,18 @@ def once_judged() -> Iterator[None]:
     def of_bytes(data: bytes, form: str, *, like: Any, formulas: str = "keep") -> Any:
         return data, form, str(like), formulas
 
+    def of_levels(frame: pd.DataFrame, policy: Policy, levels: Any, *, cells: Any, hierarchies: Path) -> Any:
+        return id(frame), id(policy), json.dumps([levels, cells]), hierarchies
+
+    def of_policy(rules: Rules) -> Rules:
+        told: dict[str, Any] = {
+            name: once(getattr(rules, name), id) for name in ("digest", "guarantee", "limits")
+        }
+        return replace(rules, **told)
+
     with ExitStack() as stack:
+        for rules in ("RULES_1", "RULES_2"):
+            stack.enter_context(patch.object(verify, rules, of_policy(getattr(verify, rules))))
         for module, name, work, key in (
             (verify, "evaluate", evaluate, lambda frame, policy, **_: (id(frame), id(policy))),
             (verify, "read_release", read_release, lambda held, policy: (held.data, id(policy))),
@@ -205,6 +227,9 @@ def once_judged() -> Iterator[None]:
             (verify_files, "digest_frame", digest_frame, id),
             (verify_files, "readings", read, of_table),
             (verify_files, "from_bytes", from_bytes, of_bytes),
+            (version_1, "making_1", making_1, id),
+            (manifest_facts, "count_seen", count_seen, lambda frame, policy: (id(frame), id(policy))),
+            (manifest_facts, "broken_levels", broken_levels, of_levels),
         ):
             stack.enter_context(patch.object(module, name, once(work, key)))
         yield

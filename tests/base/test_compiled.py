@@ -6,6 +6,7 @@ import ast
 import itertools
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -147,20 +148,11 @@ def run(folder: Path) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize(
-    ("module", "old", "new", "value"),
-    [
-        ("part", "x + ADDED", "x - ADDED", "-8"),
-        ("deep", "x * 1", "x * 3", "12"),
-        ("constants", "ADDED = 9", "ADDED = 5", "6"),
-        ("whole", "return part(x)", "return part(x) * 2", "20"),
-    ],
-    ids=["a kernel that is called", "one that that calls", "a constant of another module", "itself"],
-)
-def test_a_kernel_is_compiled_anew_when_what_it_is_made_of_changed(
-    tmp_path: Path, module: str, old: str, new: str, value: str
-) -> None:
-    folder = tmp_path / "loops"
+@pytest.fixture(scope="module")
+def compiled_loops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package of kernels that was run: what is compiled is loaded from then on, in a copy of it too."""
+    path = tmp_path_factory.mktemp("compiled")
+    folder = path / "loops"
     folder.mkdir()
     head = "from anon_pipeline.base.compiled import kernel\n"
     sources = {
@@ -173,16 +165,37 @@ def test_a_kernel_is_compiled_anew_when_what_it_is_made_of_changed(
     }
     for name, text in sources.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    assert run(tmp_path).startswith("10 {}")
-    assert run(tmp_path).startswith("10 {(int64,): 1}")
-    assert old in sources[module]
-    (folder / f"{module}.py").write_text(sources[module].replace(old, new), encoding="utf-8")
+    assert run(path).startswith("10 {}")
+    copied = path / "copied"
+    shutil.copytree(folder, copied / "loops")
+    assert run(copied).startswith("10 {(int64,): 1}")  # a copy's code is found as well
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "value"),
+    [
+        ("part", "x + ADDED", "x - ADDED", "-8"),
+        ("deep", "x * 1", "x * 3", "12"),
+        ("constants", "ADDED = 9", "ADDED = 5", "6"),
+        ("whole", "return part(x)", "return part(x) * 2", "20"),
+    ],
+    ids=["a kernel that is called", "one that that calls", "a constant of another module", "itself"],
+)
+def test_a_kernel_is_compiled_anew_when_what_it_is_made_of_changed(
+    compiled_loops: Path, tmp_path: Path, module: str, old: str, new: str, value: str
+) -> None:
+    folder = Path(shutil.copytree(compiled_loops, tmp_path / "loops"))
+    file = folder / f"{module}.py"
+    before = file.read_text(encoding="utf-8")
+    assert old in before
+    file.write_text(before.replace(old, new), encoding="utf-8")
     assert run(tmp_path) == f"{value} {{}}"
     assert run(tmp_path).startswith(f"{value} {{(int64,): 1}}")
 
 
 def test_elementwise_applies_to_every_number() -> None:
-    from anon_pipeline.perturb.gaussian_law import _square
+    from anon_pipeline.perturb.discrete_gaussian_law import _square
 
     assert _square(np.array([0.0, 100.0])).tolist() == [0.0, 10_000.0]
     assert isinstance(_square._dispatcher.cache._cache_file, _CacheFile)

@@ -25,7 +25,7 @@ def test_bars_are_as_long_as_their_share_of_the_longest() -> None:
     rows = [("one", [1.0, 4.0], ["1", "4"]), ("a" * 40, [None, 2.0], ["–", "2"])]
     root = ET.fromstring(bars("b", "title", "description", rows))
     found = [(bar.get("class"), float(bar.get("width") or 0)) for bar in root.iter(f"{SPACE}rect")]
-    assert found == [("before", 75), ("after", 300), ("before", 0), ("after", 150)]
+    assert found == [("before", 35), ("after", 140), ("before", 0), ("after", 70)]
     texts = [text.text for text in root.iter(f"{SPACE}text")]
     assert texts == ["one", "1", "4", "a" * 25 + "…", "–", "2"]
 

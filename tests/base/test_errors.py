@@ -72,6 +72,19 @@ def test_a_crash_inside_a_handler_has_no_context_either() -> None:
     assert CANARY not in everything(caught.value)
 
 
+class Foreign(InputError):
+    """What a plugin or an own stage may derive from a named failure."""
+
+    def __str__(self) -> str:
+        return CANARY
+
+
+def test_what_others_derive_from_a_named_failure_is_reduced_like_a_bug() -> None:
+    with pytest.raises(StageCrashed, match="crashed with Foreign") as caught, private_stage("own_a"):
+        raise Foreign(CANARY)
+    assert CANARY not in everything(caught.value)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -168,9 +181,9 @@ def test_problems_are_listed_a_line_each() -> None:
 def test_an_infeasible_policy_says_what_could_be_reached() -> None:
     error = InfeasibleError("No node is 5-anonymous.", k=5, reached_k=3, suppressed=0.1234)
     assert (error.k, error.reached_k, error.suppressed) == (5, 3, 0.1234)
-    assert str(error) == (
-        "No node is 5-anonymous. Largest k within the suppression limit: 3. "
-        "Keeping all limits would suppress 12.34% of the records."
+    assert str(error) == "No node is 5-anonymous. On a terminal, --show-values says by how much."
+    assert error.exact == (
+        "Largest k within the suppression limit: 3. Keeping all limits would suppress 12.34% of the records."
     )
 
 

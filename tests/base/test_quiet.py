@@ -22,6 +22,24 @@ def test_a_warning_keeps_its_kind_and_place_and_loses_its_text() -> None:
     assert [(w.category, str(w.message), w.filename) for w in heard] == [(RuntimeWarning, WITHHELD, __file__)]
 
 
+class Versions(UserWarning):
+    """A warning that takes more than a text, as some of scikit-learn's do."""
+
+    def __init__(self, found: str, wanted: str) -> None:
+        self.found, self.wanted = found, wanted
+
+    def __str__(self) -> str:
+        return f"{CANARY}: {self.found}, {self.wanted}"
+
+
+def test_a_warning_of_a_kind_that_takes_no_text_is_of_the_built_in_kind() -> None:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        with quiet():
+            warnings.warn(Versions("1", "2"), stacklevel=1)
+    assert [(w.category, str(w.message)) for w in heard] == [(UserWarning, WITHHELD)]
+
+
 def test_a_filter_that_makes_errors_of_warnings_still_does() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

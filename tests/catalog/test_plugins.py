@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline.catalog.plugins import installed
+from tests.warm_process import WarmProcess, warm_process
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "tests" / "plugin"
@@ -28,14 +29,22 @@ KINDS = [
     "sources.json_lines",
 ]
 CLI = "from anon_pipeline.cli import main; main()"
+SCENARIOS = f"import sys; sys.path.insert(0, {str(EXAMPLE)!r}); "
+IN_MEMORY = f"""{SCENARIOS}
+from scenarios import ALL, people
+from anon_pipeline import anonymize, evaluate
+from anon_pipeline.policy import policy_from
+columns = {{**ALL["columns"], "city": {{"role": "generalize", "hierarchy": {{"suppress": True}}}}}}
+base = {{**ALL, "source": {{"path": "x.csv"}}, "columns": columns, "perturb": {{"epsilon": 2}}}}
+fair = policy_from({{**base, "anonymize": {{"k": 3}}, "gate": {{"mine": 0.5}}}})
+"""
+"""The start of a program: a policy whose gate has the limit ``mine``, without the example's other kinds."""
 
 
-def install(folder: Path, version: str = "1.0.0") -> Path:
+def install(folder: Path) -> Path:
     """Install the example as users do, without an index and without a network."""
-    source, target = folder / f"source-{version}", folder / f"site-{version}"
+    source, target = folder / "source", folder / "site"
     shutil.copytree(EXAMPLE, source)
-    project = (source / "pyproject.toml").read_text(encoding="utf-8")
-    (source / "pyproject.toml").write_text(project.replace('"1.0.0"', f'"{version}"'), encoding="utf-8")
     offline = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", *offline, "--target", str(target), str(source)],
@@ -44,15 +53,37 @@ def install(folder: Path, version: str = "1.0.0") -> Path:
     return target
 
 
+def reversioned(site: Path, folder: Path, version: str) -> Path:
+    """Copy the installed example as one of another version, of which only the metadata tells."""
+    copied = Path(shutil.copytree(site, folder / f"site-{version}"))
+    about = copied / "anon_example-1.0.0.dist-info"
+    text = (about / "METADATA").read_text(encoding="utf-8")
+    assert "\nVersion: 1.0.0\n" in text
+    (about / "METADATA").write_text(
+        text.replace("\nVersion: 1.0.0\n", f"\nVersion: {version}\n"), encoding="utf-8"
+    )
+    about.rename(copied / f"anon_example-{version}.dist-info")
+    return copied
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(tmp_path_factory.mktemp("example"))
 
 
-def run(
-    *arguments: str, site: Path, allowed: str | None = "anon-example", cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run Python with a folder of packages, and a list of plugins that are allowed."""
+@pytest.fixture(scope="module", autouse=True)
+def _warm() -> Iterator[None]:
+    with warm_process() as process:
+        WARM.append(process)
+        yield
+        WARM.clear()
+
+
+WARM: list[WarmProcess] = []
+
+
+def _environment(site: Path, allowed: str | None) -> dict[str, str]:
+    """Return the environment with a folder of packages, and a list of plugins that are allowed."""
     environment = {name: value for name, value in os.environ.items() if name != "ANON_PIPELINE_PLUGINS"}
     environment |= {
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)]),
@@ -61,9 +92,16 @@ def run(
     }
     if allowed is not None:
         environment["ANON_PIPELINE_PLUGINS"] = allowed
+    return environment
+
+
+def run_cold(
+    *arguments: str, site: Path, allowed: str | None = "anon-example", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run Python from nothing."""
     return subprocess.run(
         [sys.executable, *arguments],
-        env=environment,
+        env=_environment(site, allowed),
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -72,8 +110,22 @@ def run(
     )
 
 
+def run(
+    flag: str,
+    program: str,
+    *arguments: str,
+    site: Path,
+    allowed: str | None = "anon-example",
+    cwd: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program (``-c``) in a process of its own in which nothing of this package is imported yet."""
+    assert flag == "-c"
+    environment = _environment(site, allowed)
+    return WARM[0].run(program, *arguments, site=site, environment=environment, cwd=cwd)
+
+
 def scenario(name: str, folder: Path, site: Path) -> Any:
-    done = run(str(EXAMPLE / "scenarios.py"), name, str(folder), site=site)
+    done = run_cold(str(EXAMPLE / "scenarios.py"), name, str(folder), site=site)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -119,18 +171,31 @@ def test_its_key_has_marks_and_leaves_other_policies_as_they_are(tmp_path: Path,
     assert "largest_class" not in found["document"]
 
 
-def made(folder: Path, site: Path) -> Path:
-    """Make a release with the example on the command line."""
-    write = f"import sys; sys.path.insert(0, {str(EXAMPLE)!r}); import scenarios; from pathlib import Path; "
-    done = run("-c", write + "scenarios.write(Path('.'), 0.9)", site=site, allowed=None, cwd=folder)
+def write_policy(folder: Path, site: Path) -> None:
+    """Write the example's policy and its table."""
+    program = f"{SCENARIOS}import scenarios; from pathlib import Path; scenarios.write(Path('.'), 0.9)"
+    done = run("-c", program, site=site, allowed=None, cwd=folder)
     assert done.returncode == 0, done.stderr
-    done = cli("run", "policy.yaml", site=site, cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def _made_once(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Path:
+    """A project with a release made with the example on the command line, in a process from nothing."""
+    folder = tmp_path_factory.mktemp("made")
+    write_policy(folder, site)
+    done = run_cold("-c", CLI, "run", "policy.yaml", site=site, cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
-    return folder / "out"
+    return folder
 
 
-def test_a_release_verifies_only_where_the_same_plugin_is(tmp_path: Path, site: Path) -> None:
-    out = made(tmp_path, site)
+@pytest.fixture
+def out(_made_once: Path, tmp_path: Path) -> Path:
+    """A copy of that release, in a copy of the project."""
+    shutil.copytree(_made_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "out"
+
+
+def test_a_release_verifies_only_where_the_same_plugin_is(out: Path, tmp_path: Path, site: Path) -> None:
     verify = ("verify", str(out), "--policy", "policy.yaml")
     here = cli(*verify, site=site, cwd=tmp_path)
     assert here.returncode == 0, here.stdout + here.stderr
@@ -149,7 +214,7 @@ def test_a_release_verifies_only_where_the_same_plugin_is(tmp_path: Path, site: 
     assert alone.returncode == 1
     assert "refused by" in alone.stderr and "plugins" in alone.stderr
 
-    other = install(tmp_path, "1.1.0")
+    other = reversioned(site, tmp_path, "1.1.0")
     newer = cli(*verify, "--json", site=other, cwd=tmp_path)
     assert newer.returncode == 1
     verdicts = {one["limit"]: one for one in json.loads(newer.stdout)["verdicts"]}
@@ -158,8 +223,7 @@ def test_a_release_verifies_only_where_the_same_plugin_is(tmp_path: Path, site: 
     assert verdicts["gate.largest_class"]["status"] == "unmeasured"
 
 
-def test_a_manifest_that_hides_its_plugin_is_refused(tmp_path: Path, site: Path) -> None:
-    out = made(tmp_path, site)
+def test_a_manifest_that_hides_its_plugin_is_refused(out: Path, tmp_path: Path, site: Path) -> None:
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     del manifest["plugins"]
     (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
@@ -169,8 +233,7 @@ def test_a_manifest_that_hides_its_plugin_is_refused(tmp_path: Path, site: Path)
 
 
 def test_without_the_list_the_policy_is_refused_as_with_any_unknown_name(tmp_path: Path, site: Path) -> None:
-    write = f"import sys; sys.path.insert(0, {str(EXAMPLE)!r}); import scenarios; from pathlib import Path; "
-    run("-c", write + "scenarios.write(Path('.'), 0.9)", site=site, allowed=None, cwd=tmp_path)
+    write_policy(tmp_path, site)
     done = cli("run", "policy.yaml", site=site, allowed=None, cwd=tmp_path)
     assert done.returncode == 2
     assert "gate.largest_class: is not known here" in done.stderr
@@ -195,7 +258,7 @@ def test_the_command_lists_what_is_installed_without_importing_it(tmp_path: Path
 
 
 def test_its_package_may_be_imported_first(site: Path) -> None:
-    done = run("-c", "import anon_example, anon_pipeline.limits.table", site=site)
+    done = run_cold("-c", "import anon_example, anon_pipeline.limits.table", site=site)
     assert done.returncode == 0, done.stderr
 
 
@@ -220,6 +283,13 @@ from anon_pipeline.catalog.entries import *
 from anon_pipeline.catalog.entries import FULL_DOMAIN, Family
 from anon_pipeline.policy.fields import Share, Strict
 """
+
+
+def _limit(name: str, place: str = "a:b") -> str:
+    """Return the entry of a limit that is a share, measured by what is at a place."""
+    return f"LimitKey({name!r}, Share | None, 'x', {place!r})"
+
+
 BAD: dict[str, tuple[str, str, str, str]] = {
     "a recoder of the same name": ("recoders", "ola", "Recoder('ola', FULL_DOMAIN, 'a:b')", "anon-pipeline"),
     "a mechanism of the same name": ("mechanisms", "uniform", "Mechanism('uniform', 'x', 'a:b')", "uniform"),
@@ -237,31 +307,16 @@ BAD: dict[str, tuple[str, str, str, str]] = {
         "HierarchyKind('mask', Strict, 'a:b', 'a:b')",
         "anon-pipeline",
     ),
-    "a key of the gate": ("limits", "k", "LimitKey('k', Share | None, 'x', 'a:b')", "anon-pipeline"),
+    "a key of the gate": ("limits", "k", _limit("k"), "anon-pipeline"),
     "an attribute of every section": (
         "limits",
         "model_fields",
-        "LimitKey('model_fields', Share | None, 'x', 'a:b')",
+        _limit("model_fields"),
         "must have another name",
     ),
-    "a limit on attacks": (
-        "limits",
-        "prosecutor_risk",
-        "LimitKey('prosecutor_risk', Share | None, 'x', 'a:b')",
-        "anon-pipeline",
-    ),
-    "a limit of every policy": (
-        "limits",
-        "contract",
-        "LimitKey('contract', Share | None, 'x', 'a:b')",
-        "anon-pipeline",
-    ),
-    "another type": (
-        "limits",
-        "mine",
-        "Recoder('mine', FULL_DOMAIN, 'a:b')",
-        "must be a LimitKey",
-    ),
+    "a limit on attacks": ("limits", "prosecutor_risk", _limit("prosecutor_risk"), "anon-pipeline"),
+    "a limit of every policy": ("limits", "contract", _limit("contract"), "anon-pipeline"),
+    "another type": ("limits", "mine", "Recoder('mine', FULL_DOMAIN, 'a:b')", "must be a LimitKey"),
     "another name": ("recoders", "mine", "Recoder('yours', FULL_DOMAIN, 'a:b')", "must have the name"),
     "a name that is none": ("recoders", "a.b", "Recoder('a.b', FULL_DOMAIN, 'a:b')", "must have the name"),
     "a family that there is": (
@@ -285,18 +340,8 @@ BAD: dict[str, tuple[str, str, str, str]] = {
         "HierarchyKind('mine', dict, 'a:b', 'a:b')",
         "derived from Strict",
     ),
-    "a limit that is not there": (
-        "limits",
-        "mine",
-        "LimitKey('mine', Share | None, 'x', 'no:X')",
-        "importable",
-    ),
-    "a limit of another type": (
-        "limits",
-        "mine",
-        "LimitKey('mine', Share | None, 'x', 'builtins:len')",
-        "must be a Limit",
-    ),
+    "a limit that is not there": ("limits", "mine", _limit("mine", "no:X"), "importable"),
+    "a limit of another type": ("limits", "mine", _limit("mine", "builtins:len"), "must be a Limit"),
 }
 
 
@@ -308,6 +353,32 @@ def test_what_a_plugin_must_not_do_is_an_error_that_names_it(case: str, tmp_path
     assert done.returncode == 2, done.stdout + done.stderr
     assert said in done.stderr and "Traceback" not in done.stderr
     assert "anon-bad 2.0" in done.stderr or name in done.stderr
+    assert done.stderr.startswith("error: ")
+
+
+GOOD = f"{ENTRIES}ENTRY = Recoder('mine', FULL_DOMAIN, 'a:b')\n"
+ABOUT: dict[str, tuple[str, str, str]] = {
+    "another name": ("METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 2.0\n", "got 'other'"),
+    "no version": ("METADATA", "Metadata-Version: 2.1\nName: anon-bad\n", "'anon-bad' and None"),
+    "no metadata": ("METADATA", "", "got '' and None"),
+    "a misspelled group beside a good one": (
+        "entry_points.txt",
+        "[anon_pipeline.recoders]\nmine = bad:ENTRY\n[anon_pipeline.limit]\nyours = bad:ENTRY\n",
+        "got 'anon_pipeline.limit'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ABOUT)
+def test_a_plugin_whose_metadata_does_not_say_what_it_is_is_an_error_that_names_it(
+    case: str, tmp_path: Path
+) -> None:
+    file, text, said = ABOUT[case]
+    site = fake(tmp_path, "anon-bad", {"recoders": {"mine": "bad:ENTRY"}}, bad=GOOD)
+    (site / "anon_bad-2.0.dist-info" / file).write_text(text)
+    done = cli("plugins", site=site, allowed="anon-bad")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert said in done.stderr and "anon-bad" in done.stderr
     assert done.stderr.startswith("error: ")
 
 
@@ -383,15 +454,8 @@ def test_a_recoder_that_breaks_the_limits_and_a_verdict_on_another_limit_are_ref
     )
     points = {"limits": {"mine": "bad:KEY"}, "recoders": {"lazy": "bad:LAZY"}}
     site = fake(tmp_path, "anon-bad", points, bad=entries, cheats=CHEATS)
-    program = f"""
-import sys; sys.path.insert(0, {str(EXAMPLE)!r})
-from scenarios import ALL, people
-from anon_pipeline import anonymize
-from anon_pipeline.policy import policy_from
-columns = {{**ALL["columns"], "city": {{"role": "generalize", "hierarchy": {{"suppress": True}}}}}}
-base = {{**ALL, "source": {{"path": "x.csv"}}, "columns": columns, "perturb": {{"epsilon": 2}}}}
-fair = {{**base, "anonymize": {{"k": 3}}, "gate": {{"mine": 0.5}}}}
-report = anonymize(policy_from(fair), people()).report
+    program = f"""{IN_MEMORY}
+report = anonymize(fair, people()).report
 print([(v.limit, str(v.status)) for v in report.verdicts], report.passed)
 lazy = {{**base, "anonymize": {{"k": 3, "recoder": "lazy"}}, "gate": {{}}}}
 try:
@@ -399,12 +463,7 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """
-    done = run(
-        "-c",
-        program,
-        site=site,
-        allowed="anon-bad",
-    )
+    done = run("-c", program, site=site, allowed="anon-bad")
     assert "('k', 'passed')" in done.stdout and "('mine', 'refused')" in done.stdout, (
         done.stdout + done.stderr
     )
@@ -427,19 +486,12 @@ LIMIT = Limit("mine", "x", measure=measure)
 """
     key = "KEY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
     site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:KEY"}}, bad=ENTRIES + key, lim=lim)
-    program = f"""
-import sys; sys.path.insert(0, {str(EXAMPLE)!r})
-from scenarios import ALL, people
-from anon_pipeline import anonymize, evaluate
-from anon_pipeline.policy import policy_from
-columns = {{**ALL["columns"], "city": {{"role": "generalize", "hierarchy": {{"suppress": True}}}}}}
-made = policy_from({{**ALL, "source": {{"path": "x.csv"}}, "columns": columns, "perturb": {{"epsilon": 2}},
-    "anonymize": {{"k": 3}}, "gate": {{"mine": 0.5}}}})
-frame = anonymize(made, people()).frame
-before, digest = frame.copy(), made.digest
-report = evaluate(frame, made)
+    program = f"""{IN_MEMORY}
+frame = anonymize(fair, people()).frame
+before, digest = frame.copy(), fair.digest
+report = evaluate(frame, fair)
 print([str(v.status) for v in report.verdicts if v.limit == "mine"], frame.equals(before),
-    made.digest == digest)
+    fair.digest == digest)
 """
     done = run("-c", program, site=site, allowed="anon-bad")
     assert "['passed'] True True" in done.stdout, done.stdout + done.stderr[-2000:]

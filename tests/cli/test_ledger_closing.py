@@ -28,7 +28,7 @@ def call(
 ) -> Call:
     """Run a command in a project whose release the gate refuses: exit code, output, error output."""
     monkeypatch.chdir(tmp_path)
-    policy = small_policy(gate={"k": 100}, budget={"epsilon": 3})
+    policy = small_policy(gate={"attacks": {"prosecutor_risk": 0.001}}, budget={"epsilon": 3})
     small_people().to_csv(tmp_path / "people.csv", index=False)
     attributes = policy.model_dump(mode="json", exclude_unset=True)
     (tmp_path / "policy.yaml").write_text(yaml.safe_dump({"type": TYPE, "attributes": attributes}))
@@ -99,7 +99,7 @@ def test_purge_destroys_keys_by_their_age_and_leaves_them_spent(
     call: Call, book: Ledger, tmp_path: Path
 ) -> None:
     assert call("run", "policy.yaml")[0] == 1
-    assert "plain       1 (not encrypted)\n" in call("vault", "status")[1]
+    assert "plain       2 (not encrypted)\n" in call("vault", "status")[1]
     assert call("vault", "purge", "--older-than", "1")[1] == "deleted     0\n"
     (key,) = sealed(tmp_path)
     os.utime(key, (0, 0))

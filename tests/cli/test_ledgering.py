@@ -132,7 +132,7 @@ def test_close_as_failed_gives_back_what_cannot_have_been_written(
     release_id = book.open(requested_by(policy, None))
     assert "of them open: 1" in call("ledger", "list")[1]
     assert call("ledger", "close", release_id[:8], "--as", "published")[0] == 2
-    assert "it runs. Look there; --force" in call("ledger", "close", release_id[:8], "--as", "failed")[2]
+    assert "it runs. Look there. --force" in call("ledger", "close", release_id[:8], "--as", "failed")[2]
     forced = ("ledger", "close", release_id[:8], "--as", "failed", "--force")
     assert call(*forced) == (0, f"{release_id} is failed, closed by force\n", "")
     code, _, err = call("ledger", "close", release_id, "--as", "failed")
@@ -149,7 +149,7 @@ def test_close_as_failed_looks_at_the_destination(
         patch.setattr(Ledger, "published", lambda *_: None)  # as if it had crashed before
         make_release(policy, Locations.of(tmp_path, {}))
     release_id = book.events()[0].release_id
-    assert "name its --policy" in call("ledger", "close", release_id, "--as", "failed")[2]
+    assert "give its --policy" in call("ledger", "close", release_id, "--as", "failed")[2]
     close = ("ledger", "close", release_id, "--policy", "policy.yaml", "--as")
     code, _, err = call(*close, "failed")
     assert code == 2

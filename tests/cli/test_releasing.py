@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from anon_pipeline.base.errors import ANOTHER_DRAW
+from tests.acknowledging import acknowledged
 from tests.cli.projects import Folder, People
 
 CANARY = "CANARY-7f3a"
@@ -29,6 +31,11 @@ def test_run_publishes_and_prints_one_table(folder: Callable[..., Folder]) -> No
     assert all(str(made.path / "out" / name) in done.out for name in names)
     for stage in ("source", "raw", "k_anonymized", "suppressed", "gate"):
         assert f"… {stage}" in done.err  # progress
+    left = done.out.split("What is left:\n")[1]
+    assert " of 240 records (" in left.splitlines()[0]
+    for column in ("age", "city", "height"):
+        assert f"  {column}: " in left
+    assert "with noise (discrete Laplace), ε = 2, scaled to the class" in left
 
 
 def test_run_from_elsewhere_finds_the_project_of_the_policy(
@@ -47,8 +54,21 @@ def test_run_refused_exits_1_with_the_verdicts_and_writes_nothing(folder: Callab
     done = made.call("run", "policy.yaml")
     assert done.code == 1
     assert "refused" in done.out
-    assert "linking_risk" in done.err
+    said = done.err.splitlines()
+    refused = said.index("refused by linking_risk")
+    assert said[refused + 1].startswith("what was measured is in the vault, small/gate.json, for the curator")
+    assert said[refused + 2].startswith("linking_risk: no smaller ε, larger k or other confidence")
+    assert said[-1].startswith(f"({ANOTHER_DRAW}")
     assert made.released == []
+
+
+def test_a_refusal_names_what_would_pass_and_spends_nothing_on_it(folder: Callable[..., Folder]) -> None:
+    made = folder(gate={"linking_risk": 0.25}, perturb={"epsilon": 6})
+    done = made.call("run", "policy.yaml")
+    assert done.code == 1
+    said = done.err.splitlines()
+    assert "linking_risk: perturb.epsilon: 3, all else as it is, is expected to pass." in said
+    assert "small: ε = 6 spent, releases: 1" in made.call("ledger", "list").out
 
 
 def test_run_refused_keeps_the_release_before(folder: Callable[..., Folder]) -> None:
@@ -98,7 +118,7 @@ BAD_DATA = {
     ),
     "infinite numbers": (with_cell("height", np.inf, 2), 2, "height: must be finite, got 2 records"),
     "one record": (lambda p: p.iloc[:1], 3, "k must be at most the number of records"),
-    "k > n": (lambda p: p.iloc[:2], 3, "within the suppression limit: 2."),
+    "k > n": (lambda p: p.iloc[:2], 3, "k must be at most the number of records (2), got 3"),
     "header only": (lambda p: p.iloc[:0], 2, "at least one record, got none"),
 }
 
@@ -181,8 +201,10 @@ def test_a_suppression_limit_that_cannot_be_met_says_what_could_be_reached(
     made = folder(people, columns={"height": {"missing": "suppress"}})
     done = made.call("run", "policy.yaml")
     assert done.code == 3
-    assert "100 of 240 records lack a value" in done.err
-    assert "Largest k within" in done.err
+    assert "More records lack a value" in done.err
+    assert "240" in done.err
+    assert "100 of" not in done.err
+    assert "Largest k within" not in done.err
     assert made.released == []
 
 
@@ -234,7 +256,11 @@ def test_a_destination_that_is_no_folder(folder: Callable[..., Folder]) -> None:
 
 def test_a_hash_without_a_key(folder: Callable[..., Folder], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SECRET_KEY", raising=False)
-    made = folder(columns={"person": {"action": "hash"}}, deidentify={"key_env": "SECRET_KEY"})
+    made = folder(
+        columns={"person": {"action": "hash"}},
+        deidentify={"key_env": "SECRET_KEY"},
+        acknowledged=acknowledged("person"),
+    )
     done = made.call("run", "policy.yaml")
     assert done.code == 2
     assert "SECRET_KEY must hold a key" in done.err

@@ -198,7 +198,7 @@ def test_a_refused_release_has_no_internal_report(project: Callable[..., Publish
     project()
     text = Path("policy.yaml").read_text()
     document = yaml.safe_load(text)
-    document["attributes"]["gate"]["k"] = 200
+    document["attributes"]["gate"]["attacks"] = {"prosecutor_risk": 0.001}
     Path("policy.yaml").write_text(yaml.safe_dump(document))
     code, _ = call("run", "policy.yaml", "--internal-report", "mine.html")
     assert code == 1

@@ -76,17 +76,17 @@ def call(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return run
 
 
-def test_the_default_grid_is_seven_by_seven_with_the_recommended_point(call: Call, tmp_path: Path) -> None:
+def test_the_default_grid_ends_at_the_policys_epsilon_and_has_the_recommended_point(
+    call: Call, tmp_path: Path
+) -> None:
     done = call("--csv", "t.csv", "--map", "m.svg")
     assert done.code == 0, done.err
     assert "Recommended: ola, k = " in done.out
     assert "not for publication" in done.err
     rows = list(csv.DictReader((tmp_path / "t.csv").open(encoding="utf-8")))
-    assert len(rows) == 49 and tuple(rows[0]) == COLUMNS
+    assert len(rows) == 7 * 5 and tuple(rows[0]) == COLUMNS
     best = [row for row in rows if row["recommended"]]
-    assert len(best) == 1 and best[0]["verdict"] == "passes"
-    loss = min(float(row["loss"]) for row in rows if row["verdict"] == "passes")
-    assert float(best[0]["loss"]) == loss
+    assert len(best) == 1 and best[0]["verdict"].startswith("passes")
     assert f"k = {best[0]['k']}, ε = {best[0]['epsilon']}" in done.out
     assert (tmp_path / "people.yaml").read_text(encoding="utf-8") == POLICY
 

@@ -37,8 +37,12 @@ def test_the_page_on_attacks_explains_every_limit_once() -> None:
     assert sorted(named) == sorted([*limits, "gate.linking_risk"])
 
 
-def test_the_example_on_the_page_is_a_policy() -> None:
-    found = yaml.safe_load(PAGE.split("```yaml\n")[1].split("```")[0])
-    limits = Attacks.model_validate(found["gate"]["attacks"]).population
-    assert limits is not None
-    assert limits.journalist_risk == 0.05
+def test_the_examples_on_the_page_are_of_a_policy() -> None:
+    examples = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+    known, risks = (Attacks.model_validate(found["gate"]["attacks"]) for found in examples)
+    assert [(entry.columns, entry.risk) for entry in known.known_columns] == [
+        (("occupation",), 0.3),
+        (("occupation", "education"), 0.4),
+    ]
+    assert risks.population is not None
+    assert risks.population.journalist_risk == 0.05

@@ -13,10 +13,11 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def _anchors(path: Path) -> set[str]:
-    """Return the anchors of a document's headings, as GitHub makes them."""
+    """Return the anchors of a document: of its headings, as GitHub makes them, and those it names."""
     text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    named = set(re.findall(r'^<a id="([\w-]+)"></a>$', text, re.MULTILINE))
+    return named | {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def _broken(document: Path, link: str) -> bool:

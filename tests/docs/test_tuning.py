@@ -11,7 +11,7 @@ import pytest
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy import parse_policy
-from anon_pipeline.templates import template
+from anon_pipeline.policy.templates import template
 from anon_pipeline.tuning.grid import default_grid
 from anon_pipeline.tuning.output import COLUMNS
 
@@ -29,7 +29,7 @@ def test_each_column_has_one_row() -> None:
 
 
 def test_each_limit_that_is_judged_has_one_row() -> None:
-    judged = [limit.name for limit in LIMITS if limit.foreseen is not None]
+    judged = [limit.name for limit in LIMITS if limit.is_foreseen]
     assert sorted(_named("Which points pass")) == sorted(
         [*judged, "t_closeness", "l_diversity", "contract", "contract", "origin"]
     )

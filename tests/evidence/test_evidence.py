@@ -73,6 +73,32 @@ def test_what_does_not_belong_together_is_counted(
     assert "CANARY" not in str(raised.value)
 
 
+@pytest.mark.parametrize("name", ["age", "height", "note", RECORD])
+def test_a_column_that_is_there_twice_is_named(small_policy: Small, name: str) -> None:
+    released = originals().iloc[:4]
+    twice = pd.concat([released, released[[name]]], axis=1)
+    with pytest.raises(InputError, match=f"each column once, got twice: {name}"):
+        evidence_from(twice, small_policy(), originals=originals())
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "string", "object", "int64[pyarrow]"])
+def test_a_value_that_went_missing_differs_whatever_holds_it(small_policy: Small, dtype: str) -> None:
+    vault = originals().assign(income=originals()["income"].astype(dtype))
+    release = vault.iloc[:4]
+    assert evidence_from(release, small_policy(), originals=vault).originals is not None
+    lost = release.assign(income=release["income"].where(release[RECORD] != 12))
+    with pytest.raises(InputError, match=r"income: must be as in the vault, got 1 records that differ"):
+        evidence_from(lost, small_policy(), originals=vault)
+
+
+def test_equal_values_of_another_type_are_the_same(small_policy: Small) -> None:
+    release = originals().iloc[:4]
+    other = originals().assign(
+        income=originals()["income"].astype(float), note=originals()["note"].astype(object)
+    )
+    assert evidence_from(release, small_policy(), originals=other).originals is not None
+
+
 def test_a_suppressed_record_may_not_come_back(small_policy: Small) -> None:
     with pytest.raises(InputError, match="must not be suppressed ones, got 1"):
         evidence_from(originals().iloc[[0, 4]], small_policy(), originals=originals())

@@ -13,9 +13,9 @@ from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence import expected as module
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.expected import Expectation, expectation, expected_linking
-from anon_pipeline.evidence.measures import linking
-from anon_pipeline.gate import GateReport, Status, evaluate
+from anon_pipeline.evidence.expected import Expectation, expectation, mean_linking_risk
+from anon_pipeline.evidence.measures import linking_risk
+from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish.guarantee import guarantee
@@ -127,13 +127,13 @@ def test_the_mean_is_that_of_many_releases(
     for seed in range(1, 121):
         release = again(policy, made.k_anonymized, seed)
         if release is not None:
-            risk = linking(evidence_from(release, policy, originals=made.k_anonymized.frame), policy)
+            risk = linking_risk(evidence_from(release, policy, originals=made.k_anonymized.frame), policy)
             linked.append(risk.linked)
             released.append(risk.released)
     mean = sum(linked) / sum(released)
     error = float(np.std(np.array(linked) - mean * np.array(released), ddof=1)) * 120**0.5 / sum(released)
     evidence = evidence_from(made.suppressed.frame, policy, originals=made.k_anonymized.frame)
-    found = expected_linking(evidence, policy)
+    found = mean_linking_risk(evidence, policy)
     assert found.draws == 0 or found.standard_error < 0.01
     assert mean - 4 * error <= found.judged <= mean + 4 * error + 0.02 * mean + 6 * found.standard_error
 
@@ -146,7 +146,7 @@ def test_one_column_without_confidence_and_few_records_of_two_are_exact() -> Non
         )
         made = chain(policy, frame)
         evidence = evidence_from(made.suppressed.frame, policy, originals=made.k_anonymized.frame)
-        found = expected_linking(evidence, policy)
+        found = mean_linking_risk(evidence, policy)
         assert (found.standard_error, found.draws) == (0.0, 0)
         q = np.exp(-4 / noisy)
         below = q / (1 + q)  # of each column: the noise is beyond the middle of 0 and 1
@@ -164,8 +164,8 @@ def test_the_upper_bound_of_one_column_is_above_the_simulated_mean_and_near_it(
             policy = policy_of(confidence=confidence, epsilon=2 + 3 * seed, k=8)
             made = chain(policy, people(150, seed))
             evidence = evidence_from(made.suppressed.frame, policy, originals=made.k_anonymized.frame)
-            bound = expected_linking(evidence, policy)
-            simulated = expectation(evidence, policy, lambda e, p: linking(e, p).risk, together=True)
+            bound = mean_linking_risk(evidence, policy)
+            simulated = expectation(evidence, policy, lambda e, p: linking_risk(e, p).risk, together=True)
             assert bound.draws == 0 or bound == simulated
             if bound.draws == 0:
                 used += 1
@@ -174,15 +174,19 @@ def test_the_upper_bound_of_one_column_is_above_the_simulated_mean_and_near_it(
     assert used
 
 
+def linking_verdict(report: GateReport) -> Verdict:
+    return next(verdict for verdict in report.verdicts if verdict.limit == "linking_risk")
+
+
 def test_a_simulated_value_is_judged_three_standard_errors_above_its_mean() -> None:
     assert Expectation(0.2, 0.01, 8).judged == pytest.approx(0.23)
     assert Expectation(0.99, 0.01, 8).judged == 1.0
     policy = policy_of(noisy=2, confidence=0.9, linking_risk=1)
     made = chain(policy, people())
     evidence = evidence_from(made.suppressed.frame, policy, originals=made.k_anonymized.frame)
-    found = expected_linking(evidence, policy)
+    found = mean_linking_risk(evidence, policy)
     assert found.standard_error > 0
-    verdict = evaluate(made.suppressed.frame, policy, originals=made.k_anonymized.frame).verdicts[-1]
+    verdict = linking_verdict(evaluate(made.suppressed.frame, policy, originals=made.k_anonymized.frame))
     assert verdict.value == found.judged == found.mean + 3 * found.standard_error
 
 
@@ -230,20 +234,23 @@ def test_a_policy_may_judge_what_was_realized_and_says_so() -> None:
         assert told[1][limit].value != told[0][limit].value
     said = [line for line in guarantee(realized) if line.startswith("The gate looked at the drawn noise")]
     assert said == [
-        "The gate looked at the drawn noise: linking_risk, assignment_risk, linkage.exact held of the noise "
+        "The gate looked at the drawn noise: linking_risk, assignment_risk, linkage.exact, "
+        "known_columns.illness, known_columns.weight, known_columns.illness + weight held of the noise "
         "of this release, and that it was accepted tells more of the original values than ε says."
     ]
     assert not [line for line in guarantee(expected) if "looked at the drawn noise" in line]
-    assert not [line for line in guarantee(policy_of(linking="realized")) if "looked at" in line]
+    (alone,) = [line for line in guarantee(policy_of(linking="realized")) if "looked at" in line]
+    assert "linking_risk" not in alone  # what everybody is asked for: known columns
 
 
 def test_what_was_realized_is_shown_beside() -> None:
     policy = policy_of(linking_risk=0.5)
     made = chain(policy, people())
     report = evaluate(made.suppressed.frame, policy, originals=made.k_anonymized.frame)
-    verdict = report.verdicts[-1]
-    assert f"{verdict.value:.6g}, realized {verdict.realized:.6g} (at most 0.5) passed" in verdict.as_text()
-    assert "realized" not in report.to_json()["verdicts"][-1]
+    verdict = linking_verdict(report)
+    assert verdict.measured == f"{verdict.value:.6g}, realized {verdict.realized:.6g}"
+    assert verdict.as_text() == "linking_risk (at most 0.5) passed"
+    assert not [item for item in report.to_json()["verdicts"] if "realized" in item]
 
 
 def test_on_a_file_alone_they_stay_unmeasured() -> None:
@@ -256,9 +263,9 @@ def test_on_a_file_alone_they_stay_unmeasured() -> None:
 def test_where_no_draw_leaves_a_record_everybody_counts_as_linked(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = policy_of(noisy=2, confidence=0.9, linking_risk=0.99)
     made = chain(policy, people())
-    monkeypatch.setattr(module._Table, "released", lambda self, entropy: None)
-    verdict = evaluate(made.suppressed.frame, policy, originals=made.k_anonymized.frame).verdicts[-1]
+    monkeypatch.setattr(module.DrawingTable, "released", lambda self, entropy: None)
+    verdict = linking_verdict(evaluate(made.suppressed.frame, policy, originals=made.k_anonymized.frame))
     assert (verdict.status, verdict.value) == (Status.REFUSED, 1.0)
     strict = policy_of(noisy=2, t_closeness={"illness": 0.0}, linking_risk=0.99)  # no class keeps it
-    verdict = evaluate(made.suppressed.frame, strict, originals=made.k_anonymized.frame).verdicts[-1]
+    verdict = linking_verdict(evaluate(made.suppressed.frame, strict, originals=made.k_anonymized.frame))
     assert (verdict.status, verdict.value) == (Status.REFUSED, 1.0)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.measures import class_closeness, is_t_close
-from anon_pipeline.evidence.spare import spare_records, until_less_close, until_less_diverse
+from anon_pipeline.evidence.measures import class_t_closeness, is_t_close
+from anon_pipeline.evidence.spare import spare_records, until_less_l_diverse, until_less_t_close
 from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]
@@ -57,7 +57,7 @@ def test_distinct_values_are_kept_until_exactly_one_record_more(
 ) -> None:
     policy = small_policy(gate={"l_diversity": {"illness": {"kind": "distinct", "l": wanted}}})
     evidence, limit = judged(classes, policy), policy.gate.l_diversity["illness"]
-    spare = until_less_diverse(evidence, policy, "illness", limit)
+    spare = until_less_l_diverse(evidence, policy, "illness", limit)
     illness = evidence.released["illness"].to_numpy()
     for own, found in zip(members(classes, evidence), spare.tolist(), strict=True):
         broken = [
@@ -75,15 +75,15 @@ def test_whatever_it_may_lose_a_class_stays_t_close(
 ) -> None:
     policy = small_policy(gate={"t_closeness": {"illness": t}})
     evidence = judged(classes, policy)
-    close = is_t_close(class_closeness(evidence, policy, "illness"), t)
-    spare = until_less_close(evidence, policy, "illness", t).astype(int)
+    close = is_t_close(class_t_closeness(evidence, policy, "illness"), t)
+    spare = until_less_t_close(evidence, policy, "illness", t).astype(int)
     assert ((spare >= 0) == close).all()
     for own, found in zip(members(classes, evidence), spare.tolist(), strict=True):
         for gone in combinations(own, min(max(found, 0), len(own) - 1)):
             kept = [i for i in range(len(evidence.released)) if i not in gone]
             left = judged(classes, policy, kept)
             label = left.classes.labels[next(place for place, i in enumerate(kept) if i in own)]
-            distance = class_closeness(left, policy, "illness")[label]
+            distance = class_t_closeness(left, policy, "illness")[label]
             assert found < 0 or is_t_close(np.array([distance]), t).all()
 
 
@@ -95,8 +95,8 @@ def test_the_tightest_limit_decides_and_without_limits_all_may_be_lost(small_pol
     both = small_policy(gate=limits)
     evidence = judged(classes, both)
     each = [
-        until_less_close(evidence, both, "illness", 0.9),
-        until_less_diverse(evidence, both, "illness", both.gate.l_diversity["illness"]),
+        until_less_t_close(evidence, both, "illness", 0.9),
+        until_less_l_diverse(evidence, both, "illness", both.gate.l_diversity["illness"]),
     ]
     assert spare_records(both, evidence).tolist() == np.minimum(*each).tolist()
 
@@ -105,12 +105,12 @@ def test_of_other_diversity_nothing_is_promised_but_of_the_whole_class(small_pol
     policy = small_policy(gate={"l_diversity": {"illness": {"kind": "entropy", "l": 2}}})
     evidence = judged([["flu", "gout"], ["flu", "flu"]], policy)
     limit = policy.gate.l_diversity["illness"]
-    assert until_less_diverse(evidence, policy, "illness", limit).tolist() == [0, -1]
+    assert until_less_l_diverse(evidence, policy, "illness", limit).tolist() == [0, -1]
 
 
 @pytest.mark.parametrize("limit", [1, 2])
 def test_one_value_alone_is_lost_with_its_records(small_policy: Small, limit: int) -> None:
     policy = small_policy(gate={"l_diversity": {"illness": {"kind": "distinct", "l": limit}}})
     evidence = judged([["flu"] * 3], policy)
-    found = until_less_diverse(evidence, policy, "illness", policy.gate.l_diversity["illness"])
+    found = until_less_l_diverse(evidence, policy, "illness", policy.gate.l_diversity["illness"])
     assert found.tolist() == [2 if limit == 1 else -1]

@@ -11,8 +11,8 @@ import pytest
 
 from anon_pipeline.encode.codes import code_sensitive
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
-from anon_pipeline.evidence.expected import expectation, expected_linking
-from anon_pipeline.evidence.measures import linking
+from anon_pipeline.evidence.expected import expectation, mean_linking_risk
+from anon_pipeline.evidence.measures import linking_risk
 from anon_pipeline.evidence.value_order import number_classes, repeat_originals, sort_originals
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy, policy_from
@@ -120,17 +120,17 @@ def test_the_simulated_mean_is_exactly_that_of_measuring_each_release(
 ) -> None:
     policy = policy_of(confidence=confidence, **gate)
     evidence = evidence_of(policy, 1_500)
-    twin = expectation(evidence, policy, lambda e, p: linking(e, p).risk, together=True)
+    twin = expectation(evidence, policy, lambda e, p: linking_risk(e, p).risk, together=True)
     assert twin.draws
-    assert expected_linking(evidence, policy) == twin
+    assert mean_linking_risk(evidence, policy) == twin
 
 
 @pytest.mark.parametrize("confidence", [None, 0.9])
 def test_few_draws_of_a_large_table_agree_with_draws_of_the_whole(confidence: float | None) -> None:
     policy = policy_of(confidence=confidence)
     evidence = evidence_of(policy, 30_000)
-    whole = expectation(evidence, policy, lambda e, p: linking(e, p).risk, together=True)
-    found = expected_linking(evidence, policy)
+    whole = expectation(evidence, policy, lambda e, p: linking_risk(e, p).risk, together=True)
+    found = mean_linking_risk(evidence, policy)
     assert (whole.draws, found.draws) == (8, 5)
     assert 0 < found.standard_error < 0.002
     assert abs(found.mean - whole.mean) <= 4 * np.hypot(found.standard_error, whole.standard_error)

@@ -21,7 +21,8 @@ Small = Callable[..., Policy]
 def facts_of(policy: Policy) -> dict[str, dict[str, object]]:
     """What the stages of this policy would say of their origin."""
     made = {stage: {"made_by": policy.making} for stage in STAGES}
-    made["k_anonymized"]["hierarchies"] = {}
+    made["k_anonymized"] |= {"hierarchies": {}, "information_loss": 0.5}
+    made["raw"]["repeated"] = ()
     for stage in ("perturbed", "shuffled"):
         made[stage]["seeded"] = False
     return made
@@ -33,7 +34,17 @@ ALL = {
     "linking_risk": 1.0,
     "suppression": 0.5,
     "confidence_k": 2,
+    "attacks": {"known_columns": [{"columns": ["income", "illness", "note"], "risk": 1}]},
 }
+KNOWN = [f"known_columns.{name}" for name in ("illness", "income", "note", "illness + income + note")]
+"""Measured in every release: each released column that somebody may know, and all together."""
+
+USEFULNESS = (
+    "utility_information_loss",
+    "utility_relative_error.height",
+    "utility_fully_generalized",
+    "utility_released",
+)
 
 
 def vault() -> pd.DataFrame:
@@ -79,8 +90,9 @@ def test_a_good_release_passes_every_limit(small_policy: Small) -> None:
 
 def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -> None:
     report = judged(small_policy(gate={"suppression": None, "k": None}), release())
-    assert list(verdicts(report)) == ["contract", "origin", "k"]
-    assert report.verdicts[-1].bound == 3  # anonymize.k
+    always = ["contract", "origin", "k", "released_identifiers", "single_value"]
+    assert list(verdicts(report)) == [*always, *KNOWN, *USEFULNESS, "repeated_people"]
+    assert next(v for v in report.verdicts if v.limit == "k").bound == 3  # anonymize.k
 
 
 def test_k_is_counted_on_released_values_not_on_class_ids(small_policy: Small) -> None:
@@ -205,15 +217,21 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
     assert {name for name, status in states.items() if status is Status.PASSED} == {
         "contract",
         "k",
+        "single_value",
         "l_diversity.illness",
+        "utility_fully_generalized",
     }
     assert {name for name, status in states.items() if status is Status.UNMEASURED} == {
         "origin",
+        "released_identifiers",
         "t_closeness.income",
         "t_closeness.illness",
+        *KNOWN,
         "linking_risk",
         "suppression",
         "confidence_k",
+        *(name for name in USEFULNESS if name != "utility_fully_generalized"),
+        "repeated_people",
     }
     assert not report.passed
 
@@ -277,7 +295,7 @@ def test_a_measure_that_raises_refuses_and_does_not_tell_why_in_words(
     def crash(*_: object) -> None:
         raise RuntimeError("CANARY-7f3a")
 
-    monkeypatch.setattr("anon_pipeline.limits.linking.expected_linking", crash)
+    monkeypatch.setattr("anon_pipeline.limits.linking.mean_linking_risk", crash)
     report = judged(small_policy(gate=ALL), release())
     verdict = next(v for v in report.verdicts if v.limit == "linking_risk")
     assert (verdict.status, verdict.reason) == (Status.REFUSED, "the measure raised RuntimeError")
@@ -296,9 +314,9 @@ def test_row_order_and_index_do_not_matter(small_policy: Small) -> None:
 def test_the_report_survives_json(small_policy: Small) -> None:
     report = judged(small_policy(gate=ALL), release())
     told = GateReport.from_json(report.to_json())
-    public = (v if v.realized is None else replace(v, value=None, realized=None) for v in report.verdicts)
+    public = (replace(v, value=v.value if v.recomputable else None, realized=None) for v in report.verdicts)
     assert told == replace(report, verdicts=tuple(public))
-    assert [v.limit for v in report.verdicts if v.realized is not None] == ["linking_risk"]
+    assert [v.limit for v in report.verdicts if v.realized is not None] == ["linking_risk", *KNOWN]
 
 
 def test_what_was_realized_is_not_written_and_not_read(small_policy: Small) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Demand, Limit
+from anon_pipeline.limits.limit import Advised, Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
 
 CASE = cast(Case, SimpleNamespace(has={}, policy=None))
@@ -58,3 +58,44 @@ def test_a_measure_that_no_manifest_can_record_does_not_keep_a_limit(value: floa
 def test_a_verdict_that_contradicts_the_demand_is_none(verdict: Callable[[], Verdict]) -> None:
     with pytest.raises(ValueError, match="must be"):
         judged(judge=lambda case, demand: verdict())
+
+
+def test_an_advised_limit_warns_beyond_its_bound_and_only_then() -> None:
+    limit = Limit("mine", "x", measure=lambda case, demand: demand.wanted + 0.1, advisable=True)
+    beyond = Demand(limit, "", 0.5, advised=True).verdict(CASE)
+    assert (beyond.status, beyond.value, beyond.bound) == (Status.WARNED, 0.6, 0.5)
+    assert beyond.status.publishable
+    assert limit.broken(beyond) is None
+    assert Demand(limit, "", 0.5).verdict(CASE).status is Status.REFUSED
+    within = Limit("mine", "x", measure=lambda case, demand: 0.4, advisable=True)
+    assert Demand(within, "", 0.5, advised=True).verdict(CASE).status is Status.PASSED
+
+
+def test_a_policy_that_advises_is_a_demand_that_only_warns() -> None:
+    limit = Limit(
+        "mine", "x", demanded=lambda policy: {"a": Advised(0.5), "b": 0.5}, measure=lambda case, demand: 1
+    )
+    found = [(demand.of, demand.wanted, demand.advised) for demand in limit.demands(cast(Any, None))]
+    assert found == [("a", 0.5, True), ("b", 0.5, False)]
+
+
+def test_a_limit_cannot_warn_by_itself_nor_where_it_is_not_advisable() -> None:
+    said = Verdict("mine", Status.WARNED, 0.6, 0.5, "at most")
+    with pytest.raises(ValueError, match="kept or refused"):
+        judged(judge=lambda case, demand: said, advisable=True)
+    limit = Limit("mine", "x", measure=lambda case, demand: 0.6)
+    assert Demand(limit, "", 0.5, advised=True).verdict(CASE).status is Status.REFUSED  # fails closed
+    assert limit.broken(said) == "mine must be kept, it never only warns"
+
+
+@pytest.mark.parametrize(
+    ("value", "sense"), [(0.4, "at most"), (0.6, "at least"), (0.6, "flu"), (None, "at most")]
+)
+def test_a_recorded_warning_within_its_bound_is_broken(value: float | None, sense: str) -> None:
+    limit = Limit("mine", "x", measure=lambda case, demand: 0.6, advisable=True)
+    assert limit.broken(Verdict("mine", Status.WARNED, value, 0.5, sense)) is not None
+
+
+def test_an_advised_limit_that_cannot_be_measured_refuses() -> None:
+    limit = Limit("mine", "x", measure=lambda case, demand: math.nan, advisable=True)
+    assert Demand(limit, "", 0.5, advised=True).verdict(CASE).status is Status.REFUSED

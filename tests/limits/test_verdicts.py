@@ -10,11 +10,19 @@ from anon_pipeline.gate import GateReport, Status, Verdict
 @pytest.mark.parametrize(
     ("verdict", "text"),
     [
-        (Verdict("k", Status.PASSED, 10.0, 5.0, "at least"), "k: 10 (at least 5) passed"),
+        (
+            Verdict("k", Status.PASSED, 10.0, 5.0, "at least", recomputable=True),
+            "k: 10 (at least 5) passed",
+        ),
+        (Verdict("k", Status.REFUSED, 3.0, 5.0, "at least", recomputable=True), "k (at least 5) refused"),
+        (
+            Verdict("t_closeness.salary", Status.PASSED, 0.3, 0.4, "at most"),
+            "t_closeness.salary (at most 0.4) passed",
+        ),
         (Verdict("contract", Status.PASSED), "contract passed"),
         (
             Verdict("linking_risk", Status.REFUSED, 0.123456789, 0.05, "at most"),
-            "linking_risk: 0.123457 (at most 0.05) refused",
+            "linking_risk (at most 0.05) refused",
         ),
         (
             Verdict("origin", Status.UNMEASURED, reason="needs the originals"),
@@ -32,6 +40,16 @@ def test_one_limit_that_did_not_pass_is_enough(status: Status) -> None:
     assert GateReport((passed,), "d", "p").passed
     assert not GateReport((passed, Verdict("origin", status)), "d", "p").passed
     assert not GateReport((), "d", "p").passed
+
+
+def test_a_judged_file_that_is_at_hand_shows_what_it_tells() -> None:
+    refused = Verdict("k", Status.REFUSED, 3.0, 5.0, "at least", recomputable=True)
+    assert refused.as_text(at_hand=True) == "k: 3 (at least 5) refused"
+    exact = Verdict("linking_risk", Status.PASSED, 0.25, 0.5, "at most", realized=0.3)
+    assert "0.25" not in exact.as_text(at_hand=True)
+    assert exact.measured == "0.25, realized 0.3"
+    assert exact.to_json()["value"] is None
+    assert (exact.exact_json()["value"], exact.exact_json()["realized"]) == (0.25, 0.3)
 
 
 def test_verdicts_by_status() -> None:

@@ -147,6 +147,15 @@ def test_a_chain_without_the_gate_is_refused(small_policy: Callable[..., Policy]
         chain_definitions([*ungated[:-1], fake, ungated[-1]])
 
 
+@pytest.mark.parametrize("stage", ["raw", "deidentified", "k_anonymized"])
+def test_a_chain_without_a_check_of_the_package_is_refused(
+    small_policy: Callable[..., Policy], stage: str
+) -> None:
+    unchecked = [link for link in chain(small_policy()) if _guarded(link) != stage]
+    with pytest.raises(InputError, match=f"not there: check_[a-z]+ behind {stage}$"):
+        chain_definitions(unchecked)
+
+
 def test_published_refuses_where_the_gates_checks_were_taken_out_by_hand(project: Make) -> None:
     made = project()
     assets, checks = chain_definitions(chain(made.policy))

@@ -20,7 +20,7 @@ from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.policy import Policy, parse_policy
-from anon_pipeline.templates import template
+from anon_pipeline.policy.templates import template
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -174,7 +174,7 @@ def test_only_the_plugin_goes_into_the_wheel(tmp_path: Path) -> None:
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"anon_pipeline"}
-    assert {"anon_pipeline/templates/patients.yaml", "anon_pipeline/py.typed"} <= set(names)
+    assert {"anon_pipeline/policy/templates/patients.yaml", "anon_pipeline/py.typed"} <= set(names)
     assert "anon_pipeline/report/report.html.j2" in names
 
 

@@ -16,7 +16,7 @@ from anon_pipeline.base.reading import POLICY_BYTES
 from anon_pipeline.orchestration.guard import check_defs, check_defs_below
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.policy.size import refuse_large_values
-from anon_pipeline.templates import template
+from anon_pipeline.policy.templates import template
 
 LAUGHS = "\n".join(
     ["  a0: &a0 [lol, lol, lol]"]

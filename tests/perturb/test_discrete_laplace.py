@@ -13,8 +13,8 @@ from scipy.stats import chi2_contingency, power_divergence
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.perturb.budget import exact_fraction
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
+from anon_pipeline.perturb.discrete_laplace_law import cdf, mean_absolute, pmf
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
-from anon_pipeline.perturb.laplace_law import cdf, mean_absolute, pmf
 
 SAMPLES = 200_000
 

@@ -13,10 +13,10 @@ from scipy.stats import power_divergence
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.perturb import feed_words, gaussian_law, samplers, staircase_law
+from anon_pipeline.perturb import discrete_gaussian_law, feed_words, samplers, staircase_law
+from anon_pipeline.perturb.discrete_laplace_kernel import below
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import Words, fresh_key
-from anon_pipeline.perturb.laplace_kernel import below
 from anon_pipeline.perturb.mechanisms import (
     MECHANISMS,
     Noise,
@@ -90,7 +90,7 @@ def test_noise_follows_the_stated_law_and_no_other(mechanism, diameter, epsilon)
     for factor in (Fraction(7, 10), Fraction(13, 10)):
         if mechanism == "discrete_gaussian":
             sigma = float(factor) * float(scales(noise, diameter))
-            p = goodness_of_fit(values, lambda z, sigma=sigma: gaussian_law.cdf(z, sigma), reach)
+            p = goodness_of_fit(values, lambda z, sigma=sigma: discrete_gaussian_law.cdf(z, sigma), reach)
         else:
             other = noise_of(mechanism, epsilon * factor)
             p = goodness_of_fit(values, lambda z, other=other: cdf(other, z, diameter), reach)
@@ -261,7 +261,7 @@ def test_what_could_not_be_drawn_exactly_is_refused() -> None:
 
 def test_the_widest_gaussian_is_drawn() -> None:
     values = discrete_gaussian(np.full(50_000, LARGEST_SIGMA), entropy=seeded_entropy(5))
-    assert goodness_of_fit(values, lambda z: gaussian_law.cdf(z, 2.0**23), 8 * 2.0**23) > 1e-3
+    assert goodness_of_fit(values, lambda z: discrete_gaussian_law.cdf(z, 2.0**23), 8 * 2.0**23) > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_noise_that_is_none(arguments, rule) -> None:
         Noise(*arguments)
 
 
-@pytest.mark.parametrize("law", [gaussian_law.mean_absolute, lambda d: staircase_law.pmf(0, d, 1.0)])
+@pytest.mark.parametrize("law", [discrete_gaussian_law.mean_absolute, lambda d: staircase_law.pmf(0, d, 1.0)])
 @pytest.mark.parametrize("wrong", [-1.0, float("nan")])
 def test_parameters_of_laws_out_of_range(law, wrong) -> None:
     with pytest.raises(ValueError, match="must be >= 0"):

@@ -14,9 +14,9 @@ from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.perturb.budget import split_epsilon
+from anon_pipeline.perturb.discrete_laplace_law import cdf, mean_absolute, pmf
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import from_grid, to_grid
-from anon_pipeline.perturb.laplace_law import cdf, mean_absolute, pmf
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.perturb.noise import Perturbed, add_noise, class_diameters, prepare_noise
 

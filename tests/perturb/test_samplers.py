@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_pipeline.perturb import gaussian_kernel, staircase_kernel
+from anon_pipeline.perturb import discrete_gaussian_kernel, staircase_kernel
 from anon_pipeline.perturb.entropy import seeded_entropy
 
 
@@ -103,7 +103,7 @@ def test_the_staircase_equals_its_slow_twin(shape, rate, seed) -> None:
 def test_the_gaussian_equals_its_slow_twin(a, b, seed) -> None:
     stream = seeded_entropy(seed).words(4000).view(np.int64)
     twin = Words(stream)
-    assert gaussian_kernel.sample(stream, 0, a, b) == (slow_gaussian(twin, a, b), twin.used)
+    assert discrete_gaussian_kernel.sample(stream, 0, a, b) == (slow_gaussian(twin, a, b), twin.used)
 
 
 @given(st.integers(0, 2**29) | st.integers(0, 300), st.integers(1, 2**27) | st.integers(1, 60), st.integers())
@@ -112,7 +112,7 @@ def test_the_square_equals_its_slow_twin(e, a, seed) -> None:
     e = min(e, 12 * a)
     stream = seeded_entropy(seed).words(1000).view(np.int64)
     twin = Words(stream)
-    assert gaussian_kernel.bernoulli_square(stream, 0, e, a) == (slow_square(twin, e, a), twin.used)
+    assert discrete_gaussian_kernel.bernoulli_square(stream, 0, e, a) == (slow_square(twin, e, a), twin.used)
 
 
 Fill = Callable[[np.ndarray, np.ndarray, np.ndarray], int]
@@ -154,7 +154,7 @@ def test_the_gaussian_does_not_depend_on_where_the_words_end(numerators, b, seed
     own = seeded_entropy(seed).words(OWN * len(numerators)).view(np.int64).reshape(-1, OWN)
     expected = [slow_gaussian(Words(row), a, b) if a else 0 for row, a in zip(own, numerators, strict=True)]
     found = in_pieces(
-        lambda noise, words, left: gaussian_kernel.fill(noise, np.array(numerators), b, words, left),
+        lambda noise, words, left: discrete_gaussian_kernel.fill(noise, np.array(numerators), b, words, left),
         own,
         pieces,
     )
@@ -165,4 +165,4 @@ def test_the_gaussian_does_not_depend_on_where_the_words_end(numerators, b, seed
 def test_without_enough_words_a_sample_is_past_the_end(count) -> None:
     stream = np.zeros(count, np.int64) - 1  # trials that are drawn again and again, or fail
     assert staircase_kernel.sample(stream, 0, (5, 2), (3, 7))[1] == count + 1
-    assert gaussian_kernel.sample(stream, 0, 5, 16)[1] == count + 1
+    assert discrete_gaussian_kernel.sample(stream, 0, 5, 16)[1] == count + 1

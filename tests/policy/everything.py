@@ -45,4 +45,10 @@ EVERYTHING: dict[str, Any] = {
     "schedule": {"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"},
     "dataset": "people",
     "budget": {"epsilon": 8, "window": 30},
+    "responsible": {
+        "owner": "Health office",
+        "purpose": "planning",
+        "legal_basis": "§ 12",
+        "contact": "desk 3",
+    },
 }

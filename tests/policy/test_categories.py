@@ -39,7 +39,7 @@ ALONE: dict[str, Any] = {"columns": {"height": None, **BOTH}, "suppress": None}
         ),
         (
             {"mechanism": "exponential", "values": ["a", "b"]},
-            "mechanism: exponential needs a hierarchy, whose distances it keeps. Without one fits "
+            "mechanism: exponential needs a hierarchy, whose distances it keeps. Without one, use "
             "randomized_response.",
         ),
         (
@@ -93,9 +93,8 @@ def test_limits_on_numbers_need_numbers(small_policy: Small) -> None:
     assert list(caught.value.problems) == [
         "suppress.confidence: needs a perturb column with numbers, got categories alone: job, smokes. Limits "
         "that fit: k, t_closeness, l_diversity, suppression.",
-        "gate.linking_risk: needs a perturb column with numbers (those with categories are not linked by)",
-        "gate.attacks.assignment_risk: needs a perturb column with numbers (those with categories are not "
-        "linked by)",
+        "gate.linking_risk: needs a perturb column with numbers (linking does not use categories)",
+        "gate.attacks.assignment_risk: needs a perturb column with numbers (linking does not use categories)",
         "gate.attacks.linkage.match: must name columns with the role generalize or perturb and numbers, got "
         "job",
     ]

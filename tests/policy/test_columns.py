@@ -36,7 +36,7 @@ def refused(adapter: TypeAdapter[Any], value: Any) -> str:
         ({"role": "perturb", "resolution": 1, "output_bounds": [1]}, "Field required"),
         ({"role": "perturb", "resolution": 1, "missing": "keep"}, "'error' or 'suppress'"),
         ({"role": "sensitive", "distance": "hierarchical"}, "hierarchy must be given"),
-        ({"role": "sensitive", "hierarchy": {"suppress": True}}, "and only with it"),
+        ({"role": "sensitive", "hierarchy": {"suppress": True}}, "and only with them"),
         ({"role": "sensitive", "order": ["a"]}, "order must be given only with distance: ordered"),
         ({"role": "sensitive", "distance": "ordered", "order": ["a", "a"]}, "each value once"),
         ({"role": "sensitive", "distance": "ordered", "order": [1]}, "valid string"),

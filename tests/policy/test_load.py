@@ -166,7 +166,7 @@ def test_all_mistakes_are_listed_at_once_with_their_paths() -> None:
         "anonymize.k: input should be greater than or equal to 2, got 1",
         "anonymize.suppression_limit: input should be less than 1, got 1",
         "perturb.epsilon: input should be greater than 0, got -1",
-        "columns: names must not begin with an underscore (kept for private columns), got _row",
+        "columns: names must not begin with an underscore (reserved for private columns), got _row",
         "gate.t_closeness: must name columns with the role sensitive, got sx",
         "gate.confidence_k: needs suppress.confidence",
         "deidentify: must be given (key_env or key_file) for action: hash in email",

@@ -124,7 +124,8 @@ def test_what_binds_and_what_is_public_of_a_whole_policy() -> None:
     """All sections by name, so that whoever adds one decides this here."""
     policy = load_policy(ROOT / "assets/releases/patients/defs.yaml")
     assert set(binding_fields(policy)) == {
-        "name", "source", "columns", "deidentify", "record_key", "anonymize", "perturb", "suppress",
+        "name", "source", "columns", "deidentify", "record_key", "person", "rows_per_person", "anonymize",
+        "perturb", "suppress",
     }  # fmt: skip
     assert set(public_fields(policy)) <= {
         "name", "columns", "record_key", "anonymize", "perturb", "suppress", "gate",

@@ -249,3 +249,11 @@ def test_budget_and_dataset_do_not_decide_what_the_tables_are() -> None:
     other = policy_from(POLICY.model_dump(mode="json") | {"budget": {"epsilon": 99}, "dataset": "people"})
     assert other.making == POLICY.making
     assert other.digest != POLICY.digest
+
+
+def test_a_changed_copy_has_a_digest_of_its_own() -> None:
+    before = POLICY.making
+    changed = POLICY.model_copy(update={"anonymize": POLICY.anonymize.model_copy(update={"k": 77})})
+    assert changed.making != before
+    assert changed.making == policy_from(changed.model_dump(mode="json", exclude_defaults=True)).making
+    assert POLICY.model_copy().making == before

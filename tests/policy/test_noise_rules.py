@@ -19,7 +19,7 @@ BUDGET = {"epsilon": 100}
 WRONG: list[tuple[dict[str, Any], str]] = [
     (
         {"perturb": {"mechanism": "discrete_gaussian"}},
-        "perturb.delta: must be given for mechanism: discrete_gaussian in height. Without one fit "
+        "perturb.delta: must be given for mechanism: discrete_gaussian in height. Mechanisms without delta: "
         "discrete_laplace, staircase.",
     ),
     (

@@ -72,9 +72,9 @@ NO_GENERALIZE = (
         ({"columns": {"s": SECRET, "h": NOISY}}, [NO_GENERALIZE]),
         (
             {"columns": {**SOUND["columns"], "_a": SECRET, "__b": SECRET}},
-            ["columns: names must not begin with an underscore (kept for private columns), got __b, _a"],
+            ["columns: names must not begin with an underscore (reserved for private columns), got __b, _a"],
         ),
-        ({"perturb": None}, ["perturb: must be given (with epsilon), because of the columns h"]),
+        ({"perturb": None}, ["perturb: must be given (with epsilon) for the columns h"]),
         (
             {"columns": {"q": QUASI, "s": SECRET}},
             [
@@ -171,7 +171,7 @@ def test_a_budget_without_noise_does_not_hide_that_the_noise_is_missing() -> Non
     columns = {"age": Generalize(role="generalize"), "height": Perturb(role="perturb", resolution=1)}
     found = broken_rules({"columns": columns, "perturb": None, "budget": Budget(epsilon=1)})
     assert [line for line in found if line.startswith(("budget", "perturb"))] == [
-        "perturb: must be given (with epsilon), because of the columns height"
+        "perturb: must be given (with epsilon) for the columns height"
     ]
 
 
@@ -220,14 +220,67 @@ def test_releases_are_composed_by_a_record_key(
     assert raised.value.problems == (message,)
 
 
+COUNTED = {"person": "person", "rows_per_person": 2, "deidentify": {"key_env": "K"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"person": "age"}, "person: must name a column with the role identifier, got age"),
+        ({"person": "nobody"}, "person: must name a column with the role identifier, got nobody"),
+        (
+            {"columns": {"person": {"action": "hash"}}},
+            "person: must name a column that does not show which records are of one person, got person with "
+            "action: hash. Set action: drop.",
+        ),
+        (
+            {"record_key": "person"},
+            "person: must be left out with record_key, by which each person has one record, so that records "
+            "are people already",
+        ),
+        ({"deidentify": None}, "deidentify: must be given (key_env or key_file) for person"),
+        (
+            {"rows_per_person": None},
+            "rows_per_person: must be given with person where there is noise, for example 3: the ε of a "
+            "person is split over them",
+        ),
+        ({"person": None}, "rows_per_person: needs person"),
+        *(
+            (
+                {"gate": {"attacks": attack}},
+                f"gate.attacks.{name}: counts records one by one, and must be left out with person",
+            )
+            for name, attack in {
+                "attacker_success": {"attacker_success": 0.1},
+                "assignment_risk": {"assignment_risk": 0.1},
+                "expected_linking_risk": {"expected_linking_risk": 0.1},
+                "averaging": {"averaging": {"releases": 2, "risk": 0.1}},
+                "linkage.exact": {"linkage": {"exact": 0.1}},
+                "linkage.threshold": {"linkage": {"threshold": 0.1}},
+                "linkage.probabilistic": {"linkage": {"probabilistic": 0.1}},
+                "sample_uniques": {"sample_uniques": 0.1},
+                "minimal_uniques": {"minimal_uniques": 0.1},
+            }.items()
+        ),
+    ],
+)
+def test_people_are_counted_by_an_identifier_that_is_not_released(
+    small_policy: Callable[..., Policy], changes: dict[str, object], message: str
+) -> None:
+    small_policy(**COUNTED)
+    with pytest.raises(PolicyError) as raised:
+        small_policy(**{**COUNTED, **changes})
+    assert raised.value.problems == (message,)
+
+
 @pytest.mark.parametrize("recoder", ["ola", "optimal"])
 def test_recoders_that_need_levels_need_hierarchies(recoder: Any) -> None:
     bare = Generalize(role="generalize")
     columns = {"one": bare, "q": QUASI, "other": bare, "s": SECRET}
     sections = {"columns": columns, "anonymize": Anonymize(k=2, recoder=recoder)}
     assert broken_rules(sections) == [
-        f"columns: a hierarchy must be given for one, other, because of anonymize.recoder: {recoder}. "
-        "Without one fit mondrian, mondrian_relaxed, mdav, vmdav, merge, kanon_first, tclose_first."
+        f"columns: a hierarchy must be given for one, other: the recoder {recoder} needs it. "
+        "These recoders need none: mondrian, mondrian_relaxed, mdav, vmdav, merge, kanon_first, tclose_first."
     ]
 
 

@@ -14,7 +14,7 @@ from anon_pipeline import GateRefused, Locations, make_release
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import OFF
-from anon_pipeline.publish.accounts import describe_cost
+from anon_pipeline.publish.accounts import describe_cost, remaining_epsilon
 
 Small = Callable[..., Policy]
 
@@ -44,7 +44,7 @@ def test_a_release_without_a_budget_says_its_own_epsilon(small_policy: Small, fo
 def test_a_refused_release_says_what_is_spent_and_is_not_left_open(
     small_policy: Small, folders: Locations
 ) -> None:
-    policy = small_policy(gate={"k": 100}, budget={"epsilon": 3})
+    policy = small_policy(gate={"attacks": {"prosecutor_risk": 0.001}}, budget={"epsilon": 3})
     with pytest.raises(GateRefused):
         make_release(policy, folders)
     assert "2 of the budget of 3 spent, 1 remaining" in (said(policy, folders, refused=True) or "")
@@ -65,3 +65,16 @@ def test_sticky_noise_is_not_said_to_be_drawn_again(small_policy: Small, folders
     assert said(policy, folders) == (
         "0 of the budget of 4 spent, 4 remaining. Running again costs ε only for values that have changed."
     )
+
+
+def test_what_a_budget_has_left_is_looked_up_and_nothing_is_made(
+    small_policy: Small, folders: Locations
+) -> None:
+    policy = small_policy(budget={"epsilon": 3})
+    before = sorted(folders.sources.rglob("*"))
+    assert remaining_epsilon(policy, folders, partition=None) == 3
+    assert sorted(folders.sources.rglob("*")) == before
+    make_release(policy, folders)
+    assert remaining_epsilon(policy, folders, partition=None) == 1
+    assert remaining_epsilon(small_policy(), folders, partition=None) is None
+    assert remaining_epsilon(policy, replace(folders, ledger=OFF), partition=None) is None

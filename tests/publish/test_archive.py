@@ -20,6 +20,7 @@ from anon_pipeline.ledger.recovery import forget_memory
 from anon_pipeline.orchestration.vault import published_before
 from anon_pipeline.publish import Published, writer
 from anon_pipeline.publish.archive import VaultArchive
+from anon_pipeline.publish.measured import measured_of
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.history.memory import Memory
 
@@ -51,6 +52,9 @@ class World:
         with self.archive.alone():
             return self.archive.read(None)
 
+    def composition(self, partition: str | None = None) -> dict[str, Any]:
+        return composition(self.policy, self.folder, partition)
+
     def digest(self) -> str | None:
         manifest = read_manifest(self.folder / "out")
         return None if manifest is None else str(manifest["data_digest"])
@@ -67,21 +71,26 @@ def world(
     yield World(tmp_path, small_policy(**KEEPS), small_people())
 
 
-def composition(written: Published) -> dict[str, Any]:
-    found: dict[str, Any] = written.manifest["facts"]["perturbed"]["composition"]
+def composition(policy: Policy, folder: Path, partition: str | None = None) -> dict[str, Any]:
+    """Return what the facts of the last release say of those before it: to the curator, all of it."""
+    told = measured_of(policy, Locations.of(folder, {}), partition).read()
+    found: dict[str, Any] = told["facts"]["perturbed"]["composition"]
     return found
 
 
 def test_it_learns_of_each_release(world: World) -> None:
-    one, two = world.release(), world.release()
-    assert composition(one)["values_reused"] == 0
-    assert (composition(two)["values_reused"], composition(two)["epsilon_spent"]) == (240, "0")
+    one = world.release()
+    assert world.composition()["values_reused"] == 0
+    two = world.release()
+    spent = world.composition()
+    assert (spent["values_reused"], spent["epsilon_spent"]) == (240, "0")
+    assert two.manifest["facts"]["perturbed"]["composition"] == {"releases_before": 1, "epsilon_spent": "0"}
     assert [past.digest for past in world.memory().releases] == [
         one.manifest["data_digest"],
         two.manifest["data_digest"],
     ]
     kept = world.file.parent
-    assert sorted(item.name for item in kept.iterdir()) == ["draws", "memory.parquet"]
+    assert sorted(item.name for item in kept.iterdir()) == ["draws", "gate.json", "memory.parquet"]
     assert not list((kept / "draws").iterdir())  # no key; the folder stays, for it is locked by its handle
     assert "_person_id" not in pd.read_parquet(two.path).columns
 
@@ -99,8 +108,10 @@ def test_a_refused_release_leaves_it_as_it_was(world: World) -> None:
     with pytest.raises(GateRefused, match="must hold no e-mail addresses"):  # before noise is drawn
         world.release(note="mail a@example.org")
     assert world.file.read_bytes() == before
-    world.policy = world.policy.model_copy(update={"gate": world.policy.gate.model_copy(update={"k": 200})})
-    with pytest.raises(GateRefused, match=r"The gate refused the release:\nk: 6 "):  # with its noise
+    world.policy = world.policy.model_copy(
+        update={"gate": world.policy.gate.model_copy(update={"suppression": -1})}
+    )
+    with pytest.raises(GateRefused, match=r"release:\nsuppression \(at most -1\) refused"):  # with its noise
         world.release(height=200)
     assert world.file.read_bytes() == before
     assert not world.file.with_name("memory-staged.parquet").exists()
@@ -190,8 +201,8 @@ def test_killed_at_any_point_it_agrees_with_what_is_published(
     memory = world.memory()
     assert len(memory.releases) == known + published
     assert world.digest() in [None, *(past.digest for past in memory.releases)]
-    after = world.release(height=world.people["height"] + 1)
-    assert composition(after)["values_reused"] == (240 if published else 0)
+    world.release(height=world.people["height"] + 1)
+    assert world.composition()["values_reused"] == (240 if published else 0)
 
 
 def test_a_lost_memory_is_not_a_new_beginning(world: World) -> None:
@@ -203,7 +214,8 @@ def test_a_lost_memory_is_not_a_new_beginning(world: World) -> None:
     with pytest.raises(InputError, match="memory lacks 1 of 1"):  # the ledger knows it
         world.release()
     forget_memory(ledger_at(world.locations.ledger), requested_by(world.policy, None))
-    assert composition(world.release())["releases_before"] == 0
+    world.release()
+    assert world.composition()["releases_before"] == 0
 
 
 def test_a_memory_of_yesterday_is_not_enough(world: World) -> None:
@@ -242,8 +254,8 @@ def test_no_archive_no_release(world: World, small_policy: Callable[..., Policy]
 def test_partitions_share_it(world: World) -> None:
     for partition in ("2026-01-05", "2026-01-12"):
         world.people.to_csv(world.folder / "people.csv", index=False)
-        last = make_release(world.policy, world.locations, partition=partition, archive=world.archive)
-    assert composition(last)["values_reused"] == 240
+        make_release(world.policy, world.locations, partition=partition, archive=world.archive)
+    assert world.composition("2026-01-12")["values_reused"] == 240
     assert [past.partition for past in world.memory().releases] == ["2026-01-05", "2026-01-12"]
 
 
@@ -277,7 +289,8 @@ def test_through_dagster(dagster_project: Make, monkeypatch: pytest.MonkeyPatch)
         result = made.run("small_release")
         assert result.success
         perturbed = result.asset_materializations_for_node("small__perturbed")[0].metadata
-        assert perturbed["composition"].value["values_reused"] == reused
+        assert set(perturbed["composition"].value) == {"releases_before", "epsilon_spent"}
+        assert composition(made.policy, made.folder)["values_reused"] == reused
         names = {evaluation.check_name for evaluation in result.get_asset_check_evaluations()}
         assert {"sticky", "cross_release_k"} <= names
     manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
@@ -355,7 +368,7 @@ def test_noise_of_the_draw_that_another_run_has_published_is_the_same(
     assert made.materialize("perturbed", "shuffled", "suppressed", "published").success  # the draw is gone
     third = read_manifest(made.folder / "out")
     assert third is not None
-    assert third["facts"]["perturbed"]["composition"]["values_drawn"] == 0
+    assert composition(made.policy, made.folder)["values_drawn"] == 0
     assert _noisy_values(made, third) == out
 
 

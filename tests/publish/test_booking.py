@@ -143,7 +143,9 @@ def test_a_crash_before_the_rename_counts_and_the_next_run_uses_its_draw(
         patch.setattr(release, place, kill)
         killed(lambda: make_release(policy, places))
     with pytest.raises(GateRefused, match="2 of this was spent on 1 draw that was not published"):
-        make_release(small_policy(budget={"epsilon": 3}, gate={"k": 4}), places)
+        make_release(
+            small_policy(budget={"epsilon": 3}, gate={"attacks": {"prosecutor_risk": 0.001}}), places
+        )
     made = make_release(policy, places)
     book = ledger_at(places.ledger)
     assert made.manifest["facts"]["perturbed"]["release_id"] == book.events()[0].release_id

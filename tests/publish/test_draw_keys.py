@@ -28,7 +28,7 @@ from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.publish import drawing
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.draw_keys import Draw, destroy_draw_key, draws_of
-from anon_pipeline.vault.artefacts import Vault, rotate, survey
+from anon_pipeline.vault.artifacts import Vault, rotate, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.identity import PIN
 from anon_pipeline.vault.keys import Keys
@@ -90,7 +90,10 @@ class Project:
 
 @pytest.fixture
 def project(
-    tmp_path: Path, small_people: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    small_people: Callable[..., pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+    traced: None,
 ) -> Callable[[str], Project]:
     people = small_people()
     people["note"] = [f"n{i}" for i in range(len(people))]
@@ -138,11 +141,12 @@ def test_a_policy_without_noise_does_not_ask_whose_vault_it_is(
     plain = small_policy(
         perturb=None,
         suppress=None,
-        columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
+        columns={"height": {"role": "sensitive", "unit": None, "resolution": None}},
     )
     assert made.run(plain)
     assert not (made.folder / PIN).exists()
-    assert not made.places.vault.exists()
+    kept = [path for path in made.places.vault.rglob("*") if path.is_file()]
+    assert {path.name for path in kept} == {".gitignore", "gate.json"}
 
 
 def test_a_memory_is_asked_whose_it_is(project: Callable[[str], Project], small_policy: Small) -> None:
@@ -195,7 +199,7 @@ def test_another_ledger_leaves_paid_draws_and_books_the_same_noise_if_it_may(
     policy = small_policy(**REFUSED, budget={"epsilon": 2})
     assert not one.run(policy)
     draws = one.sealed
-    assert not two.run(policy if same else small_policy(gate={"k": 99}))
+    assert not two.run(policy if same else small_policy(gate={"attacks": {"prosecutor_risk": 0.002}}))
     assert draws <= one.sealed
     adopted = encrypted and same
     assert (set(two.states) == draws) is adopted
@@ -372,7 +376,7 @@ def test_sealed_draws_open_by_their_name_and_key_alone(world: World, monkeypatch
     (sealed,) = world.sealed
     assert survey(LocalStore(world.folder / "vault")).plain == 0
     content = sealed.read_bytes()
-    assert not world.run(world.policy(gate={"k": 101}))
+    assert not world.run(world.policy(gate={"attacks": {"prosecutor_risk": 0.003}}))
     other = next(path for path in world.sealed if path != sealed)
     sealed.write_bytes(other.read_bytes())  # exchanged
     with pytest.raises(InputError, match="changed, cut, renamed or exchanged"):
@@ -380,7 +384,7 @@ def test_sealed_draws_open_by_their_name_and_key_alone(world: World, monkeypatch
     sealed.write_bytes(content)
     new = vault_key(bytes(range(1, 33)))
     store = LocalStore(world.folder / "vault")
-    assert rotate(Vault(store, Keys(new, (vault_key(bytes(range(32))),)))).rewrapped == 2
+    assert rotate(Vault(store, Keys(new, (vault_key(bytes(range(32))),)))).rewrapped == 3  # and gate.json
     with pytest.raises(InputError, match="is encrypted with key"):
         world.run(policy)
     monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", base64.b64encode(bytes(range(1, 33))).decode())

@@ -136,7 +136,7 @@ def test_any_other_draw_costs_its_epsilon_even_where_the_first_was_refused(world
     elif change == "another policy":
         others["perturb"] = {"epsilon": 1.5}
     elif change == "another limit of the gate":
-        others["gate"] = {"k": 99}
+        others["gate"] = {"attacks": {"prosecutor_risk": 0.002}}
     partition = "w2" if change == "another partition" else "w1"
     wanted = others.get("perturb", {"epsilon": 2})["epsilon"]
     with pytest.raises(GateRefused, match=f"spent 2, requested {wanted}, remaining 1"):
@@ -170,11 +170,12 @@ def test_a_policy_without_noise_leaves_no_key_and_gives_back(world: World) -> No
     plain = {
         "perturb": None,
         "suppress": None,
-        "columns": {"height": {"role": "insensitive", "unit": None, "resolution": None}},
+        "columns": {"height": {"role": "sensitive", "unit": None, "resolution": None}},
     }
     assert not world.run(world.policy(**plain, **REFUSED))
     assert world.run(world.policy(**plain))
-    assert not (world.folder / "vault").exists()
+    kept = [path for path in (world.folder / "vault").rglob("*") if path.is_file()]
+    assert {path.name for path in kept} == {".gitignore", "gate.json"}
     assert [event.event for event in world.book.events()][:2] == ["opened", "failed"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline.policy import Policy, policy_from
+from anon_pipeline.publish import promises
 from anon_pipeline.publish.guarantee import guarantee as guarantee_now
 from anon_pipeline.publish.guarantee_v1 import guarantee
 
@@ -74,7 +75,10 @@ def test_so_are_those_of_a_policy_that_no_release_is_made_by_any_more(small_poli
     assert digest(lines) == "0bd1c24baa8b00c3c2c14dedd1a3954fea1cda9cf3baa5ca3d50f9eb1b748c3c"
 
 
-def test_what_is_said_of_noise_has_changed_since(small_policy: Small) -> None:
+def test_what_is_said_of_noise_and_of_who_is_counted_has_changed_since(small_policy: Small) -> None:
     assert guarantee(small_policy()) != guarantee_now(small_policy())
     plain = small_policy(**CASES["plain"][0])
-    assert guarantee(plain) == guarantee_now(plain)
+    then, now = guarantee(plain), guarantee_now(plain)
+    assert (then[0], then[-1]) == (now[0], now[-1])
+    assert promises.RECORDS_COUNTED in now
+    assert promises.RECORDS_COUNTED not in then

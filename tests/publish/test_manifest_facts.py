@@ -59,11 +59,14 @@ def test_it_is_compared_with_the_policy(
 Make = Callable[..., "Project"]
 
 
-def _verdict(place: int, **change: object) -> Callable[[dict[str, Any]], object]:
-    return lambda d: d["gate"]["verdicts"][place].update(**change)
+def _verdict(limit: str, **change: object) -> Callable[[dict[str, Any]], object]:
+    def changed(document: dict[str, Any]) -> None:
+        (verdict,) = (one for one in document["gate"]["verdicts"] if one["limit"] == limit)
+        verdict.update(**change)
+
+    return changed
 
 
-K = 2  # place of k among the verdicts
 RECORDED: list[tuple[Callable[[dict[str, Any]], object], str, bool]] = [
     (lambda d: d.update(epsilon=0.001), "statements", False),
     (lambda d: d.update(epsilon=None), "statements", False),
@@ -79,7 +82,7 @@ RECORDED: list[tuple[Callable[[dict[str, Any]], object], str, bool]] = [
     (lambda d: d["facts"]["suppressed"].update(released=1), "facts", True),
     (lambda d: d["facts"]["shuffled"].update(seeded=True), "facts", True),
     (lambda d: d["facts"]["raw"].update(made_by="x"), "facts", True),
-    (lambda d: d["facts"]["k_anonymized"].update(k=99), "facts", True),
+    (lambda d: d["facts"]["k_anonymized"].update(k=99), "facts", False),
     (lambda d: d["facts"]["perturbed"].update(epsilon=0.1), "facts", False),
     (lambda d: d["facts"]["raw"].update(records=1), "recorded gate, facts", True),
     (lambda d: d["facts"]["k_anonymized"].update(information_loss=7.5), "facts", True),
@@ -87,15 +90,15 @@ RECORDED: list[tuple[Callable[[dict[str, Any]], object], str, bool]] = [
     (lambda d: d["gate"].update(verdicts=d["gate"]["verdicts"][:1]), "recorded gate", True),
     (lambda d: d["gate"]["verdicts"].pop(), "recorded gate", False),
     (lambda d: d["gate"]["verdicts"].append(d["gate"]["verdicts"][0]), "recorded gate", True),
-    (_verdict(K, value=999), "recorded gate", False),
-    (_verdict(K, value=1), "recorded gate", True),
-    (_verdict(K, value=None), "recorded gate", True),
-    (_verdict(K, bound=2), "recorded gate", False),
-    (_verdict(K, sense="at most"), "recorded gate", True),
-    (_verdict(K, sense="about"), "recorded gate", True),
-    (_verdict(K, bound="3"), "recorded gate", True),
-    (_verdict(K + 1, bound=0.6), "recorded gate", False),  # suppression
-    (_verdict(K + 1, value=0.9), "recorded gate", True),
+    (_verdict("k", value=999), "recorded gate", False),
+    (_verdict("k", value=1), "recorded gate", True),
+    (_verdict("k", value=None), "recorded gate", True),  # so it is where a policy names a person
+    (_verdict("k", bound=2), "recorded gate", False),
+    (_verdict("k", sense="at most"), "recorded gate", True),
+    (_verdict("k", sense="about"), "recorded gate", True),
+    (_verdict("k", bound="3"), "recorded gate", True),
+    (_verdict("suppression", bound=0.6), "recorded gate", False),
+    (_verdict("suppression", value=0.9), "recorded gate", True),
     (lambda d: d["gate"].update(passed=False), "recorded gate", True),
     (lambda d: d["gate"].pop("passed"), "recorded gate", True),
     (lambda d: d["files"].append(d["files"][0]), "files", True),

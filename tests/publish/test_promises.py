@@ -32,6 +32,7 @@ from benchmarks.epsilon import (
     gaussian,
     laplace,
     replaced_value,
+    rows_of_a_person,
     staircase,
     uniform,
 )
@@ -383,7 +384,8 @@ DECLARED = {"sensitivity": "declared", "input_bounds": [100, 250]}
 
 def test_a_scale_of_the_class(small_policy: Small) -> None:
     lines = guarantee(small_policy())
-    assert lines[1:7] == [
+    assert lines[1:8] == [
+        promises.RECORDS_COUNTED,
         "Released with random noise scaled to the class (discrete Laplace): height. "
         + promises.ROW.format("e^2 (7.4) times")
         + " (ε-indistinguishable, ε = 2).",
@@ -460,3 +462,104 @@ def test_what_was_false_is_said_nowhere() -> None:
                 said = " ".join(file.read_text(encoding="utf-8").split())
                 assert "had the record had another value of the class" not in said, file
                 assert "any two records are ε-indistinguishable" not in said, file
+
+
+# All rows of a person, each with its share of ε: at most e^ε together, and that is reached.
+
+
+@pytest.mark.parametrize("mechanism", ["discrete_laplace", "staircase"])
+@pytest.mark.parametrize("rows", [1, 2])
+@settings(max_examples=8)
+@given(values=st.lists(st.integers(0, 4), min_size=2, max_size=5), epsilon=EPSILONS)
+def test_all_rows_of_a_person_tell_epsilon(
+    mechanism: str, rows: int, values: list[int], epsilon: Fraction
+) -> None:
+    known = the_class(values, [noise_of(mechanism, epsilon / rows)])
+    found = rows_of_a_person(known, rows)
+    assert found <= float(epsilon) + TOO_LITTLE
+    if min(values) < max(values):
+        assert found == pytest.approx(float(epsilon))
+        assert known.row_ratio() == pytest.approx(float(epsilon) / rows)
+
+
+def test_without_a_share_for_each_row_a_person_tells_more() -> None:
+    """Two rows with the ε of one record each: what a policy without person promises is broken."""
+    known = the_class([0, 3], [noise_of("discrete_laplace", Fraction(2))])
+    assert rows_of_a_person(known, 2) == pytest.approx(4)
+
+
+@pytest.mark.parametrize("mechanism", ["discrete_laplace", "staircase"])
+@settings(max_examples=8)
+@given(
+    values=st.lists(st.integers(0, 4), min_size=3, max_size=5),
+    epsilon=EPSILONS,
+    k=st.integers(2, 3),
+    confidence=st.sampled_from([0.5, 0.9]),
+    shared=st.booleans(),
+)
+def test_released_rows_of_a_person_tell_twice_epsilon_at_most(
+    mechanism: str, values: list[int], epsilon: Fraction, k: int, confidence: float, shared: bool
+) -> None:
+    known = the_class(values, [noise_of(mechanism, epsilon / 2)], k=k, confidence=confidence)
+    known = replace(known, people=tuple(i // 2 if shared else i for i in range(len(values))))
+    assume(all(known.leaving(member) < 1 - 1e-9 for member in known.members))
+    assume(any(known.stays(row) for row in known.shown()))
+    assert rows_of_a_person(known, 2, released=True) <= 2 * float(epsilon) + 1e-6
+
+
+def _chances(known: OneClass, target: tuple[int, ...]) -> dict[Any, float]:
+    """Return P(both rows, released in a class of k people) for a person whose two rows are two members."""
+    rest = [i for i in range(len(known.members)) if i not in target]
+    stays = {i: 1 - known.leaving(known.members[i]) for i in rest}
+    survives = 0.0
+    for left in itertools.product((False, True), repeat=len(rest)):
+        people = {known.people[i] for i, there in zip(rest, left, strict=True) if there}  # type: ignore[index]
+        if 1 + len(people - {known.people[target[0]]}) >= known.k:  # type: ignore[index]
+            survives += math.prod(stays[i] if t else 1 - stays[i] for i, t in zip(rest, left, strict=True))
+    kept = [y for y in known.shown() if known.stays(y)]
+    one, other = (known.members[i] for i in target)
+    return {
+        (y, z): math.exp(known.mass(y, one) + known.mass(z, other)) * survives for y in kept for z in kept
+    }
+
+
+def test_what_becomes_of_the_rest_of_a_class_cancels_for_all_rows_of_a_person() -> None:
+    """The whole chain, by enumeration: noise, confidence on people, classes left with fewer than k people."""
+    known = the_class([0, 1, 4, 5, 5], [noise_of("discrete_laplace", Fraction(2))], k=2, confidence=0.7)
+    known = replace(known, people=(0, 0, 1, 1, 2))
+    mine, theirs = (_chances(known, target) for target in ((0, 1), (2, 3)))
+    whole = [math.fsum(found.values()) for found in (mine, theirs)]
+    ratios = [abs(math.log(mine[y] / whole[0]) - math.log(theirs[y] / whole[1])) for y in mine]
+    assert max(ratios) <= rows_of_a_person(known, 2, released=True) + 1e-6 <= 2 * (2 * 2) + 2e-6
+
+
+@pytest.mark.parametrize(
+    ("perturbed", "local", "said"),
+    [
+        ({}, False, "any other member of the class of each of them"),
+        ({"sensitivity": "declared", "input_bounds": [100, 250]}, True, "Whatever the classes"),
+    ],
+)
+def test_the_guarantee_of_a_person_is_that_of_all_its_rows(
+    small_policy: Small, perturbed: dict[str, Any], local: bool, said: str
+) -> None:
+    policy = small_policy(
+        columns={"height": perturbed}, person="person", rows_per_person=4, deidentify={"key_env": "K"}
+    )
+    lines = guarantee(policy)
+    assert promises.PEOPLE_COUNTED in lines
+    (line,) = (line for line in lines if "has at most 4 records" in line)
+    assert line == promises.person_sentence(4, Fraction(2), local=local)
+    assert said in line
+    assert "at most e^2 (7.4) times" in line
+    assert any("at most e^0.5 (1.6) times" in line for line in lines)  # one row has a quarter
+    assert promises.released_person_sentence(Fraction(2), Fraction(2)) in lines
+
+
+def test_the_guarantee_says_what_is_counted(small_policy: Small) -> None:
+    key = {"deidentify": {"key_env": "K"}}
+    assert promises.RECORDS_COUNTED in guarantee(small_policy())
+    assert promises.ONE_RECORD in guarantee(small_policy(record_key="person", **key))
+    people = guarantee(small_policy(person="person", rows_per_person=2, **key))
+    assert promises.PEOPLE_COUNTED in people
+    assert "at least 2 other people of the release" in people[0]

@@ -23,7 +23,7 @@ from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.lock import LOCK
 from anon_pipeline.publish.writer import read_manifest
 from anon_pipeline.stages.private import STAGES
-from anon_pipeline.vault.artefacts import survey
+from anon_pipeline.vault.artifacts import survey
 from anon_pipeline.vault.remote import RemoteStore
 from anon_pipeline.vault.store import Store, store_at
 
@@ -37,7 +37,7 @@ KEEPS: dict[str, Any] = {
     "gate": {"suppression": None, "cross_release_k": 3},
     "publish": {"wait": 0},
 }
-MEMORY = ["small/memory.parquet"]
+MEASURED, MEMORY = ["small/gate.json"], ["small/memory.parquet"]
 
 
 class World:
@@ -90,7 +90,7 @@ def test_it_learns_of_each_release_and_leaves_nothing_else(elsewhere: Make, s3: 
         world.release(taller)
         seen.append(world.digest())
     assert world.known() == seen
-    assert world.store.names() == MEMORY
+    assert world.store.names() == [*MEASURED, *MEMORY]
     assert not (world.folder / "vault" / "small" / "memory.parquet").exists()
 
 
@@ -124,7 +124,7 @@ def test_another_machine_is_waited_for_then_named_whatever_the_age(elsewhere: Ma
     assert here.store.create(f"small/{LOCK}", json.dumps(old).encode())
     with pytest.raises(InputError, match="on elsewhere since 1999"):
         here.release(1)
-    assert here.store.names() == [f"small/{LOCK}", *MEMORY]
+    assert here.store.names() == [f"small/{LOCK}", *MEASURED, *MEMORY]
 
 
 @pytest.mark.parametrize("odd", [b" ", b"{", b"[]", b'{"pid": 1}'])
@@ -163,10 +163,12 @@ def _killed_at(world: World, name: str, count: int) -> None:
         ("write remote table", 1, False),
         ("move remote table", 1, False),
         ("rename manifest", 1, None),
-        ("write remote table", 2, False),  # the first one is of the draw
+        ("write remote table", 2, False),  # of what was measured; the first one is of the draw
         ("move remote table", 2, False),
-        ("write remote table", 3, True),
-        ("move remote table", 3, True),
+        ("write remote table", 3, False),
+        ("move remote table", 3, False),
+        ("write remote table", 4, True),
+        ("move remote table", 4, True),
         ("remove remote file", 2, True),
         ("remove remote file", 3, True),
     ],
@@ -184,7 +186,7 @@ def test_killed_anywhere_it_agrees_with_what_is_published(
     assert world.known() == seen  # the dead are taken over: the lock is of this folder
     world.release(2)
     assert world.known() == [*seen, world.digest()]
-    assert world.store.names() == MEMORY
+    assert world.store.names() == [*MEASURED, *MEMORY]
 
 
 class Careless(MemoryFileSystem):
@@ -233,9 +235,11 @@ def test_a_whole_release_through_dagster_and_s3(
     monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", os.urandom(32).hex())
     made = dagster_project(**KEEPS)
     assert made.run("small_release").success
-    assert sum(survey(store_at(s3)).sealed.values()) == len(STAGES) + 1
-    assert store_at(s3).names() == sorted([*MEMORY, *(f"small/{stage}.parquet" for stage in STAGES)])
+    assert sum(survey(store_at(s3)).sealed.values()) == len(STAGES) + len(MEASURED) + len(MEMORY)
+    assert store_at(s3).names() == sorted(
+        [*MEASURED, *MEMORY, *(f"small/{stage}.parquet" for stage in STAGES)]
+    )
     assert not list((made.folder / "vault").rglob("*.parquet"))
     again = dagster_project(**KEEPS, vault={"retain": "none"})
     assert again.run("small_release").success
-    assert store_at(s3).names() == MEMORY
+    assert store_at(s3).names() == [*MEASURED, *MEMORY]

@@ -149,7 +149,7 @@ def test_keys_that_are_none_are_refused_without_telling_them(
 
 
 @pytest.mark.parametrize("where", ["key_file", "key_env"])
-def test_a_signing_policy_signs_and_no_artefact_has_the_key(
+def test_a_signing_policy_signs_and_no_artifact_has_the_key(
     small_policy: Callable[..., Policy],
     small_people: Callable[..., pd.DataFrame],
     tmp_path: Path,

@@ -20,7 +20,7 @@ from anon_pipeline.ledger.fence import close
 from anon_pipeline.policy import Policy
 
 Small = Callable[..., Policy]
-REFUSED: dict[str, Any] = {"gate": {"k": 100}}
+REFUSED: dict[str, Any] = {"gate": {"attacks": {"prosecutor_risk": 0.001}}}
 """A limit that the gate judges after the noise, and that these people never keep."""
 
 
@@ -82,6 +82,7 @@ def world(
     small_policy: Small,
     small_people: Callable[..., pd.DataFrame],
     monkeypatch: pytest.MonkeyPatch,
+    traced: None,
 ) -> World:
     people = small_people()
     people["note"] = [f"n{i}" for i in range(len(people))]  # says whose noise it is

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anon_pipeline.recode.class_rules import class_distance, keeps_rules, tally
 from anon_pipeline.recode.constraints import broken_classes, rules_of
 from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
-from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk.t_closeness import t_closeness
 
 TREE = (np.arange(6), np.array([0, 0, 1, 1, 1, 2]), np.zeros(6, np.int64))
 DIVERSITIES = (
@@ -74,7 +74,7 @@ def test_the_kernels_accept_what_the_measures_accept(drawn: tuple[Constraints, n
             if limit.t is None:
                 assert distances[j] == 0
                 continue
-            measured = closeness(
+            measured = t_closeness(
                 limit.codes,
                 labels,
                 whole=limit.whole,

@@ -29,6 +29,7 @@ class Made:
     document: dict[str, Any]
     frame: pd.DataFrame = field(repr=False)
     chain: Chain
+    exact: dict[str, float | None]  # values of the verdicts, those that are the curator's too
 
 
 def make(policy: Policy, people: pd.DataFrame, folder: Path = Path()) -> Made:
@@ -39,10 +40,10 @@ def make(policy: Policy, people: pd.DataFrame, folder: Path = Path()) -> Made:
         judged.report,
         chain.suppressed.facts,
         file=judged.file,
-        hierarchies=folder,
         made=(datetime.now(UTC), None),
     )
-    return Made(policy, document, judged.frame, chain)
+    exact = {verdict.limit: verdict.value for verdict in judged.report.verdicts}
+    return Made(policy, document, judged.frame, chain, exact)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.risk.assignment import assignment_risk
+from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.linking import linking_risk
 
 
@@ -56,7 +56,7 @@ def test_one_column_is_assigned_at_least_cost_and_exchanges_count_alike(release)
     released, own, originals = release
     if len(own) > 5 or np.ptp(originals) == 0:
         own, released = own[:5], released[:5]
-    found = assignment_risk(released, own, originals, labels=np.zeros(len(originals), int))
+    found = one_to_one_risk(released, own, originals, labels=np.zeros(len(originals), int))
     if np.ptp(originals):
         success, risk = twin(released, own, originals)
         assert found.attacker_success == pytest.approx(success, abs=1e-12)
@@ -87,11 +87,11 @@ def test_the_order_of_records_does_not_matter(p):
     originals, labels = rng.integers(0, 6, (n, p)).astype(float), rng.integers(-1, 8, n)
     own = rng.permutation(np.flatnonzero(labels >= 0))[:120]
     released = originals[own] + rng.integers(-3, 4, (len(own), p))
-    first = assignment_risk(released, own, originals, labels=labels)
+    first = one_to_one_risk(released, own, originals, labels=labels)
     for _ in range(5):
         there, here = rng.permutation(n), rng.permutation(len(own))
         place = np.argsort(there)
-        moved = assignment_risk(released[here], place[own][here], originals[there], labels=labels[there])
+        moved = one_to_one_risk(released[here], place[own][here], originals[there], labels=labels[there])
         assert moved == first
 
 
@@ -105,7 +105,7 @@ def gains(p, epsilon, size, m=60, runs=20):
     for _ in range(runs):
         noise = discrete_laplace(diameters, Fraction(epsilon) / p, entropy=entropy).reshape(-1, p)
         arrays = originals + noise, np.arange(m * size), originals
-        assigned = assignment_risk(*arrays, labels=labels).attacker_success
+        assigned = one_to_one_risk(*arrays, labels=labels).attacker_success
         found.append(assigned - linking_risk(*arrays, labels=labels).attacker_success)
     return np.mean(found), np.std(found, ddof=1) / np.sqrt(runs)
 
@@ -126,12 +126,12 @@ def test_it_can_be_stronger_than_the_nearest_neighbor():
     released = np.array([[12.0], [13.0], [14.0]])  # all are nearest to 10, but only one can be it
     arrays = released, np.arange(3), originals
     assert linking_risk(*arrays, labels=np.zeros(3, int)).attacker_success == pytest.approx(1 / 3)
-    assert assignment_risk(*arrays, labels=np.zeros(3, int)).attacker_success == 1.0
+    assert one_to_one_risk(*arrays, labels=np.zeros(3, int)).attacker_success == 1.0
 
 
 @pytest.mark.parametrize("p", [0, 1, 3])
 def test_constant_columns_leave_chance(p):
-    found = assignment_risk(
+    found = one_to_one_risk(
         np.random.default_rng(1).normal(size=(4, p)),
         np.arange(4),
         np.full((4, p), 7.0),
@@ -142,18 +142,18 @@ def test_constant_columns_leave_chance(p):
 
 def test_classes_are_assigned_apart():
     originals = np.array([[0.0], [100.0], [0.0], [100.0]])
-    found = assignment_risk(originals[::-1], np.array([3, 2, 1, 0]), originals, labels=np.array([0, 0, 1, 1]))
+    found = one_to_one_risk(originals[::-1], np.array([3, 2, 1, 0]), originals, labels=np.array([0, 0, 1, 1]))
     assert (found.risk, found.attacker_success) == (1.0, 1.0)
 
 
 def test_what_cannot_be_assigned_is_refused():
     values, labels = np.random.default_rng(0).normal(size=(30, 2)), np.zeros(30, int)
     with pytest.raises(InputError, match="at most 20 released records, got 1 larger ones, the largest of 30"):
-        assignment_risk(values, np.arange(30), values, labels=labels, largest=20)
-    assert assignment_risk(values[:, :1], np.arange(30), values[:, :1], labels=labels, largest=20).risk == 1.0
+        one_to_one_risk(values, np.arange(30), values, labels=labels, largest=20)
+    assert one_to_one_risk(values[:, :1], np.arange(30), values[:, :1], labels=labels, largest=20).risk == 1.0
     with pytest.raises(ValueError, match="must hold a record"):
-        assignment_risk(values[:0], np.arange(0), values, labels=labels)
+        one_to_one_risk(values[:0], np.arange(0), values, labels=labels)
     with pytest.raises(ValueError, match="each original once"):
-        assignment_risk(values[:2], np.array([1, 1]), values, labels=labels)
+        one_to_one_risk(values[:2], np.array([1, 1]), values, labels=labels)
     with pytest.raises(ValueError, match="must be in a class"):
-        assignment_risk(values[:1], np.array([0]), values, labels=np.append(-1, labels[1:]))
+        one_to_one_risk(values[:1], np.array([0]), values, labels=np.append(-1, labels[1:]))

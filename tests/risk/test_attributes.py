@@ -12,7 +12,7 @@ from anon_pipeline.risk.attributes import (
     class_skewness,
     count_open_classes,
 )
-from anon_pipeline.risk.closeness import closeness
+from anon_pipeline.risk.t_closeness import t_closeness
 
 TREE = [np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]), np.zeros(4, int)]
 
@@ -71,7 +71,7 @@ def test_low_salaries_are_similar_and_close_by_neither():
     codes, labels = np.array([0, 1, 2, 3, 5, 8]), np.repeat([0, 1], 3)  # 3k, 4k, 5k and 6k, 8k, 11k
     spreads = class_similarity(codes, labels, m=2, distance="ordered", occurring=np.ones(9, int))
     assert spreads.tolist() == [0.25, 0.625]
-    t = closeness(codes, labels, whole=np.ones(9, int), m=2, distance="ordered")
+    t = t_closeness(codes, labels, whole=np.ones(9, int), m=2, distance="ordered")
     assert t == pytest.approx([0.375, 0.167], abs=1e-3)
 
 

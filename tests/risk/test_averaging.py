@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.perturb.mechanisms import Noise, pmf
-from anon_pipeline.risk.averaging import expected_averaging_risk
-from anon_pipeline.risk.linking import LinkingRisk, expected_linking_risk, linking_risk
+from anon_pipeline.risk.averaging import averaging_risk
+from anon_pipeline.risk.linking import LinkingRisk, expected_column_linking, linking_risk
 
 
-def averaging_risk(releases: Any, own: Any, originals: Any, *, labels: Any) -> LinkingRisk:
+def realized_averaging_risk(releases: Any, own: Any, originals: Any, *, labels: Any) -> LinkingRisk:
     """Link the mean of several releases; sums are compared, so that no rounding makes or breaks a tie."""
     return linking_risk(releases.sum(axis=0), own, originals * len(releases), labels=labels)
 
@@ -42,7 +42,7 @@ def twin(members, b, t, reach=60):
 )
 def test_the_expected_risk_equals_an_enumeration(members, b, t):
     values, labels = np.array(members), np.zeros(len(members), int)
-    found = expected_averaging_risk(values, labels, scales=np.array([b]), releases=t)
+    found = averaging_risk(values, labels, scales=np.array([b]), releases=t)
     assert found == pytest.approx(twin(members, b, t), abs=1e-9)
 
 
@@ -55,8 +55,8 @@ def table(n=300, m=15):
 
 def test_one_release_is_the_linking_risk():
     values, labels, scales = table()
-    found = expected_averaging_risk(values, labels, scales=scales, releases=1)
-    assert found == pytest.approx(expected_linking_risk(values, labels, scales=scales), abs=1e-12)
+    found = averaging_risk(values, labels, scales=scales, releases=1)
+    assert found == pytest.approx(expected_column_linking(values, labels, scales=scales), abs=1e-12)
 
 
 @pytest.mark.parametrize("t", [2, 5, 20])
@@ -68,14 +68,16 @@ def test_the_expected_risk_predicts_the_measured_one(t):
         size = (t, len(values))
         drawn = values + random.geometric(success, size) - random.geometric(success, size)
         grid = values.astype(float)[:, None]
-        risks.append(averaging_risk(drawn[:, :, None], np.arange(len(values)), grid, labels=labels).risk)
-    found = expected_averaging_risk(values, labels, scales=scales, releases=t)
+        risks.append(
+            realized_averaging_risk(drawn[:, :, None], np.arange(len(values)), grid, labels=labels).risk
+        )
+    found = averaging_risk(values, labels, scales=scales, releases=t)
     assert found == pytest.approx(np.mean(risks), abs=4 * np.std(risks, ddof=1) / math.sqrt(60))
 
 
 def test_averaging_more_releases_links_more_records():
     values, labels, scales = table()
-    risks = [expected_averaging_risk(values, labels, scales=scales, releases=t) for t in (1, 2, 4, 16, 64)]
+    risks = [averaging_risk(values, labels, scales=scales, releases=t) for t in (1, 2, 4, 16, 64)]
     assert risks == sorted(risks)
     assert risks[-1] > 2 * risks[0]
 
@@ -84,8 +86,8 @@ def test_the_order_of_records_does_not_matter():
     values, labels, scales = table()
     labels[3] = -1
     moved = np.random.default_rng(0).permutation(len(values))
-    first = expected_averaging_risk(values, labels, scales=scales, releases=3)
-    assert expected_averaging_risk(values[moved], labels[moved], scales=scales, releases=3) == first
+    first = averaging_risk(values, labels, scales=scales, releases=3)
+    assert averaging_risk(values[moved], labels[moved], scales=scales, releases=3) == first
 
 
 def test_the_mean_of_one_release_and_of_equal_ones_is_the_release():
@@ -93,21 +95,23 @@ def test_the_mean_of_one_release_and_of_equal_ones_is_the_release():
     released = np.array([[1.0, 0.0], [5.0, 2.0], [8.0, 8.0]])
     once = linking_risk(released, np.arange(3), originals, labels=labels)
     for t in (1, 3):
-        assert averaging_risk(np.stack([released] * t), np.arange(3), originals, labels=labels) == once
+        assert (
+            realized_averaging_risk(np.stack([released] * t), np.arange(3), originals, labels=labels) == once
+        )
 
 
 def test_constant_columns_no_noise_and_one_record_are_linked():
-    assert expected_averaging_risk(np.full(4, 9), np.zeros(4, int), scales=np.zeros(1), releases=7) == 1.0
-    assert expected_averaging_risk(np.array([1, 5]), np.zeros(2, int), scales=np.zeros(1), releases=2) == 1.0
-    assert expected_averaging_risk(np.array([5]), np.zeros(1, int), scales=np.ones(1), releases=2) == 1.0
+    assert averaging_risk(np.full(4, 9), np.zeros(4, int), scales=np.zeros(1), releases=7) == 1.0
+    assert averaging_risk(np.array([1, 5]), np.zeros(2, int), scales=np.zeros(1), releases=2) == 1.0
+    assert averaging_risk(np.array([5]), np.zeros(1, int), scales=np.ones(1), releases=2) == 1.0
 
 
 def test_what_has_no_mean_is_refused():
     values, labels, scales = table()
     with pytest.raises(ValueError, match="releases must be at least one"):
-        expected_averaging_risk(values, labels, scales=scales, releases=0)
+        averaging_risk(values, labels, scales=scales, releases=0)
     with pytest.raises(InputError, match="coarser resolution"):
-        expected_averaging_risk(values, labels, scales=scales * 1e6, releases=2)
+        averaging_risk(values, labels, scales=scales * 1e6, releases=2)
 
 
 @pytest.mark.parametrize("inputs", [None, (2, 5)])
@@ -129,7 +133,5 @@ def test_each_mechanism_averages_by_its_own_law(mechanism, inputs, t):
             apart = [abs(t * (center - other) + s) for other in members]
             total += chance * (abs(t * (center - x) + s) == min(apart))
     values, labels = np.array(members), np.zeros(4, int)
-    found = expected_averaging_risk(
-        values, labels, scales=np.array([float(sensitivity)]), releases=t, noise=noise
-    )
+    found = averaging_risk(values, labels, scales=np.array([float(sensitivity)]), releases=t, noise=noise)
     assert found == pytest.approx(total / 4, abs=1e-9)

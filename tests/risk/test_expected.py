@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.mechanisms import Noise
-from anon_pipeline.risk.expected import ExpectedRisk, NoiseLaw, expected_risk
-from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.expected import ExpectedLinkingRisk, NoiseLaw, expected_linking_risk
+from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 
 
 def noise(b, reach=30):
@@ -48,7 +48,7 @@ def twin(originals, labels, scales, bounds):
 def test_the_enumeration_equals_the_definition(rows, scale, bounds):
     originals, labels = np.array(rows), np.zeros(len(rows), int)
     law = NoiseLaw(np.array([scale]), bounds)
-    found = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=2**40)
+    found = expected_linking_risk(originals, labels, law, random=np.random.default_rng(0), most=2**40)
     assert (found.standard_error, found.draws) == (0.0, 0)
     assert found.risk == pytest.approx(twin(originals, labels, [scale], bounds), abs=1e-9)
 
@@ -62,14 +62,14 @@ def table(n=120, m=8, p=2, seed=1):
 def test_the_simulation_agrees_with_the_enumeration(bounds):
     originals, labels = table(n=40, m=4)
     law = NoiseLaw(np.full((4, 2), 1.2), bounds)
-    exact = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=2**40)
-    drawn = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=0, draws=400)
+    exact = expected_linking_risk(originals, labels, law, random=np.random.default_rng(0), most=2**40)
+    drawn = expected_linking_risk(originals, labels, law, random=np.random.default_rng(0), most=0, draws=400)
     assert exact.draws == 0
     assert drawn.draws == 400
     assert 0 < drawn.standard_error < 0.01
     assert drawn.risk == pytest.approx(exact.risk, abs=4 * drawn.standard_error)
     wide = NoiseLaw(law.scales * 1.6, bounds)
-    other = expected_risk(originals, labels, wide, random=np.random.default_rng(0), most=0, draws=400)
+    other = expected_linking_risk(originals, labels, wide, random=np.random.default_rng(0), most=0, draws=400)
     assert abs(other.risk - exact.risk) > 4 * other.standard_error
 
 
@@ -83,7 +83,7 @@ def test_the_simulation_predicts_what_is_measured():
         arrays = released.astype(float), np.arange(len(labels)), originals.astype(float)
         risks.append(linking_risk(*arrays, labels=labels).risk)
     law = NoiseLaw(scales, (None, None))
-    found = expected_risk(originals, labels, law, random=random, draws=100)
+    found = expected_linking_risk(originals, labels, law, random=random, draws=100)
     error = math.hypot(found.standard_error, np.std(risks, ddof=1) / 10)
     assert found.risk == pytest.approx(np.mean(risks), abs=4 * error)
 
@@ -93,27 +93,29 @@ def test_the_order_of_records_does_not_matter(most):
     originals, labels = table(n=30, m=3)
     labels[0] = -1
     law, moved = NoiseLaw(np.full((3, 2), 0.7), (None, None)), np.random.default_rng(5).permutation(30)
-    first = expected_risk(originals, labels, law, random=np.random.default_rng(1), most=most)
-    second = expected_risk(originals[moved], labels[moved], law, random=np.random.default_rng(1), most=most)
+    first = expected_linking_risk(originals, labels, law, random=np.random.default_rng(1), most=most)
+    second = expected_linking_risk(
+        originals[moved], labels[moved], law, random=np.random.default_rng(1), most=most
+    )
     assert first == second
 
 
 def test_one_column_is_the_closed_form_and_none_is_the_prosecutors():
     originals, labels = table(p=1)
     law = NoiseLaw(np.full((8, 1), 3.0), (None,))
-    found = expected_risk(originals, labels, law, random=np.random.default_rng(0))
-    closed = expected_linking_risk(originals[:, 0], labels, scales=np.full(8, 3.0))
-    assert found == ExpectedRisk(closed, 0.0, 0)
+    found = expected_linking_risk(originals, labels, law, random=np.random.default_rng(0))
+    closed = expected_column_linking(originals[:, 0], labels, scales=np.full(8, 3.0))
+    assert found == ExpectedLinkingRisk(closed, 0.0, 0)
     none = NoiseLaw(np.empty((8, 0)), ())
-    found = expected_risk(originals[:, :0], labels, none, random=np.random.default_rng(0))
-    assert found == ExpectedRisk(8 / 120, 0.0, 0)
+    found = expected_linking_risk(originals[:, :0], labels, none, random=np.random.default_rng(0))
+    assert found == ExpectedLinkingRisk(8 / 120, 0.0, 0)
 
 
 def test_constant_columns_and_no_noise_are_defined():
     originals, labels = np.full((6, 2), 7), np.zeros(6, int)
     law = NoiseLaw(np.zeros((1, 2)), (None, None))
     for most in (0, 2**20):
-        found = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=most)
+        found = expected_linking_risk(originals, labels, law, random=np.random.default_rng(0), most=most)
         assert (found.risk, found.standard_error) == (1.0, 0.0)
 
 
@@ -121,10 +123,10 @@ def test_what_does_not_fit_is_refused():
     originals, labels = table()
     for law in (NoiseLaw(np.ones((7, 2)), (None, None)), NoiseLaw(np.ones((8, 2)), (None,))):
         with pytest.raises(ValueError, match="scales must have a row per class"):
-            expected_risk(originals, labels, law, random=np.random.default_rng(0))
+            expected_linking_risk(originals, labels, law, random=np.random.default_rng(0))
     with pytest.raises(ValueError, match="draws be at least 2"):
         law = NoiseLaw(np.ones((8, 2)), (None, None))
-        expected_risk(originals, labels, law, random=np.random.default_rng(0), draws=1)
+        expected_linking_risk(originals, labels, law, random=np.random.default_rng(0), draws=1)
 
 
 def of(mechanism, inputs=None):
@@ -166,7 +168,9 @@ def test_each_mechanism_is_enumerated_by_its_own_law(mechanism, inputs):
         law = NoiseLaw(
             np.array([[sensitivity[j] for j in columns]], float), bounds, tuple(drawn[j] for j in columns)
         )
-        found = expected_risk(rows, np.zeros(4, int), law, random=np.random.default_rng(0), most=2**40)
+        found = expected_linking_risk(
+            rows, np.zeros(4, int), law, random=np.random.default_rng(0), most=2**40
+        )
         want = enumerated(rows, [sensitivity[j] for j in columns], law.drawn, bounds)
         assert (found.draws, found.risk) == (0, pytest.approx(want, abs=1e-9))
 
@@ -177,7 +181,9 @@ def test_each_mechanism_is_simulated_by_its_own_sampler(mechanism, inputs):
     originals, labels = table(n=40, m=4)
     drawn = (of(mechanism, inputs), of("staircase"))
     law = NoiseLaw(np.full((4, 2), 7.0), (None, (40, 60)), drawn)
-    exact = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=2**40)
-    found = expected_risk(originals, labels, law, random=np.random.default_rng(0), most=0, draws=400)
+    exact = expected_linking_risk(originals, labels, law, random=np.random.default_rng(0), most=2**40)
+    found = expected_linking_risk(originals, labels, law, random=np.random.default_rng(0), most=0, draws=400)
     assert found.risk == pytest.approx(exact.risk, abs=4 * found.standard_error)
-    assert found == expected_risk(originals, labels, law, random=np.random.default_rng(0), most=0, draws=400)
+    assert found == expected_linking_risk(
+        originals, labels, law, random=np.random.default_rng(0), most=0, draws=400
+    )

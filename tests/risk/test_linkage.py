@@ -14,7 +14,7 @@ from anon_pipeline.risk.linkage import (
     Rule,
     exact_linkage,
     probabilistic_linkage,
-    rule_linkage,
+    rules_linkage,
     threshold_linkage,
 )
 
@@ -107,7 +107,7 @@ def test_rules_equal_the_definition_and_the_first_decides(files):
             return 2
         return int(levels[-1] == 1)
 
-    assert rule_linkage(files, levels_of(files, cuts), rules) == counted(files, classify)
+    assert rules_linkage(files, levels_of(files, cuts), rules) == counted(files, classify)
 
 
 @settings(max_examples=60)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.linking import LinkingRisk, expected_linking_risk, linking_risk, linking_table
+from anon_pipeline.risk.linking import LinkingRisk, expected_column_linking, linking_risk, linking_table
 
 
 def twin(released, own, originals, labels):
@@ -190,7 +190,7 @@ def test_the_expected_risk_equals_an_enumeration_of_the_noise(values, scales, bo
     scales = scales[: len(values)]
     labels = np.concatenate([np.full(len(members), label) for label, members in enumerate(values)])
     originals = np.concatenate([np.array(members) for members in values])
-    found = expected_linking_risk(originals, labels, scales=np.array(scales), bounds=bounds)
+    found = expected_column_linking(originals, labels, scales=np.array(scales), bounds=bounds)
     assert found == pytest.approx(expected_twin(values, scales, bounds), abs=1e-9)
 
 
@@ -206,28 +206,28 @@ def test_the_expected_risk_predicts_the_measured_one():
         released = originals + rng.geometric(success) - rng.geometric(success)
         grid = released.astype(np.float64)[:, None], originals.astype(np.float64)[:, None]
         risks.append(linking_risk(grid[0], np.arange(n), grid[1], labels=labels).risk)
-    expected = expected_linking_risk(originals, labels, scales=scales)
+    expected = expected_column_linking(originals, labels, scales=scales)
     error = 4 * math.sqrt(expected * (1 - expected) / (n * runs))
     assert np.mean(risks) == pytest.approx(expected, abs=error)
-    assert abs(expected_linking_risk(originals, labels, scales=scales * 0.7) - expected) > error
-    assert abs(expected_linking_risk(originals, labels, scales=scales * 1.3) - expected) > error
+    assert abs(expected_column_linking(originals, labels, scales=scales * 0.7) - expected) > error
+    assert abs(expected_column_linking(originals, labels, scales=scales * 1.3) - expected) > error
 
 
 def test_the_expected_risk_leaves_suppressed_records_out_and_ignores_order():
     originals, labels = np.array([3, 90, 8, 5, 5]), np.array([0, -1, 0, 1, 1])
     scales = np.array([2.0, 0.0])
-    found = expected_linking_risk(originals, labels, scales=scales)
+    found = expected_column_linking(originals, labels, scales=scales)
     kept = [3, 0, 4, 2]
-    assert found == expected_linking_risk(originals[kept], labels[kept], scales=scales)
+    assert found == expected_column_linking(originals[kept], labels[kept], scales=scales)
 
 
 def test_without_noise_the_expected_risk_is_one():
-    assert expected_linking_risk(np.array([5, 5, 5]), np.zeros(3, int), scales=np.zeros(1)) == 1.0
+    assert expected_column_linking(np.array([5, 5, 5]), np.zeros(3, int), scales=np.zeros(1)) == 1.0
 
 
 def test_the_expected_risk_of_far_apart_large_values_is_exact():
     originals = np.array([0, 2**45, 2**45 + 2])
-    found = expected_linking_risk(originals, np.zeros(3, int), scales=np.array([1.0]))
+    found = expected_column_linking(originals, np.zeros(3, int), scales=np.array([1.0]))
     tail = math.exp(-2) / (1 + math.exp(-1))  # a noise of 2 or more reaches past the tie
     assert found == pytest.approx((1 + 2 * (1 - tail)) / 3, abs=1e-12)
 
@@ -235,7 +235,7 @@ def test_the_expected_risk_of_far_apart_large_values_is_exact():
 @pytest.mark.parametrize(("labels", "scales"), [([-1, -1], []), ([0, 1], [1.0]), ([0, 0], [1.0, 1.0])])
 def test_scales_must_fit_the_classes(labels, scales):
     with pytest.raises(ValueError, match="must"):
-        expected_linking_risk(np.array([1, 2]), np.array(labels), scales=np.array(scales))
+        expected_column_linking(np.array([1, 2]), np.array(labels), scales=np.array(scales))
 
 
 @pytest.mark.parametrize("p", [0, 1, 2])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from anon_pipeline.perturb import mechanisms
-from anon_pipeline.perturb.laplace_law import pmf
+from anon_pipeline.perturb.discrete_laplace_law import pmf
 from anon_pipeline.perturb.mechanisms import Noise
-from anon_pipeline.risk.assignment import assignment_risk
+from anon_pipeline.risk.assignment import one_to_one_risk
 from anon_pipeline.risk.expected import NoiseLaw
 from anon_pipeline.risk.linking import linking_risk
 from anon_pipeline.risk.posterior import posterior_risk
@@ -153,5 +153,33 @@ def test_equal_values_are_guessed_by_lot_and_assignments_are_not_better():
     released, own, originals, labels, law = made(n=400)
     found = posterior_risk(released, own, originals, labels=labels, law=law)
     assert found.attacker_success < found.risk
-    one = assignment_risk(released, own, originals, labels=labels)
+    one = one_to_one_risk(released, own, originals, labels=labels)
     assert found.risk >= one.risk - 0.05
+
+
+@pytest.mark.parametrize("mechanism", ["discrete_laplace", "staircase", "discrete_gaussian", "uniform"])
+@pytest.mark.parametrize("bounds", [None, (5, 60)])
+def test_many_equal_classes_are_guessed_as_one_of_them(
+    mechanism: str, bounds: tuple[int, int] | None
+) -> None:
+    """Of many classes the law is asked once for each size of noise, of few once for each pair."""
+    random, size, copies = np.random.default_rng(4), 9, 80
+    delta = Fraction(1, 100) if mechanism == "discrete_gaussian" else None
+    law = NoiseLaw(np.array([[30.0]]), [bounds], (Noise(mechanism, Fraction(1), delta),))
+    for _ in range(10):
+        x = random.integers(0, 60, (size, 1)).astype(float)
+        y = law.clamped(x + random.integers(-15, 16, (size, 1)))
+        own = np.arange(size)
+        one = posterior_risk(y, own, x, labels=np.zeros(size, np.int64), law=law)
+        wide = NoiseLaw(np.repeat(law.scales, copies, axis=0), law.bounds, law.drawn)
+        labels = np.repeat(np.arange(copies), size)
+        many = posterior_risk(
+            np.tile(y, (copies, 1)),
+            np.arange(size * copies),
+            np.tile(x, (copies, 1)),
+            labels=labels,
+            law=wide,
+        )
+        assert 0 < one.risk <= 1
+        assert many.risk == pytest.approx(one.risk, abs=1e-12)
+        assert many.attacker_success == pytest.approx(one.attacker_success, abs=1e-12)

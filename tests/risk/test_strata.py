@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.expected import NoiseLaw, expected_risk
+from anon_pipeline.risk.expected import NoiseLaw, expected_linking_risk
 from anon_pipeline.risk.strata import MOST, combined_ratio, draws_of, groups_of
 
 
@@ -83,9 +83,9 @@ def test_few_draws_by_groups_agree_with_many_of_the_whole() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(300), 10)
     originals, law = rng.integers(0, 40, (3_000, 2)), NoiseLaw(np.full((300, 2), 12.0), (None, None))
-    many = expected_risk(originals, labels, law, random=np.random.default_rng(1), most=0, draws=300)
+    many = expected_linking_risk(originals, labels, law, random=np.random.default_rng(1), most=0, draws=300)
     found = [
-        expected_risk(originals, labels, law, random=np.random.default_rng(seed), most=0, draws=2)
+        expected_linking_risk(originals, labels, law, random=np.random.default_rng(seed), most=0, draws=2)
         for seed in range(2, 42)
     ]
     errors = np.array([each.standard_error for each in found])

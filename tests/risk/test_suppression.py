@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.risk.closeness import closeness
 from anon_pipeline.risk.suppression import suppress_unconfident
+from anon_pipeline.risk.t_closeness import t_closeness
 
 
 def twin(counts, labels, k, broken):
@@ -88,7 +88,7 @@ def test_t_closeness_as_a_limit():
     codes, whole = np.array([0, 0, 0, 1]), np.array([2, 2])
 
     def beyond_t(rows, labels, m):
-        return closeness(codes[rows], labels, whole=whole, m=m, distance="equal") > 0.4
+        return t_closeness(codes[rows], labels, whole=whole, m=m, distance="equal") > 0.4
 
     found = suppress_unconfident(None, np.array([0, 0, 1, 1]), k=2, limits={"t_closeness": beyond_t})
     assert found.keep.tolist() == [False, False, True, True]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.risk.histograms import class_histograms
-from anon_pipeline.risk.linking import expected_linking_risk
+from anon_pipeline.risk.linking import expected_column_linking
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.risk.survival import Fates, Outputs, expected_kept, fates, sort_line
 
@@ -37,17 +37,19 @@ def _enumerated(
     """Add up the mass of every output of one record, by the definitions of [methods 7 and 8]."""
     own = x if law.inputs is None else min(max(x, law.inputs[0]), law.inputs[1])
     inputs = others if law.inputs is None else np.clip(others, *law.inputs)
-    linked = lost = both = 0.0
-    for z in range(-3000, 3001):
-        sides = np.array([z, z - 1], np.float64)
-        upper, lower = law.chance(sides, np.full(2, law.sensitivity[label]))
-        y, mass = own + z, upper - lower
-        if law.bounds is not None:
-            y = min(max(y, law.bounds[0]), law.bounds[1])
-        near = abs(y - x) == np.abs(y - others).min()
-        inside = 0 if radius is None else int((np.abs(y - inputs) <= radius).sum())
-        gone = radius is not None and 0 < inside < k
-        linked, lost, both = linked + near * mass, lost + gone * mass, both + (near and gone) * mass
+    z = np.arange(-3000, 3001)
+    upper, lower = (
+        law.chance(side.astype(np.float64), np.full(len(z), law.sensitivity[label])) for side in (z, z - 1)
+    )
+    y = own + z
+    if law.bounds is not None:
+        y = np.minimum(np.maximum(y, law.bounds[0]), law.bounds[1])
+    near = np.abs(y - x) == np.abs(y[:, None] - others).min(axis=1)
+    gone = np.zeros(len(y), bool)
+    if radius is not None:
+        inside = (np.abs(y[:, None] - inputs) <= radius).sum(axis=1)
+        gone = (inside > 0) & (inside < k)
+    linked, lost, both = (float((upper - lower)[which].sum()) for which in (near, gone, near & gone))
     return linked, lost, both
 
 
@@ -85,11 +87,12 @@ def test_the_outputs_with_few_originals_near_are_found(
     values = np.array([value for _, value in records])
     m = labels.max() + 1
     table = sort_line(values, labels)
-    for j, x in enumerate(table.x):
-        own = values[labels == table.found.classes[j]]
-        for y in range(-25, 26):
-            law = Outputs(partial(_at, y - int(x)), np.zeros(m, np.int64))
-            found = fates(table, law, radius=np.full(m, reach), k=k)
+    assert np.abs(table.x).max() <= 12
+    for shift in range(-37, 38):  # every output in −25 … 25 of every original
+        law = Outputs(partial(_at, shift), np.zeros(m, np.int64))
+        found = fates(table, law, radius=np.full(m, reach), k=k)
+        for j, x in enumerate(table.x):
+            own, y = values[labels == table.found.classes[j]], int(x) + shift
             inside = int((np.abs(y - own) <= reach).sum())
             assert found.lost[j] == float(0 < inside < k)
             assert found.linked[j] == float(abs(y - x) == np.abs(y - own).min())
@@ -108,7 +111,7 @@ def test_the_linking_risk_is_that_of_the_closed_form() -> None:
     table = sort_line(values, labels)
     found = fates(table, Outputs(partial(mechanisms.cdf, noise), sensitivity), radius=None, k=5)
     risk = float(found.linked @ table.found.counts) / len(values)
-    wanted = expected_linking_risk(values, labels, scales=mechanisms.scales(noise, sensitivity))
+    wanted = expected_column_linking(values, labels, scales=mechanisms.scales(noise, sensitivity))
     assert risk == pytest.approx(wanted, abs=1e-12)
     assert not found.lost.any() and not found.both.any()
 

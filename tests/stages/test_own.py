@@ -25,6 +25,13 @@ def test_an_own_stage_may_leave_records_out_and_keeps_persons() -> None:
     assert from_json(to_json(after.lineage).encode()) == after.lineage
 
 
+@pytest.mark.parametrize("made", [None, [1], pd.Series([1.0], name="x")])
+def test_an_own_stage_that_returns_no_table_is_told(made: object) -> None:
+    frame = pd.DataFrame({RECORD: [5], "x": [1.0]})
+    with pytest.raises(InputError, match=f"own_less must return a table .*, got {type(made).__name__}"):
+        changed(Staged(frame, {}), "own_less", lambda table: made)  # type: ignore[arg-type,return-value]
+
+
 @pytest.mark.parametrize(
     ("names", "known"),
     [

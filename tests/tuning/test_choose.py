@@ -8,7 +8,7 @@ import pytest
 
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
-from anon_pipeline.tuning.choose import BALANCED, LEAST_LOSS, choose_point, excess, mark_front, nearest
+from anon_pipeline.tuning.choose import KNEE, USEFUL, choose_point, excess, mark_front, nearest
 from anon_pipeline.tuning.grid import Choice
 from anon_pipeline.tuning.judging import verdicts
 from anon_pipeline.tuning.tuned import Expected, Point
@@ -47,21 +47,42 @@ def test_the_front_has_the_points_that_none_is_better_than() -> None:
     assert [p.on_front for p in alike] == [True, True]
 
 
-def test_where_linking_is_limited_the_least_loss_of_those_that_pass_is_recommended() -> None:
-    out = point(0.5, 0.01, refused("linking_risk", 0.5, 0.1))
-    points = [out, point(0.09, 0.2), point(0.05, 0.3), point(0.08, 0.2)]
-    assert choose_point(points, linking_limited=True) == (points[3], LEAST_LOSS)
+def warned(limit: str) -> Verdict:
+    return Verdict(limit, Status.WARNED, 0.9, 0.8, "at most")
 
 
-def test_ties_go_to_the_smaller_epsilon_then_the_larger_k() -> None:
-    points = [point(0.1, 0.2, epsilon=2), point(0.1, 0.2, k=9), point(0.1, 0.2, k=7)]
-    assert choose_point(points, linking_limited=True)[0] == points[1]
+def test_the_smallest_epsilon_at_which_the_release_is_useful_is_recommended() -> None:
+    out = point(0.5, 0.01, refused("linking_risk", 0.5, 0.1), epsilon=0.1)
+    noisy = point(0.01, 0.9, warned("utility_relative_error.height"), epsilon=0.2)
+    points = [out, noisy, point(0.05, 0.3), point(0.08, 0.2, k=9), point(0.01, 0.1, epsilon=8)]
+    assert choose_point(points) == (points[3], USEFUL)
 
 
-def test_where_linking_is_not_limited_the_balanced_one_is_recommended() -> None:
-    points = [point(0.9, 0.1), point(0.2, 0.2), point(0.1, 0.9)]
-    assert choose_point(points, linking_limited=False) == (points[1], BALANCED)
-    assert choose_point(points[:1], linking_limited=False)[0] == points[0]
+def test_a_warning_of_another_kind_does_not_keep_a_point_out() -> None:
+    points = [point(0.05, 0.3, warned("k")), point(0.05, 0.2, epsilon=2)]
+    assert choose_point(points) == (points[0], USEFUL)
+
+
+def test_ties_go_to_the_least_loss_then_the_least_risk() -> None:
+    points = [point(0.1, 0.3), point(0.2, 0.2), point(0.1, 0.2)]
+    assert choose_point(points)[0] == points[2]
+
+
+def test_what_no_point_keeps_of_the_recoding_is_left_aside() -> None:
+    hidden, error = warned("utility_fully_generalized"), warned("utility_relative_error.height")
+    points = [
+        point(0.1, 0.9, hidden, error, epsilon=0.1),
+        point(0.2, 0.2, hidden),
+        point(0.9, 0.1, hidden, epsilon=8),
+    ]
+    assert choose_point(points) == (points[1], USEFUL)
+
+
+def test_where_none_is_useful_the_knee_of_the_front_is_recommended() -> None:
+    loss = warned("utility_relative_error.height")
+    points = [point(0.9, 0.1, loss), point(0.2, 0.2, loss), point(0.1, 0.9, loss)]
+    assert choose_point(points) == (points[1], KNEE)
+    assert choose_point(points[:1])[0] == points[0]
 
 
 def test_where_none_passes_the_nearest_misses_its_worst_limit_least() -> None:
@@ -72,13 +93,13 @@ def test_where_none_passes_the_nearest_misses_its_worst_limit_least() -> None:
     assert (found.point, found.limit.limit, found.excess) == (near, "suppression", pytest.approx(0.5))
     assert nearest([far, point(0.1, 0.1)]) is None
     assert nearest([]) is None
-    assert choose_point([far, near], linking_limited=True)[0] is None
+    assert choose_point([far, near]) == (None, USEFUL)
     assert excess(refused("linking_risk", 0.1, 0.0)) == math.inf
 
 
 def test_a_point_where_no_record_is_left_does_not_pass() -> None:
     policy = policy_from(attributes())
-    assert [v.limit for v in verdicts(policy, expected(1.0, suppression=1.0)) if v.status != "passed"] == [
-        "suppression"
-    ]
-    assert all(v.status == "passed" for v in verdicts(policy, expected(1.0, suppression=0.99)))
+    found = verdicts(policy, expected(1.0, suppression=1.0))
+    assert [v.limit for v in found if not v.status.publishable] == ["suppression"]
+    assert [v.limit for v in found if v.status is Status.WARNED] == ["utility_released"]
+    assert all(v.status.publishable for v in verdicts(policy, expected(1.0, suppression=0.99)))

@@ -25,9 +25,19 @@ def attributes(**sections: object) -> dict[str, object]:
 
 def test_the_default_grid_holds_the_policys_own_values() -> None:
     grid = default_grid(policy_from(attributes(anonymize={"k": 7}, perturb={"epsilon": 3})))
-    assert 7 in grid.k and 3 in grid.epsilon and len(grid.k) == len(grid.epsilon) == 8
+    assert 7 in grid.k and len(grid.k) == 8
+    assert grid.epsilon == (0.1, 0.2, 0.5, 1, 2, 3)
     assert len(choices(policy_from(attributes()), Grid())) == 1
-    assert max(default_grid(policy_from(attributes(budget={"epsilon": 4}))).epsilon) == 2
+
+
+@pytest.mark.parametrize(
+    ("left", "epsilons"),
+    [(9.0, (0.1, 0.2, 0.5, 1, 2)), (0.7, (0.1, 0.2, 0.5)), (0.05, (0.05,)), (0.0, (2,))],
+)
+def test_no_epsilon_is_beyond_the_policys_or_what_the_budget_has_left(
+    left: float, epsilons: tuple[float, ...]
+) -> None:
+    assert default_grid(policy_from(attributes(budget={"epsilon": 4})), left=left).epsilon == epsilons
 
 
 def test_a_grid_that_does_not_fit_is_refused() -> None:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
 from anon_pipeline.tuning.judging import limits_linking, limits_not_judged, verdicts
 from anon_pipeline.tuning.tuned import Expected
+
+USEFULNESS = (
+    "utility_information_loss",
+    "utility_relative_error.height",
+    "utility_fully_generalized",
+    "utility_released",
+)
 
 
 def expected(risk: float, loss: float = 0.1, *, suppression: float = 0.0, smallest: int = 5) -> Expected:
@@ -48,6 +57,21 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
         "confidence_k": "passed",
         "expected_linking_risk": "passed",
         "prosecutor_risk": "refused",
+        **dict.fromkeys(USEFULNESS, "passed"),
     }
-    assert limits_not_judged(policy) == ("assignment_risk",)
+    assert limits_not_judged(policy) == ("single_value", "assignment_risk", "known_columns.illness")
     assert limits_linking(policy) and not limits_linking(policy_from(attributes()))
+
+
+def test_usefulness_is_judged_by_column_and_refuses_where_the_policy_demands_it() -> None:
+    far = replace(expected(0.1), errors={"height": 12.0}, constant=1, information_loss=0.85)
+    found = {v.limit: (v.status, v.value) for v in verdicts(policy_from(attributes()), far)}
+    assert [found[name] for name in USEFULNESS] == [
+        *((Status.WARNED, 0.85), (Status.WARNED, 12.0), (Status.WARNED, 1.0), (Status.PASSED, 1.0))
+    ]
+    demanding = policy_from(attributes(gate={"utility": {"relative_error": {"height": 2}}}))
+    states = {v.limit: v.status for v in verdicts(demanding, far)}
+    assert (states["utility_relative_error.height"], states["utility_fully_generalized"]) == (
+        Status.REFUSED,
+        Status.WARNED,
+    )

@@ -15,16 +15,16 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.utility.cells import (
     absolute_distance,
-    entropy_loss,
-    granularity_loss,
+    entropy,
+    granularity,
     mean_squared_error,
-    numerical_precision_loss,
-    precision_loss,
+    numerical_precision,
+    precision,
     relative_distance,
 )
 from anon_pipeline.utility.records import Generalized
 
-SHARES = (precision_loss, granularity_loss, numerical_precision_loss, entropy_loss)
+SHARES = (precision, granularity, numerical_precision, entropy)
 
 
 def decades(*, missing: bool = False) -> Hierarchy:
@@ -90,11 +90,11 @@ def test_losses_are_those_of_the_definitions(cells, random):
         within = n if level is None else sum(counts[other] for other in below)
         bits.append(math.log2(within / counts[leaf]))
         most.append(math.log2(n / counts[leaf]))
-    assert precision_loss([column]) == pytest.approx(float(steps / n))
-    assert granularity_loss([column]) == pytest.approx(float(granules / n))
-    assert numerical_precision_loss([column]) == pytest.approx(sum(widths) / n)
+    assert precision([column]) == pytest.approx(float(steps / n))
+    assert granularity([column]) == pytest.approx(float(granules / n))
+    assert numerical_precision([column]) == pytest.approx(sum(widths) / n)
     expected = sum(bits) / sum(most) if sum(most) else 0.0
-    assert entropy_loss([column]) == pytest.approx(expected)
+    assert entropy([column]) == pytest.approx(expected)
     moved = random.sample(cells, n)
     other = on_level(hierarchy, [leaf for leaf, _ in moved], [level for _, level in moved])
     for loss in (*SHARES, mean_squared_error):
@@ -115,10 +115,10 @@ def test_nothing_generalized_loses_nothing_and_everything_suppressed_loses_every
 
 def test_the_mean_is_over_columns():
     numbers, letters = on_level(decades(), [0, 4], [1, 1]), on_level(categories(), [0, 3], [2, 2])
-    assert precision_loss([numbers, letters]) == 0.75
-    assert granularity_loss([numbers, letters]) == pytest.approx((3 / 7 + 1) / 2)
-    assert numerical_precision_loss([numbers, letters]) == 0.3  # 0…3 of the table's 0…10
-    assert numerical_precision_loss([letters]) is None
+    assert precision([numbers, letters]) == 0.75
+    assert granularity([numbers, letters]) == pytest.approx((3 / 7 + 1) / 2)
+    assert numerical_precision([numbers, letters]) == 0.3  # 0…3 of the table's 0…10
+    assert numerical_precision([letters]) is None
 
 
 def test_distances_are_of_one_level_per_column():
@@ -132,15 +132,15 @@ def test_distances_are_of_one_level_per_column():
 
 def test_ranges_lose_their_width():
     column = ranged(decades(), [1, 5, 7], [(0, 4), (4, 5), (7, 7)])
-    assert precision_loss([column]) == pytest.approx((10 / 12 + 1 / 12 + 0) / 3)
-    assert granularity_loss([column]) == pytest.approx((4 + 1 + 0) / 7 / 3)
+    assert precision([column]) == pytest.approx((10 / 12 + 1 / 12 + 0) / 3)
+    assert granularity([column]) == pytest.approx((4 + 1 + 0) / 7 / 3)
     middle = [(5 - 1) / 12, (10.5 - 11) / 12, 0.0]
     assert mean_squared_error([column]) == pytest.approx(sum(x * x for x in middle) / 3)
 
 
 def test_a_range_with_missing_values_loses_everything():
     column = ranged(decades(missing=True), [1, 8], [(1, 8), (8, 8)])
-    assert numerical_precision_loss([column]) == 0.5
+    assert numerical_precision([column]) == 0.5
     assert mean_squared_error([column]) == pytest.approx(((1 + 13) / 2 - 1) ** 2)  # 1 is the only number
 
 

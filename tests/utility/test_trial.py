@@ -17,6 +17,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import TYPE, Policy
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Means
+from anon_pipeline.utility.measures import MEASURES
 from anon_pipeline.utility.results import utility
 from anon_pipeline.utility.trial import measure_trial_of
 
@@ -65,8 +66,15 @@ def call(
 def test_the_command_prints_every_measure_and_leaves_nothing(call: Call, tmp_path: Path) -> None:
     code, out, err = call()
     assert code == 0, err
-    for name in ("precision", "noise.height.realized.relative", "moments.correlations", "queries.median"):
-        assert f" {name} " in out
+    for words in (
+        "(precision)",
+        "height: error of this draw",
+        "change of correlations",
+        "error of a count, median",
+    ):
+        assert words in out
+    for group in dict.fromkeys(measure.group for measure in MEASURES):
+        assert out.count(group) == 1
     assert "not for publication" in err
     assert "… utility" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "policy.yaml"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.crypto import VaultKey, vault_key
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore

@@ -121,7 +121,7 @@ def test_chunks_in_another_order_twice_or_left_out_are_an_error(key: VaultKey) -
             open_(sealed[:HEADER] + b"".join(order), key)
 
 
-def test_a_chunk_or_header_of_another_artefact_is_an_error(key: VaultKey) -> None:
+def test_a_chunk_or_header_of_another_artifact_is_an_error(key: VaultKey) -> None:
     one, two = seal(PLAIN, key), seal(PLAIN, key)
     a, b = chunks(one), chunks(two)
     for spliced in (one[:HEADER] + b[0] + a[1] + a[2], one[:HEADER] + two[HEADER:]):
@@ -185,7 +185,7 @@ def test_a_rotation_keeps_the_chunks(key: VaultKey, other_key: VaultKey) -> None
         open_(turned, key)
 
 
-def test_a_rotation_does_not_bless_a_changed_artefact(key: VaultKey, other_key: VaultKey) -> None:
+def test_a_rotation_does_not_bless_a_changed_artifact(key: VaultKey, other_key: VaultKey) -> None:
     sealed = bytearray(seal(PLAIN, key))
     sealed[HEADER] ^= 1
     target = io.BytesIO()

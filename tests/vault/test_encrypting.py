@@ -11,7 +11,7 @@ import pytest
 
 from anon_pipeline.base.disk import Disk, use_disk
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.vault.artefacts import Rotated, Survey, Vault, rotate, survey
+from anon_pipeline.vault.artifacts import Rotated, Survey, Vault, rotate, survey
 from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore

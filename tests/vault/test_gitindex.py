@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.vault.artefacts import Vault, survey
+from anon_pipeline.vault.artifacts import Vault, survey
 from anon_pipeline.vault.gitindex import tracked_files
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore

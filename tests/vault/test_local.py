@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.vault.artefacts import Vault, rotate
+from anon_pipeline.vault.artifacts import Vault, rotate
 from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import Keys
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.retention import Tables, purge, retain, table_name
 
@@ -86,3 +86,17 @@ def test_a_table_gone_meanwhile_is_none(store: LocalStore, monkeypatch: pytest.M
 def test_names_keep_the_points_of_a_partition() -> None:
     assert table_name("r", "raw", partition="2026.01") != table_name("r", "raw", partition="2026.02")
     assert table_name("r", "raw") == "r/raw.parquet"
+
+
+def test_what_was_measured_goes_with_the_tables(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    for name in ("a/gate.json", "a/gate/p1.json", "b/gate.json", "a/notes.json", "gate.json"):
+        with store.writing(name) as file:
+            file.write(b"{}")
+    now = datetime.datetime.now(datetime.UTC)
+    assert retain(store, "none", Tables("a", ("raw",), "p1"), now=now) == 1
+    assert not store.exists("a/gate/p1.json")
+    assert retain(store, "none", Tables("a", ("raw",)), now=now) == 1
+    later = now + datetime.timedelta(days=9)
+    assert purge(store, ("raw",), before=later) == 1
+    assert sorted(store.names()) == ["a/notes.json", "gate.json"]

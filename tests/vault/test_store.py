@@ -9,7 +9,7 @@ import fsspec
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.vault.artefacts import Vault
+from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.crypto import VaultKey
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore

@@ -11,8 +11,8 @@ import pytest
 
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.evidence.expected import expected_linking
-from anon_pipeline.evidence.measures import linking
+from anon_pipeline.evidence.expected import mean_linking_risk
+from anon_pipeline.evidence.measures import linking_risk
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.mechanisms import Noise, draw
 from anon_pipeline.policy import Policy, policy_from
@@ -66,10 +66,10 @@ def test_the_enumeration_is_what_the_gate_measures(case: Case) -> None:
     shares = []
     for row in drawn:
         released = originals.assign(height=np.clip(originals["height"] + row, *case.bounds))
-        shares.append(linking(evidence_from(released, policy, originals=originals), policy).risk)
+        shares.append(linking_risk(evidence_from(released, policy, originals=originals), policy).risk)
     found = accepted(case)
     kept = np.array(shares) <= case.limit + 1e-9
     assert abs(kept.mean() - found.chance) < 4 * (found.chance / n) ** 0.5
     assert abs(np.mean(shares) - found.expected) < 4 * np.std(shares) / n**0.5
     evidence = evidence_from(originals, policy, originals=originals)
-    assert expected_linking(evidence, policy).mean == pytest.approx(found.expected, abs=1e-9)
+    assert mean_linking_risk(evidence, policy).mean == pytest.approx(found.expected, abs=1e-9)

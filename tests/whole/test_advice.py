@@ -59,11 +59,11 @@ def test_so_is_who_waited_for_a_remote_memory() -> None:
 
 def test_a_refusal_by_the_gate_says_it_where_there_is_noise(small_policy: Small, places: Locations) -> None:
     with pytest.raises(GateRefused) as refused:
-        make_release(small_policy(gate={"k": 100}), places)
+        make_release(small_policy(gate={"attacks": {"prosecutor_risk": 0.001}}), places)
     assert str(refused.value).endswith(f"({ANOTHER_DRAW})")
-    height = {"role": "insensitive", "unit": None, "resolution": None}
+    height = {"role": "sensitive", "unit": None, "resolution": None}
     still = {"columns": {"height": height}, "perturb": None, "suppress": None}
-    plain = small_policy(**still, gate={"k": 100}, publish={"to": "plain"})
+    plain = small_policy(**still, gate={"attacks": {"prosecutor_risk": 0.001}}, publish={"to": "plain"})
     with pytest.raises(GateRefused) as refused:
         make_release(plain, places)
     assert ANOTHER_DRAW not in str(refused.value)

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from anon_pipeline.perturb.discrete_laplace import discrete_laplace
 from anon_pipeline.perturb.entropy import seeded_entropy
-from anon_pipeline.risk.assignment import assignment_risk
-from anon_pipeline.risk.averaging import expected_averaging_risk
-from anon_pipeline.risk.expected import NoiseLaw, expected_risk
-from anon_pipeline.risk.linking import LinkingRisk, expected_linking_risk, linking_risk
+from anon_pipeline.risk.assignment import one_to_one_risk
+from anon_pipeline.risk.averaging import averaging_risk
+from anon_pipeline.risk.expected import NoiseLaw, expected_linking_risk
+from anon_pipeline.risk.linking import LinkingRisk, expected_column_linking, linking_risk
 from anon_pipeline.risk.posterior import posterior_risk
 from anon_pipeline.sources.patients import heights
 
 
-def averaging_risk(releases: Any, own: Any, originals: Any, *, labels: Any) -> LinkingRisk:
+def realized_averaging_risk(releases: Any, own: Any, originals: Any, *, labels: Any) -> LinkingRisk:
     """Link the mean of several releases; sums are compared, so that no rounding makes or breaks a tie."""
     return linking_risk(releases.sum(axis=0), own, originals * len(releases), labels=labels)
 
@@ -73,15 +73,15 @@ def test_the_closed_form_is_within_three_standard_errors(adult, epsilon):
     own, grid = np.flatnonzero(labels >= 0), values.astype(float)
     scales = spans(values, labels)[:, 0] / float(epsilon)
     risks = [linking_risk(y, own, grid, labels=labels).risk for y in noisy(values, labels, epsilon, 1)]
-    assert agrees(expected_linking_risk(values[:, 0], labels, scales=scales), risks)
-    assert not agrees(expected_linking_risk(values[:, 0], labels, scales=scales * 1.3), risks)
+    assert agrees(expected_column_linking(values[:, 0], labels, scales=scales), risks)
+    assert not agrees(expected_column_linking(values[:, 0], labels, scales=scales * 1.3), risks)
 
 
 def test_two_columns_are_within_three_standard_errors(adult):
     values, labels = adult
     own, grid = np.flatnonzero(labels >= 0), values.astype(float)
     law = NoiseLaw(spans(values, labels) / 2.0, (None, None))
-    found = expected_risk(values, labels, law, random=np.random.default_rng(2), draws=20)
+    found = expected_linking_risk(values, labels, law, random=np.random.default_rng(2), draws=20)
     risks = [linking_risk(y, own, grid, labels=labels).risk for y in noisy(values, labels, Fraction(2), 2)]
     assert found.draws == 20
     assert agrees(found.risk, risks, found.standard_error)
@@ -91,10 +91,10 @@ def test_the_mean_of_releases_is_within_three_standard_errors(adult):
     values, labels = adult[0][:, :1], adult[1]
     own, grid = np.flatnonzero(labels >= 0), values.astype(float)
     drawn = [np.stack(list(noisy(values, labels, Fraction(2), seed)))[:5] for seed in range(8)]
-    risks = [averaging_risk(five, own, grid, labels=labels).risk for five in drawn]
+    risks = [realized_averaging_risk(five, own, grid, labels=labels).risk for five in drawn]
     scales = spans(values, labels)[:, 0] / 2.0
-    assert agrees(expected_averaging_risk(values[:, 0], labels, scales=scales, releases=5), risks)
-    assert not agrees(expected_averaging_risk(values[:, 0], labels, scales=scales, releases=2), risks)
+    assert agrees(averaging_risk(values[:, 0], labels, scales=scales, releases=5), risks)
+    assert not agrees(averaging_risk(values[:, 0], labels, scales=scales, releases=2), risks)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(2), Fraction(8)])
@@ -103,7 +103,7 @@ def test_one_to_one_alone_is_weaker_than_the_nearest_neighbor(adult, epsilon):
     own, grid = np.flatnonzero(labels >= 0), values.astype(float)
     gains = []
     for y in noisy(values, labels, epsilon, 3):
-        assigned = assignment_risk(y, own, grid, labels=labels).attacker_success
+        assigned = one_to_one_risk(y, own, grid, labels=labels).attacker_success
         gains.append(assigned - linking_risk(y, own, grid, labels=labels).attacker_success)
     error = np.std(gains, ddof=1) / math.sqrt(RUNS)
     assert np.mean(gains) < -3 * error  # so the gate takes the larger of the two

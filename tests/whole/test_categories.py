@@ -237,7 +237,7 @@ def by_note(release: Any, name: str) -> pd.Series:
 
 
 @pytest.fixture
-def sticky(small_policy: Small, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Policy]:
+def sticky(small_policy: Small, monkeypatch: pytest.MonkeyPatch, traced: None) -> Callable[..., Policy]:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
     declared = {"height": {"sensitivity": "declared", "input_bounds": [145, 195]}}
     return lambda **columns: small_policy(**STICKY, columns={**BOTH, **declared, **columns})

@@ -34,7 +34,7 @@ def noise(folder: Path) -> list[tuple[str, float]]:
 
 
 @pytest.fixture
-def people(small_people: Make) -> pd.DataFrame:
+def people(small_people: Make, traced: None) -> pd.DataFrame:
     made: pd.DataFrame = small_people()
     made["note"] = [f"n{i}" for i in range(len(made))]
     return made
@@ -43,7 +43,7 @@ def people(small_people: Make) -> pd.DataFrame:
 def test_a_job_that_the_gate_refuses_has_the_same_noise_when_it_is_run_again(
     project: Make, people: pd.DataFrame
 ) -> None:
-    made = project(people, gate={"k": 100}, budget={"epsilon": 2})
+    made = project(people, gate={"attacks": {"prosecutor_risk": 0.001}}, budget={"epsilon": 2})
     values = []
     for _ in range(3):
         assert not made.run("small_release").success
@@ -133,11 +133,15 @@ def test_another_input_policy_or_partition_is_another_draw(
     project: Make, people: pd.DataFrame, change: str
 ) -> None:
     schedule = {"cron": "0 3 * * 1", "partitions": "weekly"}
-    same: dict[str, Any] = {"schedule": schedule, "budget": {"epsilon": 3}, "gate": {"k": 100}}
+    same: dict[str, Any] = {
+        "schedule": schedule,
+        "budget": {"epsilon": 3},
+        "gate": {"attacks": {"prosecutor_risk": 0.001}},
+    }
     assert not project(people, **same).run("small_release", "2026-01-05").success
     week = "2026-01-12" if change == "partition" else "2026-01-05"
     if change == "policy":
-        same["gate"] = {"k": 99}
+        same["gate"] = {"attacks": {"prosecutor_risk": 0.002}}
     other = project(people.iloc[1:] if change == "row" else people, **same)
     assert not other.run("small_release", week).success
     (state,) = found(other.folder)  # the other one was refused by the budget

@@ -25,7 +25,7 @@ from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.stages.stored import read_staged, write_staged
-from anon_pipeline.vault.artefacts import Vault, survey
+from anon_pipeline.vault.artifacts import Vault, survey
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore

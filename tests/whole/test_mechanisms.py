@@ -28,7 +28,7 @@ from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.mechanisms import cdf, mean_absolute, pmf, radius
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.guarantee import guarantee
-from anon_pipeline.risk.linking import expected_linking_risk, linking_risk
+from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.history.memory import noise_terms
 from anon_pipeline.stages.private import Means
@@ -145,7 +145,7 @@ def test_columns_may_differ_in_mechanism_and_share_the_budget(
 
 
 def test_each_mechanism_says_what_it_promises(small_policy: Small) -> None:
-    said = {mechanism: guarantee(under(small_policy, mechanism))[1] for mechanism in MECHANISMS}
+    said = {mechanism: guarantee(under(small_policy, mechanism))[2] for mechanism in MECHANISMS}
     assert "scaled to the class (discrete Laplace): height. Of two members" in said["discrete_laplace"]
     assert "scaled to the class (staircase): height. Of two members" in said["staircase"]
     assert said["discrete_gaussian"].endswith("((ε, δ)-indistinguishable, ε = 2, δ = 1e-05).")
@@ -192,7 +192,7 @@ def test_the_expected_linking_risk_is_that_of_the_mechanism(small_policy: Small,
     (noise,) = noises(under(small_policy, mechanism))
     values, labels = np.array([0, 3, 3, 9, 20, 26, 27]), np.array([0, 0, 0, 0, 1, 1, 1])
     diameters = np.array([9, 7])
-    expected = expected_linking_risk(values, labels, scales=diameters, law=partial(cdf, noise))
+    expected = expected_column_linking(values, labels, scales=diameters, law=partial(cdf, noise))
     total = 0.0
     outputs = np.arange(-4_000, 4_001)
     for value, label in zip(values, labels, strict=True):
@@ -231,7 +231,7 @@ def test_what_is_expected_is_what_comes_out(
     measured = linking_risk(
         after[:, None], np.arange(len(after)), original[:, None].astype(float), labels=labels
     ).risk
-    risk = expected_linking_risk(original, labels, scales=diameters, law=partial(cdf, noise))
+    risk = expected_column_linking(original, labels, scales=diameters, law=partial(cdf, noise))
     assert abs(measured - risk) < 3 * np.sqrt(risk * (1 - risk) / len(after))
     said = chain.suppressed.facts["perturbed"]["columns"]["height"]["expected_relative_error"]
     relative = (distance / original).mean()

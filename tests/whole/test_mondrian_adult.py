@@ -37,6 +37,7 @@ def classes(adult: tuple[Path, pd.DataFrame], recoder: str, **gate: Any) -> int:
         "occupation": {"role": "sensitive", "distance": "hierarchical", "hierarchy": occupation},
         "salary-class": {"role": "sensitive", "distance": "equal"},
     }
+    known = {"columns": ["age", "occupation", "salary-class"], "risk": 1}  # not what is shown here
     anonymize = {"k": 10, "recoder": recoder, "loss": "granularity", "suppression_limit": 0}
     policy = policy_from(
         {
@@ -44,7 +45,7 @@ def classes(adult: tuple[Path, pd.DataFrame], recoder: str, **gate: Any) -> int:
             "source": {"path": "adult.csv"},
             "columns": columns,
             "anonymize": anonymize,
-            "gate": {**gate, "suppression": 0},
+            "gate": {**gate, "suppression": 0, "attacks": {"known_columns": [known]}},
         }
     )
     found = pipeline.run(policy, frame, Means(folder, None, system_entropy()))
@@ -55,7 +56,10 @@ def classes(adult: tuple[Path, pd.DataFrame], recoder: str, **gate: Any) -> int:
         originals=found.k_anonymized.frame,
         hierarchies=folder,
     )
-    assert [verdict for verdict in report.verdicts if verdict.status != Status.PASSED] == []
+    others = {
+        (verdict.limit, verdict.status) for verdict in report.verdicts if verdict.status != Status.PASSED
+    }
+    assert others <= {("utility_fully_generalized", Status.WARNED)}, report  # a small t hides columns
     assert len(found.suppressed.frame) == len(frame)
     return int(found.suppressed.facts["k_anonymized"]["classes"])
 

@@ -13,7 +13,7 @@ import pytest
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.evidence.measures import linking
+from anon_pipeline.evidence.measures import linking_risk
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.keys import Words, fresh_key
 from anon_pipeline.stages.noise_input import without_numbers
@@ -210,7 +210,7 @@ def test_a_run_measures_what_the_stages_do(adult: pd.DataFrame) -> None:
     assert measured.extra * len(adult) == pytest.approx(extra, abs=1e-6)
     assert table.suppressed + extra == facts["suppressed_in_all"]
     evidence = evidence_from(noisy.frame, policy, originals=before.frame)
-    assert measured.linking == linking(evidence, policy).risk
+    assert measured.linking == linking_risk(evidence, policy).risk
     heights = adult["height"][before.frame["_class_id"] >= 0].to_numpy()
     error = np.abs(noisy.frame["height"].to_numpy() - heights) / heights
     assert measured.error == pytest.approx(error.mean(), rel=1e-9)

@@ -16,11 +16,11 @@ import pytest
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.encode.codes import accept, code_quasi_identifiers
 from anon_pipeline.hierarchy import Hierarchy
+from anon_pipeline.perturb.discrete_laplace_law import pmf
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.error import expected_relative_error
-from anon_pipeline.perturb.laplace_law import pmf
 from anon_pipeline.recode import Recoding
-from anon_pipeline.risk.linking import expected_linking_risk
+from anon_pipeline.risk.linking import expected_column_linking
 from benchmarks.adult import adult_policy
 from benchmarks.charts import Axis, Chart, nice_top, svg
 from benchmarks.curse import Coded, column_losses, curses, losses
@@ -400,7 +400,7 @@ def test_error_and_linking_risk_are_documented_as_they_come_out(name: str, colum
         expected_relative_error(heights.astype(np.float64), labels, scales=diameters / epsilon)
         for epsilon in (1, 8)
     ]
-    risks = [expected_linking_risk(heights, labels, scales=diameters / e) for e in (0.05, 2, 16)]
+    risks = [expected_column_linking(heights, labels, scales=diameters / e) for e in (0.05, 2, 16)]
     for section, found in (("Fig. 3 and 4", errors), ("Fig. 5", risks)):
         cell = " / ".join(f"{100 * (value or 0):.2f}" for value in found)
         assert _documented(section)[10][column + 1] == cell

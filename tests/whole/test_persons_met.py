@@ -15,7 +15,7 @@ from anon_pipeline import Memory, anonymize
 from anon_pipeline.base.errors import GateRefused, InputError
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import Policy
-from anon_pipeline.stages.history.intersection import fewest_compatible, history
+from anon_pipeline.stages.history.cross_release import cross_release_k, history
 from anon_pipeline.stages.history.memory import Past, normalize_persons
 from anon_pipeline.stages.history.memory_table import from_table, to_table
 from anon_pipeline.stages.persons import ID, person_ids
@@ -127,7 +127,7 @@ def test_nobody_whom_the_memory_knew_is_new(data: st.DataObject) -> None:
         persons = ids.iloc[present].reset_index(drop=True)
         one, other = history(old, persons, classes), history(new, persons, classes)
         assert sorted(map(tuple, one)) == sorted(map(tuple, other))
-        assert fewest_compatible(one) == fewest_compatible(other)
+        assert cross_release_k(one) == cross_release_k(other)
         old = normalize_persons(old, persons)[0]
         assert not set(old.members["person"]) & set(persons.str[ID:])
 

@@ -27,7 +27,7 @@ from anon_pipeline.perturb.mechanisms import sensitivities
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages.history.memory import Memory, Past, noise_terms, remember
 from anon_pipeline.stages.history.memory_table import from_table, to_table
-from anon_pipeline.stages.history.sticky import epsilon_to_book, kept_noise, recall
+from anon_pipeline.stages.history.sticky import epsilon_to_book, recall, sticky_noise
 from benchmarks.epsilon import Draw, laplace, published_ratio
 
 EPSILON, LOW, HIGH = 1.0, 0, 10
@@ -108,7 +108,7 @@ class World:
                 "height": [values[person] for person in people],
             }
         )
-        stays = kept_noise(self.policy, frame, noisy_units(frame, self.policy), memory=self.memory)
+        stays = sticky_noise(self.policy, frame, noisy_units(frame, self.policy), memory=self.memory)
         self.spent.append(float(epsilon_to_book(self.policy, stays)))
         (noise,) = noises(self.policy)
         noisy = []

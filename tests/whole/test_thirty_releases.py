@@ -49,6 +49,7 @@ def weekly(
     small_policy: Callable[..., Policy],
     small_people: Callable[..., pd.DataFrame],
     monkeypatch: pytest.MonkeyPatch,
+    traced: None,
 ) -> Callable[..., Weekly]:
     monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
     keeps: dict[str, Any] = {

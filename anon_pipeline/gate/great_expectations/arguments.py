@@ -30,26 +30,31 @@ Arguments = Mapping[str, Any]
 GENERALIZED: dict[str, Any] = {"role": "generalize", "hierarchy": {"suppress": True}}
 """How a column was generalized plays no part in a batch: its values are there."""
 
+INSENSITIVE: dict[str, Any] = {"role": "insensitive"}
+"""How a column was rounded, or its level, plays no part in a batch either."""
+
 _COLUMN = "column"  # the sensitive column of a table without a policy, in the policy that is made for it
 _REALIZED = {"linking": "realized"}
 
 if TYPE_CHECKING:
     Count = int
+    Name = str
     Names = list[str]
     Share = float
     Confidence = float
     Positives = list[float]
 else:
-    Count = pydantic.conint(strict=True, ge=1)  # strict: 4.7 must not become a limit of 4
-    Names = pydantic.conlist(pydantic.constr(strict=True, min_length=1), min_items=1)
+    Count = pydantic.conint(strict=True, ge=1, lt=2**63)  # strict: 4.7 must not become a limit of 4
+    Name = pydantic.constr(strict=True, min_length=1)
+    Names = pydantic.conlist(Name, min_items=1)
     Share = pydantic.confloat(ge=0, le=1)
     Confidence = pydantic.confloat(gt=0, lt=1)
     Positives = pydantic.conlist(pydantic.confloat(gt=0, lt=math.inf), min_items=1)
 
 
-def document(columns: dict[str, Any], **sections: Any) -> dict[str, Any]:
+def document(columns: dict[str, Any], *, k: int = 2, **sections: Any) -> dict[str, Any]:
     """Return the document of a policy with what every policy must have."""
-    needs = {"name": "batch", "source": {"path": "batch"}, "anonymize": {"k": 2}}
+    needs = {"name": "batch", "source": {"path": "batch"}, "anonymize": {"k": k}}
     return needs | {"columns": columns} | sections
 
 
@@ -107,7 +112,7 @@ def _attacked(given: Arguments) -> dict[str, Any]:
     stages = {"k": 2, "confidence": None, "gate": _REALIZED} | (given["stages"] or {})
     return document(
         dict.fromkeys(given["quasi_identifiers"], GENERALIZED) | given["columns"],
-        anonymize={"k": stages["k"]},
+        k=stages["k"],
         suppress={"confidence": stages["confidence"]},
         gate={"attacks": given["attacks"]} | stages["gate"],
         perturb=given["perturb"],

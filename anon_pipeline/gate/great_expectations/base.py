@@ -20,7 +20,7 @@ from great_expectations.validator.metric_configuration import MetricConfiguratio
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.gate.great_expectations.arguments import asked
-from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
+from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from, noise_from
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.verdicts import Status, Verdict
 
@@ -47,13 +47,13 @@ class ReleaseCase(TableMetricProvider):
 
     @metric_value(engine=PandasExecutionEngine)
     def _pandas(cls, **given: Any) -> BatchCase:
-        def on_batch() -> BatchCase:
+        def read_case() -> BatchCase:
             frame, _, _ = given["execution_engine"].get_compute_domain(
                 domain_kwargs=given["metric_domain_kwargs"], domain_type=MetricDomainTypes.TABLE
             )
             return case_from(frame, Layout(**json.loads(given["metric_value_kwargs"]["layout"])))
 
-        return without_values(METRIC, on_batch)
+        return without_values(METRIC, read_case)
 
 
 class ReleaseExpectation(BatchExpectation):
@@ -66,7 +66,7 @@ class ReleaseExpectation(BatchExpectation):
 
     released: str | None = optional("Boolean column that is true for released records; default: all are.")
     policy: dict[str, Any] | None = optional("Document of a policy, see `suite_for`, instead of the others.")
-    limit_name: str | None = optional("Which limit of the policy, such as t_closeness.salary.")
+    limit_name: str | None = optional("Name of the limit in the policy, as verdicts have it.")
     hierarchies: str = optional("Folder of hierarchy tables.", ".")
 
     sentence: ClassVar[str] = ""
@@ -108,6 +108,8 @@ class ReleaseExpectation(BatchExpectation):
             raise ValueError(f"lists of perturb columns must be equally long, got {got}")
         try:
             asked(given, cls.expectation_type)
+            for noise in given.get("noises") or ():
+                noise_from(noise)
         except (InputError, PolicyError) as error:
             raise ValueError(str(error)) from None
         return given
@@ -128,7 +130,7 @@ class ReleaseExpectation(BatchExpectation):
         judged: Verdict = without_values(METRIC, lambda: self._judged(metrics[METRIC]))
         value = judged.value
         shown = None if value is None or not math.isfinite(value) else value
-        return {"success": judged.status is Status.PASSED, "result": {"observed_value": shown}}
+        return {"success": judged.status.publishable, "result": {"observed_value": shown}}
 
     def _judged(self, case: BatchCase) -> Verdict:
         given = self._given()

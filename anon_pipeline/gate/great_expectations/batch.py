@@ -17,7 +17,7 @@ from anon_pipeline.evidence.population_risk import class_populations
 from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.population import Population
-from anon_pipeline.stages.history.intersection import histories
+from anon_pipeline.stages.history.cross_release import histories
 from anon_pipeline.stages.history.memory import Memory, class_texts
 from anon_pipeline.stages.history.sticky import recall
 
@@ -26,6 +26,9 @@ RELEASED = "_released"
 
 ORIGINAL = "_original_"
 """Prefix of the columns of a batch that hold the original values of the perturb columns."""
+
+PEOPLE = "_person_number"
+"""Column of a batch that says which records are of one person, by numbers; only with ``person``."""
 
 MEMBER = "_class_in_"
 """Prefix of the columns of a batch that hold each person's class in a release: 0 is the first one."""
@@ -69,24 +72,27 @@ def gate_batch(
         memory: what was published before; needed with ``record_key``.
         population: needed with ``gate.attacks.population``.
     Returns:
-        A row per original record, (n, columns): generalized and sensitive columns, ``_class_id``,
-        ``_released``, for each perturb column its released value (missing where the record is not released)
-        and, if it has numbers, ``_original_<column>``. With a population, ``_population``. With a memory,
-        ``_class_in_<i>`` for each release, this one last, and ``_published_<column>``, of the released
-        records; for categories ``_code_of_<column>``, too, and both are codes. Private, as the originals are.
+        A row per original record, (n, columns): generalized, sensitive and insensitive columns,
+        ``_class_id``, ``_released``, for each perturb column its released value (missing where the record is
+        not released) and, if it has numbers, ``_original_<column>``. With ``person``, ``_person_number``.
+        With a population, ``_population``. With a memory, ``_class_in_<i>`` for each release, this one last,
+        and ``_published_<column>``, of the released records; for categories ``_code_of_<column>``, too, and
+        both are codes. Private, as the originals are.
     Raises:
         InputError: the two do not belong together, or values of the population are in no hierarchy; what the
             gate refuses for as well.
     """
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     behind = require_originals(evidence)
-    batch = behind.frame[[*policy.generalized, *policy.sensitive, CLASS]].copy()
+    batch = behind.frame[[*policy.generalized, *policy.unchanged, CLASS]].copy()
     batch[RELEASED] = np.isin(np.arange(len(batch)), behind.own)
     for name in policy.perturbed:
         batch[name] = _at(behind.own, evidence.released[name].to_numpy(np.float64), np.nan, len(batch))
         batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(np.float64)
     for name in policy.categorical:
         batch[name] = _at(behind.own, evidence.released[name].to_numpy(object), None, len(batch))
+    if behind.people is not None:
+        batch[PEOPLE] = behind.people
     if population is not None:
         persons = class_populations(evidence, policy, population)[evidence.classes.labels]
         batch[POPULATION] = _at(behind.own, persons, -1, len(batch))

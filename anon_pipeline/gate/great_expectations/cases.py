@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
-from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.evidence.evidence import evidence_from, value_classes
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.population_risk import classes_risk
-from anon_pipeline.gate.great_expectations.batch import batch_names
+from anon_pipeline.gate.great_expectations.batch import PEOPLE, batch_names
 from anon_pipeline.gate.great_expectations.batch_columns import (
     batch_columns,
     class_labels,
@@ -29,7 +29,7 @@ from anon_pipeline.gate.great_expectations.batch_columns import (
     sensitive_values,
     whole_numbers,
 )
-from anon_pipeline.limits.case import Case, PublishedNoise
+from anon_pipeline.limits.case import Case, StickyNoise
 from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.perturb.budget import exact_fraction
@@ -65,7 +65,7 @@ class _InColumns:
 
     def __getattr__(self, name: str) -> Any:
         raise InputError(
-            "a batch must be judged by histories, published_noise and population_risk of its case: it has "
+            "a batch must be judged by histories, sticky_noise and population_risk of its case: it has "
             "no memory and no population itself"
         )
 
@@ -117,7 +117,7 @@ class BatchCase(Case):
     def noises(self) -> tuple[Noise, ...]:
         """What the arguments say, else the policy."""
         if (said := self._named("noises")) is not None:
-            return tuple(_noise(**each) for each in said)
+            return tuple(noise_from(each) for each in said)
         if (said := self._named("epsilons")) is not None:
             return tuple(Noise(DEFAULT_MECHANISM, exact_fraction(epsilon)) for epsilon in said)
         return super().noises
@@ -131,7 +131,7 @@ class BatchCase(Case):
         return np.stack([*labels, class_labels(self.frame, last, self.rows)], axis=1)[self.rows]
 
     @cached_property
-    def published_noise(self) -> PublishedNoise:
+    def sticky_noise(self) -> StickyNoise:
         """The released values, and those of them that were published before and must stay."""
         names, steps = self._named("released_columns"), self._named("resolutions")
         before = batch_columns(self.frame, self._named("published_columns"))
@@ -141,7 +141,7 @@ class BatchCase(Case):
             stays = numbers(self.frame, was, self.rows & before[was].notna().to_numpy(np.bool_))
             noisy.append(on_grid(np.nan_to_num(stays)[self.rows], step))
         known = before[self.rows].notna().to_numpy(np.bool_)
-        return PublishedNoise(np.stack(released, axis=1), np.stack(noisy, axis=1), known)
+        return StickyNoise(np.stack(released, axis=1), np.stack(noisy, axis=1), known)
 
     @cached_property
     def population_risk(self) -> PopulationRisk:
@@ -156,17 +156,31 @@ class BatchCase(Case):
                 f"{name}: must be the same number, 0 or more, in all records of a class, got {differ} that "
                 f"differ and {int((counts < 0).sum())} below 0"
             )
-        return classes_risk(classes.sizes, persons)
+        return classes_risk(self.evidence.class_sizes, persons)
+
+
+def noise_from(said: Mapping[str, Any]) -> Noise:
+    """Read what a column's noise is drawn under; ε and δ are exact fractions.
+
+    Raises:
+        InputError: keys that are missing or unknown, or values that make no noise.
+    """
+    try:
+        found = _noise(**said)
+    except (TypeError, ValueError, ArithmeticError):
+        found = None
+    if found is None or found.epsilon <= 0:
+        raise InputError(
+            "noises must have a mechanism, epsilon (above 0) and delta as texts of exact fractions or null, "
+            "and inputs as two whole numbers that increase or null, got others"
+        )
+    return found
 
 
 def _noise(*, mechanism: str, epsilon: str, delta: str | None, inputs: list[int] | None) -> Noise:
-    """Read what a column's noise is drawn under; ε and δ are exact fractions."""
-    return Noise(
-        mechanism,
-        Fraction(epsilon),
-        None if delta is None else Fraction(delta),
-        None if inputs is None else (inputs[0], inputs[1]),
-    )
+    low, high = (None, None) if inputs is None else map(int, inputs)
+    bounds = None if low is None or high is None else (low, high)
+    return Noise(mechanism, Fraction(epsilon), None if delta is None else Fraction(delta), bounds)
 
 
 def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
@@ -177,6 +191,8 @@ def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
             or a record of a class needs one, class ids that are not those of the values; with counts.
     """
     policy = policy_from(layout.policy)
+    if not layout.columns:
+        policy = _in_order(policy, frame)
     known = policy.model_copy(update={"columns": _in_batch(policy)})
     rows = released_rows(frame, layout.released)
     theirs = {name: layout.columns.get(name, name) for name in known.released}
@@ -191,6 +207,8 @@ def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     before = {name: numbers(frame, layout.originals[name], labels >= 0) for name in policy.perturbed}
     table = table.assign(**released, **{RECORD: np.arange(len(frame))})
     originals = table.drop(columns=list(policy.categorical)).assign(**before, **{CLASS: labels})
+    if policy.person is not None:
+        originals[PERSON] = whole_numbers(frame, PEOPLE)
     folder = Path(layout.hierarchies)
     evidence = evidence_from(table[rows], known, originals=originals, hierarchies=folder)
     none = cast(Any, _InColumns())
@@ -206,7 +224,15 @@ def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     )
 
 
+def _in_order(policy: Policy, frame: pd.DataFrame) -> Policy:
+    """Return a policy with its columns in the order of its batch: a stored suite has sorted its keys."""
+    places = {name: place for place, name in enumerate(map(str, frame.columns))}
+    names = sorted(policy.columns, key=lambda name: places.get(name, -1))
+    ordered = FrozenMapping({name: policy.columns[name] for name in names})
+    return policy.model_copy(update={"columns": ordered})
+
+
 def _in_batch(policy: Policy) -> FrozenMapping:
     """Return the columns of a policy that a batch has."""
-    there = {*policy.generalized, *policy.noisy, *policy.sensitive}
+    there = {*policy.generalized, *policy.noisy, *policy.unchanged}
     return FrozenMapping({name: column for name, column in policy.columns.items() if name in there})

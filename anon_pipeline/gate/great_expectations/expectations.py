@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from anon_pipeline.gate.great_expectations.arguments import Confidence, Count, Names, Positives, Share
+from anon_pipeline.gate.great_expectations.arguments import Confidence, Count, Name, Names, Positives, Share
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation, needed, optional
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.sizes import POPULATION_RISKS
@@ -27,7 +27,7 @@ class _InClasses(ReleaseExpectation):
 
 
 class _OfColumn(_InClasses):
-    column: str = needed("The sensitive column.")
+    column: Name = needed("The sensitive column.")
     distance: _Distance | None = optional(
         "Ordered for numbers, or texts in order; equal (default) for nominal values; hierarchical."
     )
@@ -42,7 +42,7 @@ class _Released(ReleaseExpectation):
 
 class _BesideOriginals(_Released):
     original_columns: Names = needed("The same columns as they were, in the same order.")
-    class_column: str = needed("Class of each original record, a whole number; −1 for none.")
+    class_column: Name = needed("Class of each original record, a whole number; −1 for none.")
 
 
 class ExpectReleaseToBeKAnonymous(_InClasses):
@@ -139,11 +139,11 @@ class ExpectReleaseToHideInPopulation(_InClasses):
         El Emam (2013); Dankar and El Emam (2010).
     """
 
-    population_column: str = needed("Persons of the population whom the record's class may be about.")
+    population_column: Name = needed("Persons of the population whom the record's class may be about.")
     risk: Risk = needed("What is limited: the largest chance for a record, or the share on average.")
     limit: Share = needed("Largest chance or share.")
 
-    sentence = "Who knows the population must name persons with a $risk of at most $limit."
+    sentence = "An attacker who knows the population must name persons with a $risk of at most $limit."
 
 
 class ExpectReleasesTogetherToBeKAnonymous(ReleaseExpectation):
@@ -182,9 +182,9 @@ class ExpectReleaseToWithstandAttack(_InClasses):
         `risk` names the source of each attack.
     """
 
-    attack: str = needed("Name of a limit in attacks or stages, such as assignment_risk or linkage.exact.")
+    attack: str = needed("Name of a limit in attacks or stages, such as linkage.exact.")
     attacks: dict[str, Any] = needed("Limits, as under gate.attacks of a policy.")
-    columns: dict[str, Any] = needed("Perturb and sensitive columns, as in a policy.")
+    columns: dict[str, Any] = needed("Perturb, sensitive and insensitive columns, as in a policy.")
     perturb: dict[str, Any] | None = optional("The noise, as in a policy; None without perturb columns.")
     stages: dict[str, Any] | None = optional(
         "What the release is made with beside noise: k, confidence, and as gate the limits that classes "

@@ -12,8 +12,9 @@ import great_expectations as gx
 import pandas as pd
 from great_expectations.data_context import EphemeralDataContext
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
+from pydantic import BaseModel
 
-from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, document
+from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, INSENSITIVE, document
 from anon_pipeline.gate.great_expectations.batch import MEMBER, POPULATION, RELEASED
 from anon_pipeline.gate.great_expectations.expectations import expectation_of
 from anon_pipeline.gate.great_expectations.failures import without_values
@@ -30,7 +31,7 @@ class Outcome:
 
     limit: the gate's name of the limit, such as ``k`` or ``t_closeness.salary``.
     success: whether it was measured and kept.
-    observed: what was measured; None where nothing was, or where it is infinite.
+    observed: what was measured, for the curator; None where nothing was, or where it is infinite.
     error: type of the error where it could not be measured, else None: then the limit was just not kept.
     reason: text of the error if it is known to hold no value of the data.
     """
@@ -42,12 +43,11 @@ class Outcome:
     reason: str | None = None
 
     def as_text(self) -> str:
-        """Say the outcome in one line."""
+        """Say the outcome in one line, without what was measured: that is the curator's."""
         if self.error is not None:
             reason = "" if self.reason is None else ": " + self.reason.replace("\n", "; ")
             return f"{self.limit} not measured: {self.error}{reason}"
-        measured = "" if self.observed is None else f": {self.observed:.6g}"
-        return f"{self.limit}{measured} {'kept' if self.success else 'not kept'}"
+        return f"{self.limit} {'kept' if self.success else 'not kept'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +91,24 @@ def policy_document(policy: Policy) -> dict[str, Any]:
 
     How a column was generalized plays no part. The population and the key are in no batch.
     """
-    measured = {**policy.noisy, **policy.sensitive}
+    measured = {**policy.noisy, **{name: policy.columns[name] for name in policy.unchanged}}
     columns: dict[str, Any] = dict.fromkeys(policy.generalized, GENERALIZED)
     columns |= {name: without_paths(column, POPULATION) for name, column in measured.items()}
-    used = {"suppress": policy.suppress, "gate": policy.gate, "perturb": policy.perturb}
-    sections: dict[str, Any] = {
-        name: without_paths(section, POPULATION) for name, section in used.items() if section is not None
-    }
+    columns |= {name: INSENSITIVE for name in policy.unchanged if name not in measured}
+    sections = _sections(suppress=policy.suppress, gate=policy.gate, perturb=policy.perturb)
     if policy.record_key is not None:
-        columns[policy.record_key] = {"role": "identifier", "action": "drop"}
+        columns[policy.record_key] = {"role": "identifier"}
         sections |= {"record_key": policy.record_key, "deidentify": {"key_env": "UNUSED"}}
-    return document(columns, anonymize={"k": policy.anonymize.k}, **sections)
+    if policy.person is not None:
+        columns[policy.person] = {"role": "identifier"}
+        sections |= {"person": policy.person, "deidentify": {"key_env": "UNUSED"}}
+        sections |= {} if policy.rows_per_person is None else {"rows_per_person": policy.rows_per_person}
+    return document(columns, k=policy.anonymize.k, **sections)
+
+
+def _sections(**used: BaseModel | None) -> dict[str, Any]:
+    """Return the documents of sections that a policy has, by name."""
+    return {name: without_paths(one, POPULATION) for name, one in used.items() if one is not None}
 
 
 def validate(batch: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path()) -> SuiteResult:

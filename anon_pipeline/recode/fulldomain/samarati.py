@@ -30,7 +30,7 @@ def samarati(search: Search) -> NodeScore:
     top = int(totals[order[-1]])
     starts = np.searchsorted(totals[order], np.arange(top + 2))
 
-    def at(height: int) -> list[int]:
+    def nodes_at(height: int) -> list[int]:
         nodes: list[int] = order[starts[height] : starts[height + 1]].tolist()
         return nodes
 
@@ -38,13 +38,13 @@ def samarati(search: Search) -> NodeScore:
     while low < high:
         middle = (low + high) // 2
         search.told.left = int(starts[high + 1] - starts[low])
-        if any(is_k_anonymous(search, index) for index in at(middle)):
+        if any(is_k_anonymous(search, index) for index in nodes_at(middle)):
             high = middle
         else:
             low = middle + 1
     for height in range(low, top + 1):
         search.told.left = len(order) - int(starts[height])
-        found = [index for index in at(height) if is_feasible(search, index)]
+        found = [index for index in nodes_at(height) if is_feasible(search, index)]
         if found:
             return choose_preferred(search, found)
     return choose_preferred(search, [])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.recode.class_rules import ENTROPY, NONE, RECURSIVE, Rules, keeps_rules, tally
-from anon_pipeline.risk.diversity import ENTROPY_TOLERANCE
+from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE
 
 
 def least_distinct(rules: Rules) -> NDArray[np.int64]:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.clusters import assign, make_clusters
 from anon_pipeline.recode.microaggregation.geometry import center, measure
+from anon_pipeline.recode.microaggregation.kanon_first import kanon_first
 from anon_pipeline.recode.microaggregation.mdav import Growth, mdav_rounds, vmdav_rounds
-from anon_pipeline.recode.microaggregation.merging import merge_worst
-from anon_pipeline.recode.microaggregation.narrowing import form_tclose_clusters
+from anon_pipeline.recode.microaggregation.merge import merge
 from anon_pipeline.recode.microaggregation.space import Space, make_work
-from anon_pipeline.recode.microaggregation.swapping import kanon_first
+from anon_pipeline.recode.microaggregation.tclose_first import tclose_first
 from anon_pipeline.recode.microaggregation.univariate import univariate
 from anon_pipeline.recode.task import Task
 
@@ -93,13 +93,13 @@ def univariate_clusters(task: Task, space: Space) -> NDArray[np.int64]:
 
 def merge_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     """Form clusters by MDAV, and merge them until each keeps every limit."""
-    return merge_worst(space, rules_of(task.constraints), _mdav(space, task.constraints.k))
+    return merge(space, rules_of(task.constraints), _mdav(space, task.constraints.k))
 
 
 def kanon_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     """Form clusters of k, exchange records between them for t, and merge what is left."""
     rules = rules_of(task.constraints)
-    return merge_worst(space, rules, kanon_first(space, rules, k=task.constraints.k))
+    return merge(space, rules, kanon_first(space, rules, k=task.constraints.k))
 
 
 def tclose_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
@@ -113,4 +113,4 @@ def tclose_first_clusters(task: Task, space: Space) -> NDArray[np.int64]:
     if len(fitting) != 1:
         raise ValueError(f"tclose_first must have one ordered sensitive column with t, got {len(fitting)}.")
     row = fitting[0]
-    return form_tclose_clusters(space, rules_of(task.constraints), limit=row, t=limits[row].t or 0.0)
+    return tclose_first(space, rules_of(task.constraints), limit=row, t=limits[row].t or 0.0)

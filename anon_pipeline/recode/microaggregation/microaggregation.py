@@ -81,7 +81,7 @@ def microaggregation(task: Task, table: DistinctTuples) -> Recoding:
     """Recode by microaggregation.
 
     Deterministic and independent of the row order. Classes are by released value: clusters that release the
-    same are one class, which keeps what they keep (`merging.merge_worst`).
+    same are one class, which keeps what they keep (`merge.merge`).
 
     Args:
         task: with a recoder that suppresses the classes that break t or l, or one that avoids them. The

@@ -58,7 +58,7 @@ class _Entries:
     labels: NDArray[np.int64] = field(repr=False)
 
 
-def strict_entries(task: Task, table: DistinctTuples) -> _Entries:
+def mondrian_entries(task: Task, table: DistinctTuples) -> _Entries:
     """Group records that no cut can tell apart."""
     sensitive = [limit.codes for limit in task.constraints.sensitive]
     if not sensitive:
@@ -69,13 +69,13 @@ def strict_entries(task: Task, table: DistinctTuples) -> _Entries:
     return _Entries(first, weights.astype(np.int64), labels)
 
 
-def relaxed_entries(task: Task, table: DistinctTuples) -> _Entries:
+def mondrian_relaxed_entries(task: Task, table: DistinctTuples) -> _Entries:
     """Make every record an entry, by tuple; within one, the sensitive values dealt out evenly.
 
     Any beginning of a tuple's records then has nearly the sensitive values of all of them. Of equal ones, the
     task's target decides.
     """
-    constraints, groups = task.constraints, strict_entries(task, table)
+    constraints, groups = task.constraints, mondrian_entries(task, table)
     order = np.lexsort((*([] if task.target is None else [task.target]), groups.labels))
     ranks = np.empty(table.records, np.int64)
     ranks[order] = np.arange(table.records) - np.repeat(

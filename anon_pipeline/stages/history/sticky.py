@@ -82,7 +82,7 @@ def largest_spent(drawn: NDArray[np.bool_], shares: Sequence[Fraction]) -> Fract
     return max(spent, default=Fraction(0))
 
 
-def kept_noise(
+def sticky_noise(
     policy: Policy, frame: pd.DataFrame, originals: NDArray[np.int64], *, memory: Memory | None
 ) -> Recalled:
     """Return the noise that stays: what `recall` finds if the policy is sticky, else none.

@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import RECORD
-from anon_pipeline.gate import GateReport, Status, evaluate, limits_of
+from anon_pipeline.gate import GateReport, evaluate, limits_of
 from anon_pipeline.gate.great_expectations import (
     ExpectReleaseToHideInPopulation,
     ExpectReleaseToWithstandAttack,
@@ -23,6 +23,7 @@ from anon_pipeline.gate.great_expectations import (
     validate,
 )
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
+from anon_pipeline.limits.table import limit_of
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.load import policy_from
@@ -37,6 +38,8 @@ People = Callable[..., pd.DataFrame]
 CANARY = "CANARY-7f3a"
 NOISY = ("attacker_success", "assignment_risk", "expected_linking_risk")
 FILES = ("prosecutor_risk", "marketer_risk", "sample_uniques", "minimal_uniques")
+
+"""Limits that no table shows alone: they have no expectation."""
 
 
 def limits(share: float, *, noisy: int = 1) -> dict[str, Any]:
@@ -70,13 +73,13 @@ def judge(
 
 def same(result: SuiteResult, report: GateReport) -> dict[str, bool]:
     """Compare the doors limit by limit; return which were kept. Sums of floats may differ by their order."""
-    verdicts = {v.limit: v for v in report.verdicts if v.limit not in ("contract", "origin")}
+    verdicts = {v.limit: v for v in report.verdicts if limit_of(v.limit).expectation_name}
     assert [line.limit for line in result.lines] == list(verdicts)
     for line in result.lines:
         verdict = verdicts[line.limit]
         assert line.error is None, line
         assert line.observed == pytest.approx(verdict.value, rel=1e-12), line
-        assert line.success == (verdict.status is Status.PASSED), line
+        assert line.success == verdict.status.publishable, line
     return {line.limit: line.success for line in result.lines}
 
 
@@ -87,7 +90,7 @@ def test_every_attack_is_judged_as_the_gate_judges_it(
 ) -> None:
     made = release(int(share * 100), limits(share, noisy=noisy), noisy=noisy)
     kept = same(*judge(made.policy, (made.released, made.originals), folder))
-    assert list(kept) == [name for name in limits_of(made.policy) if name not in ("contract", "origin")]
+    assert list(kept) == [name for name in limits_of(made.policy) if limit_of(name).expectation_name]
     if share == 1:
         assert {name for name in kept if not kept[name] and not name.startswith("similarity")} <= {"k"}
 
@@ -176,7 +179,7 @@ def test_arguments_are_the_policy_and_not_where_anything_is(workers: tuple[Polic
     assert by_name["assignment_risk"].hierarchies == str(Path("some/where"))
     carried = by_name["population.marketer_risk"].policy
     assert carried["perturb"]["epsilon"] == 2
-    assert list(carried["columns"]) == ["age", "city", "height", "smokes", "income", "illness"]
+    assert list(carried["columns"]) == ["age", "city", "height", "smokes", "income", "illness", "note"]
 
 
 def test_results_have_no_value_of_the_data(
@@ -281,8 +284,11 @@ def test_great_expectations_judges_them_and_shows_one_number() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"attack": "marketer_risk"}, r"must be a limit in attacks \(attacker_success\), got marketer_risk"),
-        ({"attacks": {}}, r"must be a limit in attacks \(none\), got attacker_success"),
+        (
+            {"attack": "marketer_risk"},
+            r"must be a limit in attacks \(attacker_success, known_columns\.ill\), got marketer_risk",
+        ),
+        ({"attacks": {}}, r"must be a limit in attacks \(known_columns\.ill\), got attacker_success"),
         ({"attacks": {"attacker_success": 2}}, "attacker_success"),
         ({"attacks": {"atacker_success": 1}}, "atacker_success"),
         ({"columns": {}, "perturb": None}, "needs a column with the role perturb"),

@@ -30,6 +30,7 @@ from anon_pipeline.gate.great_expectations import (
 )
 
 QUASI: dict[str, Any] = {"quasi_identifiers": ["zip"], "released": "out"}
+NOISE = {"mechanism": "discrete_laplace", "epsilon": "1", "delta": None, "inputs": None}
 NOISY: dict[str, Any] = {
     "released_columns": ["height"],
     "original_columns": ["was"],
@@ -192,7 +193,7 @@ def test_a_bug_in_a_measure_holds_no_value(
         except KeyError as error:
             raise RuntimeError(f"cannot use {CANARY}") from error
 
-    monkeypatch.setattr("anon_pipeline.limits.linking.linking", crashed)
+    monkeypatch.setattr("anon_pipeline.limits.linking.linking_share", crashed)
     suite = ExpectationSuite(name="s", expectations=[CASES["linking"][0], CASES["k"][0]])
     result = _batch(context, by_hand).validate(suite, result_format="COMPLETE")
     assert {r.expectation_config.type: r.success for r in result.results} == {
@@ -210,6 +211,7 @@ def test_a_bug_in_a_measure_holds_no_value(
         (ExpectReleaseToBeKAnonymous, {"quasi_identifiers": ["zip"], "k": 4.7}),
         (ExpectReleaseToBeKAnonymous, {"quasi_identifiers": ["zip"], "k": 0}),
         (ExpectReleaseToBeKAnonymous, {"quasi_identifiers": ["zip"], "k": True}),
+        (ExpectReleaseToBeKAnonymous, {"quasi_identifiers": ["zip"], "k": 10**400}),
         (ExpectReleaseToBeKAnonymous, {"quasi_identifiers": [], "k": 2}),
         (ExpectReleaseToBeKAnonymous, {"quasi_identifiers": "zip", "k": 2}),
         (ExpectReleaseToBeKAnonymous, {"quasi_identifiers": ["zip"], "k": 2, "row_condition": "x"}),
@@ -224,6 +226,7 @@ def test_a_bug_in_a_measure_holds_no_value(
         (ExpectReleaseToBeLDiverse, {**QUASI, "column": "ill", "kind": "entropy", "l": 0.5}),
         (ExpectReleaseSuppressionToBeAtMost, {"limit": 0.1}),
         (ExpectReleaseLinkingRiskToBeAtMost, {**NOISY, "limit": -0.1}),
+        (ExpectReleaseLinkingRiskToBeAtMost, {**NOISY, "limit": 0.1, "class_column": ""}),
         (ExpectReleaseLinkingRiskToBeAtMost, {**NOISY, "limit": 0.1, "resolutions": [0.1, 1.0]}),
         (ExpectReleaseLinkingRiskToBeAtMost, {**NOISY, "limit": 0.1, "resolutions": [0.0]}),
         (
@@ -237,6 +240,20 @@ def test_a_bug_in_a_measure_holds_no_value(
         (
             ExpectReleaseToBeConfidentlyKAnonymous,
             {**NOISY, "k": 2, "confidence": 0.9, "epsilons": [float("inf")]},
+        ),
+        *(
+            (
+                ExpectReleaseToBeConfidentlyKAnonymous,
+                {**NOISY, "k": 2, "confidence": 0.9, "epsilons": [1.0], "noises": [{**NOISE, **wrong}]},
+            )
+            for wrong in (
+                {"mechanism": "triangular"},
+                {"epsilon": "1/0"},
+                {"epsilon": "much"},
+                {"epsilon": "-1"},
+                {"inputs": [1]},
+                {"sigma": 1},
+            )
         ),
     ],
 )

@@ -13,7 +13,7 @@ from anon_pipeline.recode import Constraints, Task
 from anon_pipeline.recode.fulldomain.cover import cover, likely, promises
 from anon_pipeline.recode.fulldomain.fast.order import Queue, next_node, open_nodes, refill
 from anon_pipeline.recode.fulldomain.lattice import Axes, Lattice, axes_of, lattice
-from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import prepare_search, score
 from anon_pipeline.recode.tuples import distinct_tuples
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.recoding import full_domain_recoding
 from anon_pipeline.recode.fulldomain.search import prepare_search
 from anon_pipeline.recode.task import Constraints, Task

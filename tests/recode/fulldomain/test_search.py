@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, minimal_nodes, ola, prepare_search, score
 from anon_pipeline.recode.task import Constraints, Task
 from anon_pipeline.recode.tuples import distinct_tuples

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InfeasibleError
-from anon_pipeline.contracts.stages import broken_contract, k_anonymized_contract
 from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.evidence.evidence import evidence_from
-from anon_pipeline.evidence.measures import class_closeness, class_diversity, is_l_diverse, is_t_close
+from anon_pipeline.evidence.measures import class_l_diversity, class_t_closeness, is_l_diverse, is_t_close
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages import pipeline
+from anon_pipeline.stages.contracts.stages import broken_contract, k_anonymized_contract
 from anon_pipeline.stages.private import Means
 
 ENTROPY = {"kind": "entropy", "l": 2}
@@ -45,9 +45,9 @@ def test_what_the_recoder_returns_passes_the_gates_limits(
     evidence = evidence_from(run.suppressed.frame, policy, originals=run.k_anonymized.frame)
     assert evidence.classes.k >= 4
     for name, t in LIMITS["t_closeness"].items():
-        assert is_t_close(class_closeness(evidence, policy, name), t).all()
+        assert is_t_close(class_t_closeness(evidence, policy, name), t).all()
     limit = policy.gate.l_diversity["illness"]
-    assert is_l_diverse(class_diversity(evidence, policy, "illness", limit), limit).all()
+    assert is_l_diverse(class_l_diversity(evidence, policy, "illness", limit), limit).all()
 
 
 def test_dates_and_missing_numbers_are_released(

@@ -15,12 +15,12 @@ from anon_pipeline.recode import recode
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.centroids import release_centroids
 from anon_pipeline.recode.microaggregation.excess import judge
-from anon_pipeline.recode.microaggregation.merging import make_limits
+from anon_pipeline.recode.microaggregation.merge import make_limits
 from anon_pipeline.recode.microaggregation.space import Space, make_space, semantic_distance
 from anon_pipeline.recode.task import Constraints, Task
 from anon_pipeline.recode.tuples import distinct_tuples
-from anon_pipeline.risk.closeness import closeness
-from anon_pipeline.risk.diversity import distinct_l, entropy_l, recursive_ratio
+from anon_pipeline.risk.l_diversity import distinct_l, entropy_l, recursive_ratio
+from anon_pipeline.risk.t_closeness import t_closeness
 
 
 def space_of(task: Task) -> Space:
@@ -159,7 +159,7 @@ def test_the_excess_is_by_how_much_a_limit_is_missed(
         codes, wanted = limit.codes[rows], limit.diversity
         if limit.t is not None:
             options: Any = {"distance": limit.distance, "lookups": limit.lookups}
-            worst = max(worst, closeness(codes, label, whole=limit.whole, m=1, **options)[0] - limit.t)
+            worst = max(worst, t_closeness(codes, label, whole=limit.whole, m=1, **options)[0] - limit.t)
         if wanted is None:
             continue
         if wanted.kind == "recursive":

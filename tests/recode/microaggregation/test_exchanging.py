@@ -7,11 +7,11 @@ import pytest
 
 from anon_pipeline.recode.constraints import rules_of
 from anon_pipeline.recode.microaggregation.centroids import error_of
-from anon_pipeline.recode.microaggregation.closefirst import (
-    tclose_first,
-)
-from anon_pipeline.recode.microaggregation.merging import merge_worst
+from anon_pipeline.recode.microaggregation.merge import merge
 from anon_pipeline.recode.microaggregation.microaggregation import clusters_of
+from anon_pipeline.recode.microaggregation.slices import (
+    form_by_algorithm_6,
+)
 from anon_pipeline.recode.microaggregation.space import Space, make_space
 from anon_pipeline.recode.task import Task
 from anon_pipeline.recode.tuples import distinct_tuples
@@ -27,7 +27,7 @@ def spaced(asked: Task) -> Space:
 def book(asked: Task, space: Space) -> np.ndarray:
     """Algorithm 6 and, where ties leave more than t, Algorithm 4."""
     k, t = asked.constraints.k, asked.constraints.sensitive[0].t
-    return merge_worst(space, rules_of(asked.constraints), tclose_first(space, limit=0, k=k, t=t or 0.0))
+    return merge(space, rules_of(asked.constraints), form_by_algorithm_6(space, limit=0, k=k, t=t or 0.0))
 
 
 @pytest.mark.parametrize("name", SECRETS)

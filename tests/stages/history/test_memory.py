@@ -174,8 +174,10 @@ def test_it_shows_counts_and_nothing_else(keeping: Keeping, labeled: People) -> 
 
 
 def test_a_refused_release_is_not_remembered(keeping: Keeping, labeled: People) -> None:
-    refused = anonymize(keeping(gate={"k": 200}), labeled(), memory=Memory.empty())
-    with pytest.raises(GateRefused, match=r"The gate refused the release:\nk: "):
+    refused = anonymize(
+        keeping(gate={"attacks": {"prosecutor_risk": 0.001}}), labeled(), memory=Memory.empty()
+    )
+    with pytest.raises(GateRefused, match=r"the release:\nprosecutor_risk \(at most 0.001\) refused$"):
         _ = refused.memory
 
 

@@ -67,7 +67,7 @@ def next_node(queue: Queue, known: Cover, axes: Axes, floors: NDArray[np.int64],
 def queued(scan: Scan, known: Cover) -> Iterator[int]:
     """Give nodes that promise most, or nearly so, until none is open; sweep when that is faster.
 
-    The plain twin is `optimum.by_promise`.
+    The plain twin is `optimal.by_promise`.
     """
     search, queue, opened = scan.search, Queue(), 0
     axes, walk = axes_of(search.nodes), _walk(search)

@@ -1,6 +1,6 @@
 """Counting all open nodes side by side, where each is cheap and none says much about others.
 
-The search (`optimum`) counts first what promises to close many nodes. What is left is a ragged border of
+The search (`optimal`) counts first what promises to close many nodes. What is left is a ragged border of
 nodes that close few others; walking over all their cubes then takes less time than choosing between them.
 """
 

@@ -17,7 +17,7 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import LOSSES, Constraints, Task, fulldomain
 from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
 from anon_pipeline.recode.fulldomain.incognito import incognito
-from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, ola, prepare_search
 from anon_pipeline.recode.tuples import distinct_tuples
 
@@ -26,7 +26,7 @@ FOLDER = Path(next(iter(fulldomain.__path__)))
 DOORS = {
     "layout.py": {"Shortcuts", "shortcuts"},
     "nodes.py": {"Cube", "count_cube", "node_table"},
-    "optimum.py": {"queued"},
+    "optimal.py": {"queued"},
 }
 """What the search knows of the fast part: where it lays it out, and one name for each question."""
 

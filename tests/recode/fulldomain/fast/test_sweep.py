@@ -16,7 +16,7 @@ from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode import Constraints, Task
 from anon_pipeline.recode.fulldomain.fast import sweep as sweeping
 from anon_pipeline.recode.fulldomain.fast.sweep import Sweep, node_states, sweep, sweep_nodes
-from anon_pipeline.recode.fulldomain.optimum import optimal
+from anon_pipeline.recode.fulldomain.optimal import optimal
 from anon_pipeline.recode.fulldomain.search import Search, count, prepare_search
 from anon_pipeline.recode.tuples import distinct_tuples
 

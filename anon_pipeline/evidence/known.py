@@ -1,0 +1,176 @@
+"""What an attacker links who also knows values that are released as they are: the mean over the noise.
+
+The releases that the noise could have made are drawn once, and serve all sets of known columns. What costs
+much is bounded: of large cells that no noise lets be told apart a bound stands in, of others a sample.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.encode.grids import grid_units
+from anon_pipeline.evidence.attackers import noise_law
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.expected import DrawingTable, Drawn, Expectation, drawing_table
+from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.evidence.value_order import value_ranks
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.known_cells import CLOSE, Cells, cells_of, most_linked, right_guesses
+from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
+
+_SEED = 1  # of simulated noise and samples, whatever input and policy
+_RECORDS = 2**15  # whose noise is drawn, all draws together
+_PAIRS = 2**19  # of a record and an original that are compared for one set of columns, all draws together
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownAttack:
+    """Releases that the noise could have made, and what is known of the R records they are drawn of.
+
+    ranks: (R,) of each column that may be known.
+    centers: (R, p) what the noise is added to, in grid units.
+    draws: some releases; none where no draw leaves a record.
+    groups: (R,) group of classes that each record's draws are counted in.
+    made: cells by columns, kept from one question for the next.
+    """
+
+    table: DrawingTable
+    ranks: Mapping[str, Integers] = field(repr=False)
+    centers: Reals = field(repr=False)
+    law: NoiseLaw = field(repr=False)
+    draws: Sequence[Drawn] = field(repr=False)
+    groups: Integers = field(repr=False)
+    made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
+
+    def over_noise(self, columns: Sequence[str]) -> Expectation:
+        """Return the share of the released records that is rightly linked, on average over the noise.
+
+        Args:
+            columns: that the attacker knows beside class, originals and the law of the noise.
+        Returns:
+            The mean, its standard error, and how often noise was drawn (0: it is exact, without noise).
+            It is 1 where no record can be released.
+        """
+        if not self.draws:
+            return Expectation(1.0)
+        cells = self._cells(columns)
+        most = most_linked(cells, self.centers, self.law)
+        bounded = (most > 1) & (most <= CLOSE * cells.sizes)
+        plan = _planned(cells, most, ~bounded, _PAIRS // len(self.draws))
+        random, many = np.random.default_rng(_SEED), int(self.groups.max()) + 1
+        linked, of = np.zeros((2, len(self.draws), many))
+        ever = np.zeros(len(cells.labels), np.bool_)
+        for number, drawn in enumerate(self.draws):
+            ever[cells.own[drawn.rows]] = True
+            weighed = self._linked(drawn.values.astype(np.float64), drawn.rows, (cells, most, plan), random)
+            linked[number] = np.bincount(self.groups[drawn.rows], weights=weighed, minlength=many)
+            of[number] = np.bincount(self.groups[drawn.rows], minlength=many)
+        own = np.zeros(many)
+        where = bounded & ever
+        np.add.at(own, self.groups[cells.order[cells.starts[:-1][where]]], most[where])
+        if not self.law.drawn:
+            return Expectation(min(float(linked.sum() / of.sum()), 1.0))
+        mean, error = combined_ratio(linked + own, of)
+        heaviest = float((cells.sizes / np.maximum(plan, 1))[plan > 0].max(initial=1.0))
+        return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(self.draws))
+
+    def realized(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
+        """Return the share of the released records that is rightly linked by the noise that was drawn.
+
+        Of large cells a sample is looked at.
+
+        Args:
+            evidence: that this was prepared of.
+        """
+        cells, behind = self._cells(columns), require_originals(evidence)
+        places = np.full(len(behind.labels), -1, np.int64)
+        first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
+        places[first] = np.arange(len(first))
+        rows, values = places[behind.own], grid_units(evidence.released, policy)
+        most = most_linked(cells, self.centers, self.law)
+        plan = _planned(cells, most, np.ones(len(most), np.bool_), _PAIRS)
+        weighed = self._linked(values, rows, (cells, most, plan), np.random.default_rng(_SEED))
+        return min(math.fsum(weighed.tolist()) / len(rows), 1.0)
+
+    def _cells(self, columns: Sequence[str]) -> Cells:
+        if tuple(columns) in self.made:
+            return self.made[tuple(columns)]
+        codes = self.ranks[columns[0]]
+        for name in columns[1:]:
+            ranks = self.ranks[name]
+            codes = np.unique(codes * (int(ranks.max()) + 1) + ranks, return_inverse=True)[1].astype(np.int64)
+        self.made[tuple(columns)] = cells_of(self.table.labels, codes)
+        return self.made[tuple(columns)]
+
+    def _linked(
+        self, values: Reals, rows: Integers, of: tuple[Cells, Reals, Integers], random: np.random.Generator
+    ) -> Reals:
+        """Return what each released record adds to the records that are rightly linked, (r,)."""
+        cells, most, plan = of
+        cell = cells.own[rows]
+        found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)
+        chosen = np.flatnonzero(_sampled(cells, plan, random)[rows])
+        right = right_guesses(values[chosen], rows[chosen], cells, self.centers, self.law)
+        found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
+        return found
+
+
+def _planned(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
+    """Return how many records of each cell are looked at, (c,); none where all originals are equal."""
+    sizes = np.where(looked & (most > 1), cells.sizes, 0)
+    most_each = int(sizes.max(initial=1))
+    while most_each > 1 and int((np.minimum(sizes, most_each) * sizes).sum()) > pairs:
+        most_each = (most_each + 1) // 2
+    return np.minimum(sizes, most_each)
+
+
+def _sampled(cells: Cells, plan: Integers, random: np.random.Generator) -> NDArray[np.bool_]:
+    """Choose so many records of each cell, evenly over its order from a random start, (n,)."""
+    share = plan / cells.sizes
+    if ((share == 0) | (share == 1)).all():
+        return (share > 0)[cells.own]
+    step = np.repeat(share, cells.sizes)
+    begin = (np.arange(len(step)) - np.repeat(cells.starts[:-1], cells.sizes)) * step
+    begin += np.repeat(random.random(len(share)), cells.sizes)
+    chosen = np.empty(len(step), np.bool_)
+    chosen[cells.order] = np.floor(begin + step) > np.floor(begin)
+    return chosen
+
+
+def known_attack(evidence: Evidence, policy: Policy) -> KnownAttack:
+    """Prepare the attack: draw releases, and rank the values that may be known.
+
+    Args:
+        evidence: with originals; which of them were released, and how, plays no part.
+        policy: all of its stages behind the recoding.
+    Raises:
+        InputError: a file alone.
+    """
+    behind = require_originals(evidence)
+    records = max(int(np.count_nonzero(behind.labels >= 0)), 1)
+    copies = max(_RECORDS // (8 * records), 1) if policy.perturbed else 1
+    ranks = {name: value_ranks(behind.frame[name]) for name in policy.unchanged}
+    table = drawing_table(evidence, policy, copies, ranks)
+    own, sizes = table.originals.own, np.bincount(table.labels)
+    law = noise_law(replace(evidence, originals=table.originals), policy)
+    entropy, draws = seeded_entropy(_SEED), draws_of(sizes, records=_RECORDS) if policy.perturbed else 1
+    drawn = [table.released(entropy) for _ in range(draws)]
+    return KnownAttack(
+        table,
+        {name: values[own % len(behind.labels)] for name, values in ranks.items()},
+        law.centers(quantize(table.originals.grid[own]).astype(np.float64)),
+        law,
+        [one for one in drawn if one is not None],
+        groups_of(sizes)[table.labels],
+    )

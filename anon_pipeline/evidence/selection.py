@@ -1,0 +1,181 @@
+"""Whom the confidence leaves out: the chance of each record to stay, and what that does to its columns.
+
+Confidence-based suppression depends on the released value: who is far from others in the class is left out
+more often. What is computed here looks at each record's own interval; that its class then falls below k, or
+breaks t or l, comes on top. It needs the originals: all of it is for the curator alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.encode.noise import output_bounds
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.expected import drawing_table
+from anon_pipeline.evidence.measures import compact_labels, require_originals
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.mechanisms import cdf, radius, sensitivities
+from anon_pipeline.perturb.noise import class_diameters
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.selection import Spread, kept_spread
+from anon_pipeline.risk.survival import Outputs
+
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Quantiles whose bias is measured."""
+
+_SEED = 0  # of simulated noise, whatever input and policy
+_DRAWS = 64
+_PARTS = 10  # of a column's values, of about as many records each
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A tenth of the records by their original values of one column; the values are not told.
+
+    records: that are in a class.
+    released: mean chance of these to stay.
+    """
+
+    records: int
+    released: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """What leaving records out changes in the noisy values of one column, on average over the noise.
+
+    mean: in the column's unit.
+    variance: as a share of the variance without; None where that is 0.
+    quantiles: by share, in the column's unit.
+    by_value: chance to stay by original value, from lowest to highest.
+    """
+
+    mean: float
+    variance: float | None
+    quantiles: Mapping[float, float]
+    by_value: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The chance of each record in a class to stay, by its own confidence interval.
+
+    least: chance of the record where it is least.
+    below_half: share of the records whose chance is below one half.
+    classes: of the recoded table.
+    open_classes: of these, with a record whose chance is below one half.
+    draws: releases that were simulated; 0 where it is exact.
+    columns: bias by perturb column.
+    """
+
+    least: float
+    below_half: float
+    classes: int
+    open_classes: int
+    draws: int
+    columns: Mapping[str, Bias]
+
+
+def selection(evidence: Evidence, policy: Policy) -> Selection | None:
+    """Measure whom the confidence leaves out; None without such a step, or without classes.
+
+    One perturb column is exact; several are simulated.
+
+    Args:
+        evidence: with originals; which of them were released, and how, plays no part.
+    Raises:
+        InputError: a file alone.
+    Source:
+        [KE V-C]; [methods 8.1].
+    """
+    behind = require_originals(evidence)
+    inside = np.flatnonzero(behind.labels >= 0)
+    if policy.suppress.confidence is None or not len(inside):
+        return None
+    one = len(policy.perturbed) == 1
+    chances, spreads = (_exact if one else simulated_chances)(evidence, policy, inside)
+    labels = behind.labels[inside]
+    open_classes = len(np.unique(labels[chances < 0.5]))
+    columns = {}
+    for j, (name, column) in enumerate(policy.perturbed.items()):
+        parts = tuple(_parts(behind.grid[inside, j], chances))
+        columns[name] = bias_of(spreads[j], column.resolution, parts)
+    return Selection(
+        float(chances.min()),
+        float(np.mean(chances < 0.5)),
+        len(np.unique(labels)),
+        open_classes,
+        0 if one else _DRAWS,
+        columns,
+    )
+
+
+def _exact(evidence: Evidence, policy: Policy, inside: Integers) -> tuple[Reals, list[Spread]]:
+    """Return the chances of one column and its spread, by its law."""
+    behind, (noise,) = require_originals(evidence), noises(policy)
+    exact, labels = quantize(behind.grid[inside])[:, 0], behind.labels[inside]
+    sensitivity = sensitivities(noise, class_diameters(exact[:, None], compact_labels(labels))[:, 0])
+    law = Outputs(partial(cdf, noise), sensitivity, noise.inputs, output_bounds(policy)[0])
+    reach = radius(noise, sensitivity, policy.suppress.confidence or 0.0)
+    chances, spread = kept_spread(exact, labels, law, radius=reach, k=policy.anonymize.k)
+    return chances, [spread]
+
+
+def simulated_chances(evidence: Evidence, policy: Policy, inside: Integers) -> tuple[Reals, list[Spread]]:
+    """Return the chances and spreads of several columns, from releases that the noise could have made."""
+    table, entropy = drawing_table(evidence, policy, 1), seeded_entropy(_SEED)
+    kept, values = np.zeros(len(table.labels)), []
+    stay = np.zeros((_DRAWS, len(table.labels)), np.bool_)
+    for draw in range(_DRAWS):
+        drawn = table.noise.drawn(entropy)
+        stay[draw] = table.confident(drawn)
+        kept += stay[draw]
+        values.append(drawn)
+    place = np.empty(int(inside.max()) + 1, np.int64)
+    place[table.originals.own] = np.arange(len(table.labels))
+    every, flat = np.stack(values).astype(np.float64), stay.ravel()
+    spreads = [
+        Spread(every[:, :, j].ravel(), np.ones(flat.size), flat.astype(np.float64))
+        for j in range(every.shape[2])
+    ]
+    return (kept / _DRAWS)[place[inside]], spreads
+
+
+def bias_of(spread: Spread, unit: float, parts: tuple[Part, ...]) -> Bias:
+    """Compare the noisy values of the records that stay with those of all."""
+    order = np.lexsort((spread.kept, spread.all, spread.values))  # sums do not depend on the order of records
+    values = spread.values[order]
+    values = values - float(np.mean(values))
+    found = []
+    for weights in (spread.all[order], spread.kept[order]):
+        whole = math.fsum(weights.tolist())
+        if whole <= 0:
+            return Bias(math.nan, None, {}, parts)
+        mean = float(values @ weights) / whole
+        variance = float(np.square(values - mean) @ weights) / whole
+        reached = np.searchsorted(np.cumsum(weights) / whole, np.array(SHARES) - 1e-12)
+        found.append((mean, variance, values[np.minimum(reached, len(values) - 1)]))
+    (mean, variance, quantiles), (own, less, others) = found
+    moved = ((others - quantiles) * unit).tolist()
+    ratio = None if variance == 0 else less / variance - 1
+    return Bias((own - mean) * unit, ratio, dict(zip(SHARES, moved, strict=True)), parts)
+
+
+def _parts(values: Reals, chances: Reals) -> Iterator[Part]:
+    """Yield the mean chance of parts of the records by value; equal values are in one part."""
+    _, own, counts = np.unique(values, return_inverse=True, return_counts=True)
+    part = np.minimum((np.cumsum(counts) - counts) * _PARTS // len(values), _PARTS - 1)[own]
+    for number in np.unique(part):
+        at = part == number
+        yield Part(int(at.sum()), float(np.sort(chances[at]).mean()))

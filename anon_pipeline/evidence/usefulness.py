@@ -1,0 +1,43 @@
+"""What a release keeps of the data: how far the noise moves a column, which columns say nothing any more."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anon_pipeline.encode.grids import noises
+from anon_pipeline.encode.noise import output_bounds
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.measures import compact_labels, require_originals
+from anon_pipeline.perturb.error import expected_relative_shift
+from anon_pipeline.perturb.grid import quantize
+from anon_pipeline.perturb.mechanisms import sensitivities, shifts
+from anon_pipeline.perturb.noise import class_diameters
+from anon_pipeline.policy.model import Policy
+
+
+def expected_error(evidence: Evidence, policy: Policy, name: str) -> float:
+    """Return the mean of E|y − x|/|x| over the records in classes with x ≠ 0, before any noise is drawn.
+
+    Args:
+        name: perturb column with numbers.
+    Returns:
+        0 where no record has x ≠ 0: then nothing is lost that could be measured so.
+    Source:
+        [methods 9.2].
+    """
+    originals, j = require_originals(evidence), list(policy.perturbed).index(name)
+    within = originals.labels >= 0
+    exact = quantize(np.where(within[:, None], originals.grid, 0.0))  # records of no class may lack a value
+    noise = noises(policy)[j]
+    sensitivity = sensitivities(noise, class_diameters(exact, compact_labels(originals.labels))[:, j])
+    moved = np.zeros(len(exact))
+    moved[within] = shifts(
+        noise, exact[within, j], sensitivity[originals.labels[within]], bounds=output_bounds(policy)[j]
+    )
+    error = expected_relative_shift(exact[:, j].astype(np.float64), originals.labels, shifts=moved)
+    return 0.0 if error is None else error
+
+
+def constant_columns(evidence: Evidence, policy: Policy) -> list[str]:
+    """Name the generalized columns that have one value in the whole release: they say nothing any more."""
+    return [name for name in policy.generalized if evidence.released[name].nunique(dropna=False) == 1]

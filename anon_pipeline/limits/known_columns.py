@@ -1,0 +1,77 @@
+"""The limit on attackers who also know values that are released as they are: bounds, defaults, bands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.policy.attacks import KnownColumns
+from anon_pipeline.policy.model import Policy
+
+USUAL = 0.2
+"""Largest share that may be linked by one insensitive column where the policy says nothing ([ADR 47])."""
+
+_MOST = 0.5
+
+
+def usual_bound(k: int) -> float:
+    """Return the bound on one insensitive column, and the advice on all columns, where the policy has none.
+
+    Args:
+        k: of the gate: without the column, a person is picked with 1/k at most.
+
+    >>> [usual_bound(k) for k in (3, 5, 10, 50)]
+    [0.5, 0.4, 0.2, 0.2]
+    """
+    return max(USUAL, min(2 / k, _MOST))
+
+
+def name_of(columns: Sequence[str]) -> str:
+    """Name a set of columns in verdicts; different sets have different names.
+
+    >>> name_of(["charges"]), name_of(["job", "a + b"])
+    ('charges', 'job + "a + b"')
+    """
+    return " + ".join(json.dumps(name) if {"+", '"'} & {*name} else name for name in columns)
+
+
+def _demanded(policy: Policy) -> Demanded:
+    """Return the policy's own bounds, and those that hold without: of each column, of all together.
+
+    Names do not depend on the order of columns, which stored suites of Great Expectations lose.
+    """
+    names, bound = sorted(policy.unchanged), usual_bound(policy.gate_k)
+    own = {frozenset(entry.columns): entry for entry in policy.gate.attacks.known_columns}
+    found: dict[frozenset[str], KnownColumns | Advised] = {}
+    for name in names:
+        limited = name not in policy.sensitive
+        found[frozenset([name])] = KnownColumns(columns=(name,), risk=bound if limited else 1.0)
+    if len(names) > 1:
+        found[frozenset(names)] = Advised(KnownColumns(columns=tuple(sorted(names)), risk=bound))
+    found |= own
+    return {name_of(sorted(known)): wanted for known, wanted in found.items()}
+
+
+def _realized(case: Case, demand: Demand) -> float:
+    return case.known_attack.realized(case.evidence, case.policy, demand.wanted.columns)
+
+
+KNOWN_COLUMNS = Limit(
+    name="known_columns",
+    meaning="At most this share is rightly linked by who also knows the values of {}. "
+    "The mean over the noise is judged; with linking: realized, the drawn noise.",
+    demanded=_demanded,
+    measure=_realized,
+    bound=lambda wanted: wanted.risk,
+    needs=("originals",),
+    over_noise=lambda case, demand: case.known_attack.over_noise(demand.wanted.columns),
+    attack=True,
+    advisable=True,
+    banded=True,
+    advice="release the column coarser (round, top, bottom, level), generalize or drop it, or set a bound of "
+    "its own.",
+    question="linkability",
+    knows="the generalized values, the exact ones behind the noise, and {}",
+)

@@ -1,0 +1,47 @@
+"""Limits that every release has on columns that an author mislabels: as harmless, or as quasi-identifiers."""
+
+from __future__ import annotations
+
+from anon_pipeline.evidence.identifying import identifying_columns
+from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.hierarchy import TOP
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Advised, Demand, Limit
+from anon_pipeline.limits.verdicts import Status, Verdict
+
+
+def _identifiers(case: Case, demand: Demand) -> Verdict:
+    found = identifying_columns(require_originals(case.evidence).frame, case.policy, today=case.today)
+    said = "; ".join(found) or None
+    return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
+
+
+def _single_values(case: Case, demand: Demand) -> int:
+    """Count the quasi-identifiers of which all records have the same value, and not the highest level."""
+    released = case.evidence.released
+    found = (released[name].unique() for name in (*case.policy.generalized, *case.policy.noisy))
+    return sum(len(values) == 1 and values[0] != TOP for values in found)
+
+
+RELEASED_IDENTIFIERS = Limit(
+    name="released_identifiers",
+    meaning="No column that is released without noise is an identifier by its values, and no two or three "
+    "insensitive ones single people out together, but for what the policy acknowledges.",
+    demanded=lambda policy: {"": None},
+    judge=_identifiers,
+    needs=("originals",),
+    certain=True,
+    expectation="",
+    always=True,
+    valued=False,
+    advice="release the column coarser (round, top, bottom, level), drop it, or acknowledge it by name.",
+)
+SINGLE_VALUE = Limit(
+    name="single_value",
+    meaning="No quasi-identifier has the same value in all records: it would protect nobody. Only advice.",
+    demanded=lambda policy: {"": Advised(0)},
+    measure=_single_values,
+    always=True,
+    advisable=True,
+    advice="generalize a column that has several values, or give this one the role insensitive.",
+)

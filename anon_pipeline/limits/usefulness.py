@@ -1,0 +1,95 @@
+"""Limits on what a release may lose: a policy sets them, or a release beyond the defaults has a warning.
+
+The defaults are argued in docs/adr/0049-a-release-must-be-worth-something.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.evidence.measures import suppression
+from anon_pipeline.evidence.usefulness import constant_columns, expected_error
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.policy.model import Policy
+
+LOSS = 0.8
+"""Information loss of the recoding, in [0, 1], from which on a release has a warning."""
+
+ERROR = 1.0
+"""Expected error of a perturb column, as a multiple of the value, beyond which a release has a warning."""
+
+HIDDEN = 0
+"""Generalized columns with one value in the whole release beyond which a release has a warning."""
+
+RELEASED = 0.8
+"""Share of the input below which a release has a warning."""
+
+_FINER = (
+    "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges; or take a smaller k."
+)
+
+
+def _or_advised(wanted: Any, default: float) -> Any:
+    return Advised(default) if wanted is None else wanted
+
+
+def _errors(policy: Policy) -> Demanded:
+    own: Mapping[str, float] = policy.gate.utility.relative_error
+    return {name: _or_advised(own.get(name), ERROR) for name in sorted(policy.perturbed)}
+
+
+def _information_loss(case: Case, demand: Demand) -> float:
+    """Return what the recoding recorded; the facts are those of the tables, which `origin` judges."""
+    if case.facts is None:
+        raise InputError("needs the facts of the stages")
+    return float(case.facts["k_anonymized"]["information_loss"])
+
+
+INFORMATION_LOSS = Limit(
+    name="utility_information_loss",
+    meaning="Generalization loses at most this share of what the quasi-identifiers say.",
+    demanded=lambda policy: {"": _or_advised(policy.gate.utility.information_loss, LOSS)},
+    measure=_information_loss,
+    needs=("originals",),
+    advisable=True,
+    usefulness="recoding",
+    advice=_FINER,
+    foreseen=lambda expected, policy: expected.information_loss,
+    expectation="",
+)
+RELATIVE_ERROR = Limit(
+    name="utility_relative_error",
+    meaning="The noise is expected to move {} by at most this multiple of its value, on average.",
+    demanded=_errors,
+    measure=lambda case, demand: expected_error(case.evidence, case.policy, demand.of),
+    needs=("originals",),
+    advisable=True,
+    usefulness="noise",
+    advice="take a larger ε if you can promise it, narrower public bounds, or generalize the column.",
+    foreseen_of=lambda expected, column: expected.errors.get(column, 0.0),
+)
+FULLY_GENERALIZED = Limit(
+    name="utility_fully_generalized",
+    meaning="At most this many quasi-identifiers have one value in the whole release, and say nothing.",
+    demanded=lambda policy: {"": _or_advised(policy.gate.utility.fully_generalized, HIDDEN)},
+    measure=lambda case, demand: len(constant_columns(case.evidence, case.policy)),
+    advisable=True,
+    usefulness="recoding",
+    advice=_FINER,
+    foreseen=lambda expected, policy: expected.constant,
+)
+SHARE_RELEASED = Limit(
+    name="utility_released",
+    meaning="At least this share of the input is released.",
+    demanded=lambda policy: {"": _or_advised(policy.gate.utility.released, RELEASED)},
+    measure=lambda case, demand: 1.0 - suppression(case.evidence),
+    sense="at least",
+    needs=("originals",),
+    advisable=True,
+    usefulness="noise",
+    advice="take a smaller k, a smaller confidence, or another recoder: less is then left out.",
+    foreseen=lambda expected, policy: 1.0 - expected.suppression_judged,
+)

@@ -1,0 +1,61 @@
+"""What a policy asks for that cannot be, or that protects nobody: found before anything is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.policy.marks import NEEDS_NOISE, needs_noise
+from anon_pipeline.policy.model import Policy
+
+LARGE_EPSILON = 10
+"""ε from which on a policy must say how much linking is too much (ADR 48)."""
+
+
+def refuse_contradictions(policy: Policy) -> None:
+    """Refuse a policy by which no release should be made; releases that are out can still be verified by it.
+
+    Raises:
+        PolicyError: with what to change, all of it.
+    """
+    problems = [*_unreachable(policy), *_unlimited(policy)]
+    if problems:
+        raise PolicyError(problems)
+
+
+def _unreachable(policy: Policy) -> Iterator[str]:
+    k = policy.anonymize.k
+    if policy.gate_k > k:
+        yield (
+            f"gate.k: must be at most anonymize.k, which makes the classes, got {policy.gate_k} and {k}. Set "
+            f"anonymize.k to {policy.gate_k}. Nothing was made, and no ε was spent."
+        )
+
+
+def _unlimited(policy: Policy) -> Iterator[str]:
+    """Yield that so large an ε hides nobody, where no limit says how many may be linked."""
+    if policy.perturb is None or not policy.perturbed or policy.perturb.epsilon <= LARGE_EPSILON:
+        return
+    if not any(True for _ in _limits(policy.gate)):
+        yield (
+            f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking, such as "
+            f"gate.{_example()}, got {policy.perturb.epsilon:g} without one. Set it, or a smaller ε. Nothing "
+            f"was made, and no ε was spent."
+        )
+
+
+def _limits(section: BaseModel) -> Iterator[str]:
+    """Yield the limits on linking that are set in a section and in those in it."""
+    yield from needs_noise(section)
+    for name in type(section).model_fields:
+        below = getattr(section, name)
+        if isinstance(below, BaseModel):
+            yield from _limits(below)
+
+
+def _example() -> str:
+    """Name the first limit on linking of the gate."""
+    fields = Policy.model_fields["gate"].annotation.model_fields  # type: ignore[union-attr]
+    return next(name for name, field in fields.items() if NEEDS_NOISE in field.metadata)

@@ -1,0 +1,168 @@
+"""Every number that leaves the stages: what it is computed from, and who sees it.
+
+Facts declare it beside their fields, limits by what they need; all else that a manifest says, and all other
+places, here. `all_numbers` is the table of SECURITY.md. What is not declared is the curator's, and a
+manifest or an event that shows it anyhow fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from anon_pipeline.base.audience import FILE, POLICY, RUN, Audience, Number
+from anon_pipeline.facts.seen import fact_numbers
+from anon_pipeline.limits.table import LIMITS
+
+_BIT = Number(
+    ("originals", "noise", "population table", "history"),
+    Audience.PUBLIC,
+    "one bit: a release is worth nothing to whoever may not know that its limits are kept. It rules out the "
+    "originals with which the bound would be broken, and no other",
+)
+_BANDED = Number(
+    ("originals", "noise"),
+    Audience.PUBLIC,
+    "one of five bands, of a mean over all records and all noise: how much somebody links who also knows "
+    "released values is what readers and whoever signs must know",
+)
+_KEPT = "gate.verdicts.*.{}"
+
+MANIFEST: Mapping[str, Number] = {
+    "manifest_version": RUN,
+    "release": POLICY,
+    "partition": RUN,
+    "made_at": RUN,
+    "files.*.*": FILE,
+    "files.*.types.*": FILE,
+    "policy_digest": POLICY,
+    "data_digest": FILE,
+    "gate.passed": _BIT,
+    "gate.data_digest": FILE,
+    "gate.policy_digest": POLICY,
+    **dict.fromkeys((_KEPT.format(name) for name in ("limit", "bound", "sense")), POLICY),
+    _KEPT.format("status"): _BIT,
+    _KEPT.format("band"): _BANDED,
+    _KEPT.format("reason"): POLICY,
+    "epsilon": POLICY,
+    "guarantee.*": POLICY,
+    "allowed": POLICY,
+    "allowed.*.*": POLICY,
+    "acknowledged": POLICY,
+    "acknowledged.*.*": POLICY,
+    "acknowledged.*.columns.*": POLICY,
+    "packages.*": RUN,
+    "plugins.*.*": RUN,
+    "plugins.*.kinds.*": RUN,
+    "report.*": FILE,
+    "signature.*": RUN,
+}
+"""What a manifest says beside its facts and the values of its limits, by its keys; ``*``: any."""
+
+_REFUSED = Number(
+    ("originals",),
+    Audience.OPERATOR,
+    "who runs it must find and mend them; nothing is published of that input",
+)
+_SLOW = Number(
+    ("originals",),
+    Audience.OPERATOR,
+    "it says no more than how long the work takes, which is seen anyhow",
+)
+_LEDGER = Number(
+    ("policy", "history"), Audience.OPERATOR, "who runs it must know whether the budget allows another one"
+)
+_ONE_BIT = Number(("originals", "noise", "population table", "history"), Audience.OPERATOR, _BIT.because)
+
+METADATA: Mapping[str, Number] = {
+    "status": _ONE_BIT,
+    "value": FILE,
+    "limit": POLICY,
+    "sense": POLICY,
+    "reason": _REFUSED,
+    "measured": RUN,
+    "data_digest": FILE,
+    "policy_digest": POLICY,
+    "partition": RUN,
+    "gate": _ONE_BIT,
+    "gate_passed": _ONE_BIT,
+    "file": RUN,
+    "manifest": RUN,
+    "report": RUN,
+    "records": FILE,
+    "classes": FILE,
+    "guarantee": POLICY,
+    "broken_rules": _REFUSED,
+    "expectations": POLICY,
+    "stored_columns": POLICY,
+}
+"""What Dagster's metadata says beside facts, by its key. ``value`` and ``gate`` have the values of limits
+that the released file tells, of releases that passed."""
+
+ELSEWHERE: Mapping[str, Number] = {
+    "public report: classes by size, columns, correlations, place on the map": FILE,
+    "terminal, log: which stage is at work": RUN,
+    "terminal, log: more than 2ⁿ nodes counted, or records in classes; a bar on a terminal": _SLOW,
+    "terminal, log: time that a stage took; size of files in the vault": _SLOW,
+    "messages: cells and rows of an input that break a rule, and why a limit was not measured": _REFUSED,
+    "messages: which limit or constraint was not kept, its bound": _ONE_BIT,
+    "`run`, `ledger`: ε booked, spent, remaining": _LEDGER,
+    "vault: `gate.json` with every value, realized ones too, and all facts": Number(
+        ("originals", "noise", "population table", "history")
+    ),
+    "vault: digest of the population's table, of hierarchy tables": Number(("originals", "population table")),
+    "internal report": Number(("originals", "noise")),
+    "`run`, `check` with `--show-values` on a terminal; by how much a policy cannot be kept": Number(
+        ("originals", "noise")
+    ),
+    "`tune`, `utility`: all that they print and write": Number(("originals", "noise")),
+    "Python: reports and facts in memory, observed values of Great Expectations": Number(
+        ("originals", "noise", "population table", "history")
+    ),
+}
+"""What is neither in a manifest nor in Dagster's metadata, in words."""
+
+
+def limit_numbers() -> Iterator[tuple[str, Number]]:
+    """Yield the value of every limit, by its name in a verdict."""
+    yield from ((f"value of {limit.name}", limit.number) for limit in LIMITS if limit.valued)
+
+
+def manifest_number(path: str, limits: Mapping[str, str]) -> Number:
+    """Return the declaration of a leaf of a manifest.
+
+    Args:
+        path: keys and places that lead to it, joined by points.
+        limits: name of the limit of each verdict, by its place.
+    Raises:
+        KeyError: nobody declared it.
+    """
+    steps = path.split(".")
+    if path.startswith("gate.verdicts.") and steps[-1] == "value":
+        kind = limits[steps[2]].partition(".")[0]
+        return next(limit.number if limit.valued else POLICY for limit in LIMITS if limit.name == kind)
+    if steps[0] == "facts":
+        return _fact(steps)
+    for pattern, number in MANIFEST.items():
+        if len(pattern.split(".")) == len(steps) and fnmatchcase(path, pattern):
+            return number
+    raise KeyError(path)
+
+
+def _fact(steps: list[str]) -> Number:
+    """Return the declaration of a fact: of its field, or of the part of it that the last keys name."""
+    field = ".".join(steps[:3])
+    for name, number in fact_numbers():
+        parts = name.split(".")
+        if ".".join(parts[:3]) == field and (len(parts) == 3 or len(steps) == 3 or parts[-1] == steps[-1]):
+            return number
+    raise KeyError(".".join(steps))
+
+
+def all_numbers() -> Iterator[tuple[str, str, Number]]:
+    """Yield every number that is declared: where, what, its declaration."""
+    yield from (("manifest", name, number) for name, number in MANIFEST.items())
+    yield from (("limits", name, number) for name, number in limit_numbers())
+    yield from (("facts", name.removeprefix("facts."), number) for name, number in fact_numbers())
+    yield from (("Dagster", name, number) for name, number in METADATA.items())
+    yield from (("elsewhere", name, number) for name, number in ELSEWHERE.items())

@@ -1,0 +1,293 @@
+"""What a privacy officer asks first, in plain words: five sentences, and the three questions of the guidance.
+
+All of it is said of policy, manifest and released file; the exact term of each idea stands in brackets.
+Source: Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP 216), section 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
+from anon_pipeline.gate import GateReport, Verdict
+from anon_pipeline.limits.limit import Question
+from anon_pipeline.limits.table import limit_meaning, limit_of
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.responsible import Responsible
+from anon_pipeline.report.attacks import Attack, is_limited
+from anon_pipeline.report.exposure import Level, Plain
+from anon_pipeline.report.manifest_data import Described
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one question.
+
+    asked: in plain words.
+    term: of the guidance.
+    short: the answer in a few words.
+    open: whether something is left that nothing limits.
+    lines: what was measured or limited.
+    """
+
+    asked: str
+    term: Question
+    short: str
+    open: bool
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a release is about.
+
+    noun: people, where the policy says whose records they are; else records.
+    released, given: how many are released, and came in.
+    """
+
+    noun: str
+    released: int
+    given: int
+
+
+def counted(policy: Policy, described: Described) -> Counted:
+    """Return about how many people a release is, or records where the policy does not say whose they are."""
+    facts = described.facts
+    people, released = facts["deidentified"].get("people"), facts["suppressed"].get("released_people")
+    if people is not None and released is not None:
+        return Counted("people", int(released), int(people))
+    (file,) = described.document["files"]
+    noun = "people" if policy.record_key is not None else "records"
+    return Counted(noun, int(file["records"]), int(facts["raw"]["records"]))
+
+
+def first_sentences(
+    policy: Policy,
+    described: Described,
+    plain: Sequence[Plain],
+    levels: Sequence[Level],
+    found: Sequence[Attack],
+) -> list[tuple[str, str]]:
+    """Return the first five sentences, each with what it answers.
+
+    Args:
+        plain: columns that are released as they are.
+        levels: of the generalized columns.
+        found: attacks, that by the class alone first.
+    """
+    about = counted(policy, described)
+    return [
+        ("What was released", _what(policy, described)),
+        ("About how many", _how_many(policy, about)),
+        ("What an attacker can do", _attacker(policy, described.gate, plain, found)),
+        ("What is left out", _left_out(policy, about, levels)),
+        ("Who answers for it", _who(policy.responsible)),
+    ]
+
+
+def _what(policy: Policy, described: Described) -> str:
+    (file,) = described.document["files"]
+    names, purpose = policy.released, policy.responsible and policy.responsible.purpose
+    made = "" if purpose is None else f", made for this purpose: {purpose}"
+    return f"A table of {file['records']:,} records with {len(names)} columns ({', '.join(names)}){made}."
+
+
+def _how_many(policy: Policy, about: Counted) -> str:
+    if about.noun == "people":
+        return f"It is about {about.released:,} people, of {about.given:,} whose records came in."
+    return (
+        f"It is about {about.released:,} records, of {about.given:,} that came in; the policy does not say "
+        f"whose they are: a person may have several, and {policy.gate_k} records may be fewer people."
+    )
+
+
+def _attacker(policy: Policy, gate: GateReport, plain: Sequence[Plain], found: Sequence[Attack]) -> str:
+    first, names = found[0], ", ".join(policy.generalized)
+    fit = max(round(1 / first.share), 1)
+    parts = [
+        f"Who knows {names} of a person in it finds at least {fit:,} that fit, and picks the right one with "
+        f"a chance of at most 1 in {fit:,} ({policy.gate_k}-anonymity was demanded)"
+    ]
+    if policy.perturbed:
+        parts.append(_linked(policy, gate, found))
+    if (worst := _by_values(found)) is not None:
+        parts.append(
+            f"who knows {worst.knows} finds {'at most' if worst.most else 'about'} {worst.right:,} of "
+            f"{worst.among:,}"
+        )
+    if alone := [column for column in plain if column.alone]:
+        most = max(alone, key=lambda column: column.alone)
+        parts.append(
+            f"who knows {most.column}, which is released as it is, finds the only record with that value in "
+            f"{most.alone:,} cases"
+        )
+    return "; ".join(parts) + "."
+
+
+def _linked(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
+    exact = f"who also knows the exact {', '.join(policy.perturbed)}"
+    linked = _by_linking(found)
+    if not is_limited(policy, gate) or not linked:
+        return f"of {exact}, no limit says how many records he finds, and the risk may be larger than that"
+    most = max(linked, key=_risk)
+    many = f"{'at most ' if most.most else 'about '}{most.right:,} of {most.among:,}"
+    return (
+        f"{exact} finds {many} on average ({most.limit}, {100 * most.share:.3g} %), but more in some classes"
+    )
+
+
+def _by_linking(found: Sequence[Attack]) -> list[Attack]:
+    """Return the attacks by limits on linking by what the noise hides."""
+    return [one for one in _linking(found) if not limit_of(str(one.limit)).banded]
+
+
+def _by_values(found: Sequence[Attack]) -> Attack | None:
+    """Return the worst attacker who knows values that are released as they are, too; None: nobody."""
+    return max((one for one in _linking(found) if limit_of(str(one.limit)).banded), key=_risk, default=None)
+
+
+def _linking(found: Sequence[Attack]) -> list[Attack]:
+    return [one for one in found if one.limit and limit_of(one.limit).question == "linkability"]
+
+
+def _risk(attack: Attack) -> float:
+    return attack.share
+
+
+def _share(attack: Attack) -> str:
+    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the records"
+
+
+def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
+    missing = about.given - about.released
+    share = 100 * missing / about.given if about.given else 0.0
+    gone = [name for name in policy.columns if name not in policy.released]
+    said = f"{missing:,} of {about.given:,} {about.noun} ({share:.2g} %; suppression)"
+    said += f", and {'no column' if not gone else _columns(gone)}"
+    hidden = [level.column for level in levels if level.hidden]
+    return said + (f"; nothing is left of {_columns(hidden)}" if hidden else "") + "."
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"the column{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+def _who(responsible: Responsible | None) -> str:
+    if responsible is None or responsible.owner is None:
+        return "The policy names nobody who answers for this release (responsible.owner)."
+    basis = f", on this legal basis: {responsible.legal_basis}" if responsible.legal_basis else ""
+    contact = f"; questions go to {responsible.contact}" if responsible.contact else ""
+    return f"{responsible.owner}{basis}{contact}."
+
+
+def answers(
+    policy: Policy, gate: GateReport, plain: Sequence[Plain], found: Sequence[Attack], *, internal: bool
+) -> list[Answer]:
+    """Return the answers to the three questions.
+
+    Args:
+        gate: verdicts; internal ones with all values.
+        plain: columns that are released as they are.
+        found: attacks, that by the class alone first.
+    """
+    return [
+        _singled(policy, gate, plain, found, internal),
+        _linkable(policy, gate, found, internal),
+        _inferred(policy, gate, plain, internal),
+    ]
+
+
+def _judged(gate: GateReport, question: Question, internal: bool) -> Iterator[str]:
+    """Yield what the limits say to a question."""
+    for verdict in gate.verdicts:
+        limit = limit_of(verdict.limit)
+        if limit.question == question:
+            told = internal or limit.recomputable
+            yield f"{limit_meaning(verdict.limit)} ({verdict.limit}: {_numbers(verdict, told=told)})"
+
+
+def _numbers(verdict: Verdict, *, told: bool) -> str:
+    demanded = verdict.sense if verdict.bound is None else f"{verdict.sense} {verdict.bound:.4g}"
+    if not told or verdict.value is None:
+        return f"{demanded}, {verdict.status}"
+    return f"{demanded}, measured {verdict.value:.4g}"
+
+
+def _singled(
+    policy: Policy, gate: GateReport, plain: Sequence[Plain], found: Sequence[Attack], internal: bool
+) -> Answer:
+    alone, hashed = [column for column in plain if column.alone], _hashed(policy)
+    names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
+    short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
+    one_value = "Of {:,} different values of {}, {:,} occur once: who knows such a value finds the record."
+    lines = (
+        f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
+        *_judged(gate, "singling out", internal),
+        *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
+        *(f"{name} is a keyed hash: who has the key, or has seen one, finds the record." for name in hashed),
+        *(
+            f"No value of {c.column} occurs once ({c.distinct:,} different ones)."
+            for c in plain
+            if not c.alone
+        ),
+    )
+    return Answer("Can a person be picked out?", "singling out", short, bool(exact), lines)
+
+
+def _hashed(policy: Policy) -> list[str]:
+    return [n for n, column in policy.identifiers.items() if IDENTIFIER_ACTIONS[column.action].keyed]
+
+
+def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], internal: bool) -> Answer:
+    hashed, unlimited = _hashed(policy), not is_limited(policy, gate)
+    lines = list(_judged(gate, "linkability", internal))
+    if unlimited:
+        lines.append(
+            f"Who knows the exact {', '.join(policy.perturbed)} of a person may find the record by them: no "
+            f"limit bounds how often."
+        )
+    if not policy.perturbed:
+        lines.append("No column with numbers has noise: records are linked by their classes and by values.")
+    lines += [
+        f"{name} is released as a keyed hash (pseudonym): records of a person can be linked in every release "
+        f"that has it."
+        for name in hashed
+    ]
+    together = any(limit_of(v.limit).together for v in gate.verdicts)
+    if not together:
+        lines.append("What several releases tell together is not limited.")
+    worst = _by_values(found)
+    is_open = unlimited or bool(hashed)
+    linked = _by_linking(found)
+    short = "At most as the classes tell" if not linked else f"On average of {_share(max(linked, key=_risk))}"
+    short = "Not limited" if is_open else short + (", and limited over all releases" if together else "")
+    known = worst is not None and all(worst.share > one.share for one in linked)
+    if worst is not None and known and not is_open:
+        short += f"; of {_share(worst)} by who knows values that are released as they are"
+    return Answer("Can records of a person be linked?", "linkability", short, is_open or known, tuple(lines))
+
+
+def _inferred(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal: bool) -> Answer:
+    asked = "Can something be concluded about a person?"
+    if not policy.sensitive:
+        unasked = "The policy names no sensitive column, so nothing was measured."
+        return Answer(asked, "inference", "Not measured", True, (unasked,))
+    bounded = {v.limit.partition(".")[2] for v in gate.verdicts if limit_of(v.limit).question == "inference"}
+    free = [name for name in policy.sensitive if name not in bounded]
+    lines = list(_judged(gate, "inference", internal))
+    lines += [f"Nothing limits what a class tells of {name}." for name in free]
+    lines += [_one_value(column) for column in plain if column.sensitive]
+    told = any(column.told for column in plain)
+    short = "Limited" if not free else f"Not limited of {', '.join(free)}"
+    return Answer(
+        asked, "inference", short + (", in some classes yes" if told else ""), bool(free), tuple(lines)
+    )
+
+
+def _one_value(column: Plain) -> str:
+    """Say how many records are in a class that tells their value."""
+    if not column.told:
+        return f"No record is in a class with one value of {column.column} (homogeneity)."
+    many = f"{column.told:,} records are in classes with one value of {column.column}"
+    return f"{many}: who finds the class of a person knows it (homogeneity)."

@@ -1,0 +1,102 @@
+"""What anybody can count in a released file: which values name one record, which classes have one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from anon_pipeline.base.values import to_texts
+from anon_pipeline.evidence.evidence import value_classes
+from anon_pipeline.hierarchy.levels import TOP
+from anon_pipeline.policy.columns import Insensitive, Sensitive
+from anon_pipeline.policy.hierarchies import hierarchy_kind
+from anon_pipeline.policy.model import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A column that is released as it is.
+
+    distinct: its different values; a missing one is none.
+    alone: records whose value no other record has.
+    told: records of classes with a single value of it, of a sensitive column.
+    """
+
+    column: str
+    sensitive: bool
+    distinct: int
+    alone: int
+    told: int
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A generalized column: how far it was generalized, and what that leaves.
+
+    level: None where each class has values of its own.
+    top: its most general level; None where the policy does not say it.
+    distinct: different values in the release.
+    hidden: whether nothing but the top is released.
+    """
+
+    column: str
+    level: int | None
+    top: int | None
+    distinct: int
+    hidden: bool
+
+    def as_text(self) -> str:
+        """Say it in words.
+
+        >>> Level("age", 4, 4, 1, True).as_text()
+        '4 of 4: everything is hidden'
+        >>> Level("age", 2, 4, 7, False).as_text()
+        '2 of 4: 7 different values are left'
+        """
+        values = "1 value is left" if self.distinct == 1 else f"{self.distinct:,} different values are left"
+        left = "everything is hidden" if self.hidden else values
+        if self.level is None:
+            return f"by class: {left}"
+        own = "the value itself, " if self.level == 0 and not self.hidden else ""
+        return f"{self.level}{'' if self.top is None else f' of {self.top}'}: {own}{left}"
+
+
+def plain_columns(policy: Policy, frame: pd.DataFrame) -> Iterator[Plain]:
+    """Yield what is counted of each column that is released as it is, in the file's order.
+
+    Args:
+        frame: (r, columns) the released table.
+    """
+    classes = value_classes(frame, list(policy.generalized))
+    for name in frame.columns:
+        column = policy.columns[name]
+        if isinstance(column, (Sensitive, Insensitive)):
+            texts = to_texts(frame[name])
+            counts = texts.value_counts()
+            codes = pd.Series(pd.factorize(texts)[0])  # a missing value is a value of its own class
+            single = codes.groupby(classes.labels).nunique() == 1
+            told = int(classes.sizes[single.to_numpy()].sum())
+            yield Plain(
+                name,
+                isinstance(column, Sensitive),
+                len(counts),
+                int((counts == 1).sum()),
+                told if isinstance(column, Sensitive) else 0,
+            )
+
+
+def levels(policy: Policy, chosen: dict[str, int] | None, frame: pd.DataFrame) -> Iterator[Level]:
+    """Yield how far each generalized column was generalized.
+
+    Args:
+        chosen: level of each column; None where each class has values of its own.
+        frame: (r, columns) the released table.
+    """
+    for name, column in policy.generalized.items():
+        values = to_texts(frame[name]).unique()
+        steps = None if column.hierarchy is None else hierarchy_kind(column.hierarchy).steps
+        top = 1 if column.hierarchy is None else None if steps is None else steps(column.hierarchy)
+        hidden = len(values) == 1 and values[0] == TOP
+        yield Level(name, None if chosen is None else chosen[name], top, len(values), hidden)

@@ -1,0 +1,124 @@
+"""What is left of the data in a release, in words: of what the released file, its manifest and policy say.
+
+Shared by whoever shows a release to people. Nothing here is computed from the originals: of the noise that
+is its mechanism and ε, and a scale only where that follows from public bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.base.errors import AnonPipelineError
+from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
+from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.recoders import recoder_of
+from anon_pipeline.encode.grids import epsilon_shares, noises
+from anon_pipeline.facts.records import Facts
+from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities
+from anon_pipeline.policy.hierarchies import hierarchy_kind
+from anon_pipeline.policy.model import Policy
+
+_HIDDEN = "hidden"
+_BY_CLASS = {
+    "ranges": "as ranges of the values in its class",
+    "means": "as one value for the whole class, from the middle of it",
+}
+
+
+def describe_rest(policy: Policy, facts: Facts, frame: pd.DataFrame, *, hierarchies: Path) -> list[str]:
+    """Say what is left of the data, a line each: the share of records, the columns, what says nothing.
+
+    Args:
+        facts: as the manifest has them.
+        frame: (r, columns) the released table.
+        hierarchies: folder of the hierarchy tables.
+    """
+    lines = [share_in_words(facts, len(frame))]
+    lines += [f"{name}: {words}" for name, words in columns_in_words(policy, facts, hierarchies=hierarchies)]
+    if silent := silent_columns(policy, frame):
+        lines.append(f"says nothing, one value in every record: {', '.join(silent)}")
+    return lines
+
+
+def share_in_words(facts: Facts, released: int) -> str:
+    """Say how many of the records are released.
+
+    >>> share_in_words({"raw": {"records": 200}}, 150)
+    '150 of 200 records (75 %)'
+    """
+    records = int(facts["raw"]["records"])
+    return f"{released:,} of {records:,} records ({100 * released / max(records, 1):.3g} %)"
+
+
+def columns_in_words(policy: Policy, facts: Facts, *, hierarchies: Path) -> Iterator[tuple[str, str]]:
+    """Yield the generalized columns and those with noise, each with what is left of it."""
+    recoded = facts["k_anonymized"]
+    for name in policy.generalized:
+        yield name, recoding_in_words(policy, name, recoded, hierarchies=hierarchies)
+    yield from noise_in_words(policy)
+
+
+def recoding_in_words(policy: Policy, name: str, recoded: Mapping[str, Any], *, hierarchies: Path) -> str:
+    """Say what is left of a generalized column.
+
+    Args:
+        recoded: facts of the recoding.
+    Returns:
+        Such as "in bands of 8, level 3 of 5", "as it was", "hidden (level 2 of 2: everything is hidden)".
+    """
+    levels = recoded["levels"]
+    if levels is None:
+        return _BY_CLASS.get(recoder_of(policy.anonymize.recoder).family.releases, "generalized by class")
+    words = level_in_words(policy, name, int(levels[name]), hierarchies=hierarchies)
+    some = policy.anonymize.suppress == "cells" and not words.startswith(_HIDDEN)
+    return f"{words}; may be {_HIDDEN} in some records" if some else words
+
+
+def level_in_words(policy: Policy, name: str, level: int, *, hierarchies: Path) -> str:
+    """Say what a level of a generalized column's hierarchy shows, and how many levels there are."""
+    if level == 0:
+        return "as it was"
+    spec = policy.generalized[name].hierarchy
+    kind = hierarchy_kind(spec)
+    try:
+        top = import_entry(kind.recognizes)(name, spec, hierarchies).height - 1
+    except AnonPipelineError:  # a table that is no longer there: only its levels' number is unknown
+        return f"{kind.words(spec, level)}, level {level}"
+    if level >= top:
+        return f"{_HIDDEN} (level {level} of {top}: everything is hidden)"
+    return f"{kind.words(spec, level)}, level {level} of {top}"
+
+
+def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield the columns with noise, each with what is public of it.
+
+    A scale is told where it follows from declared bounds; one that follows the class depends on originals.
+    """
+    shares = [float(share) for share in epsilon_shares(policy)]
+    own = dict(zip(policy.noisy, shares, strict=True))
+    for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True):
+        mechanism = MECHANISMS[noise.mechanism]
+        said = f"with noise ({mechanism.words}), " + (
+            "which promises nothing" if mechanism.promises == "nothing" else f"ε = {own[name]:g}"
+        )
+        yield name, said + _scale(noise, column.resolution, column.unit)
+    for name, categories in policy.categorical.items():
+        yield name, f"{CATEGORY_MECHANISMS[categories.mechanism].released}, ε = {own[name]:g}"
+
+
+def _scale(noise: Noise, resolution: float, unit: str | None) -> str:
+    """Say the scale of noise by declared bounds; empty for noise by the class."""
+    if noise.inputs is None:
+        return ", scaled to the class"
+    scale = float(scales(noise, sensitivities(noise, np.zeros(1, np.int64)))[0]) * resolution
+    return f", scale {scale:.3g}{f' {unit}' if unit else ''}"
+
+
+def silent_columns(policy: Policy, frame: pd.DataFrame) -> list[str]:
+    """Name the released columns that have one value in every record."""
+    return [name for name in policy.released if frame[name].nunique(dropna=False) == 1]

@@ -1,0 +1,141 @@
+"""Linking by known columns: within a class, by values that are released as they are and by the noise's law.
+
+Belongs here: the cells of records that an attacker cannot tell apart but for the noise, and what guessing the
+likeliest original of the cell gets right. Not here: which columns are known, what noise was drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_pipeline.perturb import mechanisms
+from anon_pipeline.risk.expected import NoiseLaw
+
+CLOSE = 0.01
+"""Share of a cell's records up to which a bound stands for what is linked of them."""
+
+_CHUNK = 2**15  # pairs of a record and an original that are in memory together
+_TIE = 1e-9  # by which logarithms of equal likelihoods may differ
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The n records in classes, by class and known values.
+
+    own: (n,) cell of each record, numbered without gaps.
+    order: (n,) the records, cell by cell.
+    starts: (c + 1,) where a cell begins in ``order``.
+    labels: (c,) class of each cell.
+    """
+
+    own: Integers = field(repr=False)
+    order: Integers = field(repr=False)
+    starts: Integers = field(repr=False)
+    labels: Integers = field(repr=False)
+
+    @property
+    def sizes(self) -> Integers:
+        """Records of each cell, (c,)."""
+        return np.diff(self.starts)
+
+
+def cells_of(labels: Integers, codes: Integers) -> Cells:
+    """Put records into cells.
+
+    Args:
+        labels: (n,) class of each record, 0 … m−1.
+        codes: (n,) what is known of each record beside, ≥ 0: records with equal values have equal codes.
+    """
+    keys = labels * (int(codes.max(initial=0)) + 1) + codes
+    order = np.argsort(keys, kind="stable").astype(np.int64)
+    sought = keys[order]
+    fresh = np.flatnonzero(np.diff(sought, prepend=sought[:1] - 1)).astype(np.int64)
+    starts = np.append(fresh, len(keys)).astype(np.int64)
+    own = np.empty(len(keys), np.int64)
+    own[order] = np.repeat(np.arange(len(fresh)), np.diff(starts))
+    return Cells(own, order, starts, labels[order[fresh]])
+
+
+def most_linked(cells: Cells, centers: Reals, law: NoiseLaw) -> Reals:
+    """Return how many records of each cell are linked on average at most, (c,).
+
+    Whoever guesses the likeliest original links, of a cell, Σ_y max_x P(y | x) records on average, over all
+    outputs y: one original is right for each. The largest product is at most the product of the largest, and
+    in one column, with noise that is symmetric and falls from 0 and originals within a span r, Σ_y max_x is
+    at most 1 + r·P(noise = 0). Bounds on outputs only merge them.
+
+    Args:
+        centers: (n, p) what the noise is added to, in grid units.
+        law: of the noise, of all m classes.
+    """
+    found = np.ones(len(cells.labels))
+    for j, noise in enumerate(law.drawn):
+        values = centers[cells.order, j]
+        first = cells.starts[:-1]
+        span = np.maximum.reduceat(values, first) - np.minimum.reduceat(values, first)
+        wide = law.scales[cells.labels, j].astype(np.int64)
+        found *= 1 + span * mechanisms.pmf(noise, np.zeros(len(wide)), wide)
+    return np.minimum(found, cells.sizes)
+
+
+def right_guesses(values: Reals, rows: Integers, cells: Cells, centers: Reals, law: NoiseLaw) -> Reals:
+    """Return the chance that the likeliest original of the cell is the own one, equal ones by lot, (r,).
+
+    Args:
+        values: (r, p) released values, in grid units.
+        rows: (r,) the own original of each.
+        centers: (n, p) what the noise is added to, in grid units.
+        law: of the noise, of all m classes.
+    Source:
+        [methods 8.1]; the likelihoods as in `posterior`, each released record guessed by itself.
+    """
+    found = np.empty(len(rows))
+    ends = np.cumsum(cells.sizes[cells.own[rows]])
+    first = 0
+    while first < len(rows):
+        before = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, before + _CHUNK, side="right")), first + 1)
+        found[first:last] = _guessed(values[first:last], rows[first:last], cells, centers, law)
+        first = last
+    return found
+
+
+def _guessed(values: Reals, rows: Integers, cells: Cells, centers: Reals, law: NoiseLaw) -> Reals:
+    """Compare each of some records with all originals of its cell."""
+    cell = cells.own[rows]
+    sizes = cells.sizes[cell]
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1]))
+    at = np.repeat(np.arange(len(rows)), sizes)
+    other = cells.order[np.arange(len(at)) + np.repeat(cells.starts[cell] - offsets, sizes)]
+    likely = np.zeros(len(at))
+    for j, bound in enumerate(law.bounds):
+        wide = law.scales[cells.labels[cell], j].astype(np.int64)
+        likely += _log_likelihoods(values[:, j], at, centers[other, j], wide, (law, j, bound))
+    ties = likely >= (np.maximum.reduceat(likely, offsets) - _TIE)[at]
+    right = np.add.reduceat((ties & (other == rows[at])).astype(np.float64), offsets)
+    return right / np.add.reduceat(ties.astype(np.float64), offsets)
+
+
+def _log_likelihoods(
+    values: Reals,
+    at: Integers,
+    x: Reals,
+    wide: Integers,
+    of: tuple[NoiseLaw, int, tuple[int, int] | None],
+) -> Reals:
+    """Return ln P(y | x) of each pair in one column, (pairs,), but for terms equal for a whole record."""
+    law, j, bound = of
+    y = values[at]
+    found = mechanisms.log_odds(law.drawn[j], y - x, wide[at])
+    if bound is not None:
+        with np.errstate(divide="ignore"):
+            for end, side in ((bound[0], 1), (bound[1], -1)):
+                on = np.flatnonzero(y == end)
+                found[on] = np.log(law.cdf(j, side * (end - x[on]), wide[at[on]].astype(np.float64)))
+    return np.maximum(found, -1e300)  # values that this law never releases are equally unlikely

@@ -1,0 +1,75 @@
+"""The rule of every contract that no column holds an identifier which nobody declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from anon_pipeline.detectors import DETECTORS
+from anon_pipeline.detectors.patterns import matches
+from anon_pipeline.policy.columns import Column
+
+RULE = "must hold no identifier of a person"
+_ADVICE = ". Give the column the role identifier, or allow the detector (docs/identifiers.md)."
+
+
+@dataclass(frozen=True, slots=True)
+class NoIdentifiers:
+    """Tell of a column whether it is free of identifiers.
+
+    allow: detectors that the policy allows in it.
+    """
+
+    allow: frozenset[str] = frozenset()
+
+    def __call__(self, column: pd.Series) -> bool:
+        """Tell whether no detector finds anything; for Pandera, and for whoever asks once more."""
+        return not matches(column, self.allow)
+
+    def found(self, column: pd.Series) -> list[str]:
+        """Say what was found: a line per detector, with the records."""
+        words = {detector.name: detector.words for detector in DETECTORS}
+        return [
+            f"must hold no {words[name]} ({name}), got {records} record{'s' * (records != 1)}"
+            for name, records in matches(column, self.allow).items()
+        ]
+
+    @property
+    def bad(self) -> list[str]:
+        """Values that a judge of this rule must refuse, invented ones; none where the policy allows each."""
+        return [
+            example
+            for detector in DETECTORS
+            if detector.name not in self.allow
+            for example in detector.examples
+        ]
+
+
+def no_identifiers(column: Column) -> NoIdentifiers:
+    """Return the rule for a column of a policy."""
+    return NoIdentifiers(frozenset(getattr(column, "allow", ())))
+
+
+def describe_identifiers(
+    lines: Iterable[str], frame: pd.DataFrame, rules: Mapping[str, NoIdentifiers]
+) -> list[str]:
+    """Say of each broken rule about identifiers which kind was found, and in how many records.
+
+    Args:
+        lines: ``column: rule`` of broken rules.
+    Returns:
+        The lines, sorted; one for each kind of identifier, the last of these with what to do.
+    """
+    told: set[str] = set()
+    kinds: set[str] = set()
+    for line in lines:
+        name, _, rule = line.rpartition(": ")
+        if rule != RULE or name not in rules:
+            told.add(line)
+            continue
+        found = rules[name].found(frame[name])
+        kinds |= {f"{name}: {one}" for one in found} or {line}
+    last = max(kinds, default=None)
+    return sorted(told | {f"{line}{_ADVICE}" if line == last else line for line in kinds})

@@ -1,0 +1,152 @@
+"""Proof that a contract is being judged: a second opinion by Pandera, and tables that must be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.stages.contracts.shape import TABLE, Contract, Rule, Shape, broken_rules
+
+if TYPE_CHECKING:
+    import pandera.pandas as pa
+
+
+NOT_RUNNING = "the contract's checks are not running"
+"""What a gate says that has let a table through which it must refuse."""
+
+_STRANGER = "a column that no policy names\x00"
+
+
+def broken_by_pandera(frame: pd.DataFrame, contract: Contract) -> set[str]:
+    """Judge a table by Pandera, with all of its checks on whatever the environment or the process says.
+
+    Pandera's own report quotes cells and whole rows; nothing of it but names is kept.
+
+    Returns:
+        One line per broken rule; empty if the contract is kept.
+    """
+    from pandera.config import ValidationDepth, config_context  # noqa: PLC0415 - slow to import
+    from pandera.errors import SchemaErrors  # noqa: PLC0415
+
+    everything = config_context(
+        validation_enabled=True,
+        validation_depth=ValidationDepth.SCHEMA_AND_DATA,
+        cache_dataframe=False,
+        keep_cached_dataframe=False,
+    )
+    try:
+        with everything:
+            _schema(contract).validate(frame, lazy=True)
+    except SchemaErrors as errors:
+        cases = errors.failure_cases
+        return {_line(row.schema_context, row.column, row.check, contract) for row in cases.itertuples()}
+    return set()
+
+
+def _line(context: object, column: object, check: object, contract: Contract) -> str:
+    """Name a broken rule. A column that the contract does not know is named by its rule alone."""
+    rule = (
+        str(check).split("(")[0]
+        if str(check).startswith(("dtype", "column_in", "not_nullable"))
+        else str(check)
+    )
+    where = str(column) if str(column) in contract.columns else str(context)
+    return f"{where}: {rule}"
+
+
+def _schema(contract: Contract) -> pa.DataFrameSchema:
+    """Write a contract as a schema of Pandera."""
+    import pandera.pandas as pa  # noqa: PLC0415
+
+    def check(rule: Rule) -> pa.Check:
+        return pa.Check(rule.holds, name=rule.name, error=rule.name, ignore_na=False, raise_warning=False)
+
+    def column(shape: Shape) -> pa.Column:
+        return pa.Column(shape.dtype, checks=[check(rule) for rule in shape.rules], nullable=shape.nullable)
+
+    columns = {name: column(shape) for name, shape in contract.columns.items()}
+    return pa.DataFrameSchema(columns, strict=True, unique_column_names=True)
+
+
+def list_missed_breaks(contract: Contract) -> list[str]:
+    """Let both judges judge tables that break the contract in each way there is, and say what they miss.
+
+    A column is missing, one is too many, one is there twice, has another type, has no values, has the values
+    that its rules must refuse. Our own checks must find that in every column; Pandera, which takes
+    milliseconds for each, in one column for each kind of rule.
+
+    Returns:
+        One line per judge that let something through; empty if the contract is being judged.
+    """
+    own = _missed(broken_rules, contract, _probes(contract, list(contract.columns)))
+    other = _missed(broken_by_pandera, contract, _probes(contract, _of_each_kind(contract), each=1))
+    return [
+        f"{NOT_RUNNING}: {judge} let through {', '.join(missed)}"
+        for judge, missed in (("our own", own), ("Pandera's", other))
+        if missed
+    ]
+
+
+def _missed(
+    broken: Callable[[pd.DataFrame, Contract], set[str]],
+    contract: Contract,
+    probes: Iterable[tuple[pd.DataFrame, set[str]]],
+) -> list[str]:
+    """Return the lines that a judge should have found and has not."""
+    return sorted({line for table, expected in probes for line in expected - broken(table, contract)})
+
+
+def _of_each_kind(contract: Contract) -> list[str]:
+    """Name columns that have together every kind of rule: the first one of each."""
+    first: dict[str, str] = {}
+    for name, shape in contract.columns.items():
+        kinds = [rule.name for rule in shape.rules]
+        kinds += ["dtype"] if shape.dtype is not None else []
+        kinds += [] if shape.nullable else ["not_nullable"]
+        for kind in kinds:
+            first.setdefault(kind, name)
+    return list(dict.fromkeys(first.values()))
+
+
+def _probes(
+    contract: Contract, names: Sequence[str], *, each: int | None = None
+) -> Iterator[tuple[pd.DataFrame, set[str]]]:
+    """Yield tables that break a contract, each with the lines that a judge must find.
+
+    Args:
+        each: how many of the values that each rule must refuse; None: all.
+    """
+    shapes = {name: contract.columns[name] for name in names}
+    twice = next(iter(contract.columns), _STRANGER)
+    yield (pd.DataFrame([[0, 0]], columns=[twice, twice]), {f"{TABLE}: dataframe_column_labels_unique"})
+    yield (
+        pd.DataFrame({name: pd.Series([None], dtype=object) for name in names}),
+        {f"{name}: dtype" for name, shape in shapes.items() if shape.dtype is not None}
+        | {f"{name}: not_nullable" for name, shape in shapes.items() if not shape.nullable},
+    )
+    yield (
+        pd.DataFrame({_STRANGER: [0]}),
+        {f"{TABLE}: column_in_schema"} | ({f"{TABLE}: column_in_dataframe"} if contract.columns else set()),
+    )
+    yield from _with_bad_values(shapes, each)
+
+
+def _with_bad_values(
+    shapes: Mapping[str, Shape], each: int | None
+) -> Iterator[tuple[pd.DataFrame, set[str]]]:
+    """Yield tables of the values that rules must refuse, one for each column that has any left."""
+    bad = {
+        name: [(rule, column) for rule in shape.rules for column in rule.bad[:each]]
+        for name, shape in shapes.items()
+    }
+    for turn in range(max(map(len, bad.values()), default=0)):
+        now = {name: cases[turn] for name, cases in bad.items() if turn < len(cases)}
+        length = max(len(column) for _, column in now.values())
+        rows = np.arange(length)
+        table = {
+            name: column.take(rows % len(column)).reset_index(drop=True) for name, (_, column) in now.items()
+        }
+        yield pd.DataFrame(table), {f"{name}: {rule.name}" for name, (rule, _) in now.items()}

@@ -1,0 +1,168 @@
+"""After a refusal: the one or two changes of the policy that would most likely pass, foreseen without a draw.
+
+Looked at are smaller ε, other confidences and larger k around the policy's own point, by the closed forms of
+tuning; nothing is drawn for a release and no ε is spent. What is said names values of the policy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product, zip_longest
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.base.errors import ANOTHER_DRAW, InfeasibleError, InputError, PolicyError, private_stage
+from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.limits.table import limit_of
+from anon_pipeline.limits.verdicts import Status
+from anon_pipeline.perturb.entropy import seeded_entropy
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.stages.pipeline import raw
+from anon_pipeline.stages.private import Staged
+from anon_pipeline.tuning.expect import expect
+from anon_pipeline.tuning.grid import Choice, Grid, choices, policy_at
+from anon_pipeline.tuning.judging import verdicts
+from anon_pipeline.tuning.recode_input import Recoded, recode_input
+from anon_pipeline.tuning.tuned import Point
+
+_SHARES = (0.5, 0.25)
+"""Of the policy's ε, the smallest change first."""
+_TIMES = (1.5, 3)
+"""The policy's k times these."""
+_CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+_NOTHING_NEAR = (
+    "no smaller ε, larger k or other confidence near the policy's is expected to pass. Compare more of them: "
+    "anon-pipeline tune."
+)
+_FREE = "this advice cost none, and was computed from the originals"
+_SEED = 0  # of simulated noise, which no release ever has
+
+
+def advise(
+    policy: Policy,
+    frame: pd.DataFrame,
+    refused: Sequence[str],
+    *,
+    hierarchies: Path,
+    observe: Observer = ignore,
+) -> list[str]:
+    """Say what to change in a policy by which the gate refused a release.
+
+    Args:
+        frame: (n, columns) the same personal data.
+        refused: names of the limits that were not kept.
+    Returns:
+        A line each: the changes that would most likely pass, if tuning can judge a limit; the advice of each
+        limit that it cannot judge; what another draw costs.
+    Raises:
+        InputError: see `stages.pipeline.raw`.
+    """
+    kinds = list(dict.fromkeys(limit_of(name) for name in refused))
+    foreseen = [name for name in refused if limit_of(name).is_foreseen]
+    found = _change(policy, frame, foreseen, hierarchies, observe) if foreseen else None
+    lines = [f"{', '.join(foreseen)}: {found or _NOTHING_NEAR}"] if foreseen else []
+    others = [kind for kind in kinds if kind.advice and not (kind.is_foreseen and found)]
+    lines += [f"{kind.name}: {kind.advice}" for kind in others]
+    return [*lines, f"({ANOTHER_DRAW}; {_FREE})"] if lines else []
+
+
+def _change(
+    policy: Policy, frame: pd.DataFrame, refused: Sequence[str], hierarchies: Path, observe: Observer
+) -> str | None:
+    """Name the smallest change that is expected to pass; None: there is none near the policy."""
+    observe(Step("what would pass"))
+    with private_stage("advice"):
+        near = _Near(policy, raw(policy, frame, entropy=seeded_entropy(_SEED)), hierarchies)
+        found = next(_passing(near, refused), None)
+    if found is None:
+        return None
+    return f"{' and '.join(_differences(near.own, found.choice))}, all else as it is, is expected to pass."
+
+
+def _passing(near: _Near, refused: Sequence[str]) -> Iterator[Point]:
+    """Yield points that are expected to pass, and to keep what was refused better than the policy does."""
+    here = near.point(near.own)
+    for choice in near_choices(near.own):
+        found = near.point(choice)
+        if found is not None and found.passes and (here is None or _keeps_more(found, here, refused)):
+            yield found
+
+
+def _keeps_more(found: Point, here: Point, refused: Sequence[str]) -> bool:
+    """Tell whether limits are kept, and by more than at another point: one draw was not enough of a proof."""
+    own = {verdict.limit: verdict for verdict in here.verdicts}
+    for verdict in found.verdicts:
+        if verdict.limit in refused and verdict.value is not None:
+            before = own[verdict.limit].value or 0.0
+            closer = verdict.value > before if verdict.sense == "at least" else verdict.value < before
+            if not closer or verdict.status is not Status.PASSED:
+                return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Near:
+    """A policy, its data before recoding, and the recodings of it that were made, by k; None: impossible."""
+
+    policy: Policy
+    before: Staged = field(repr=False)
+    hierarchies: Path
+    tables: dict[int, Recoded | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def own(self) -> Choice:
+        """The policy's own point."""
+        return choices(self.policy, Grid())[0]
+
+    def point(self, choice: Choice) -> Point | None:
+        """Judge a point; None where it is no policy, has no recoding, or no noise that could be drawn."""
+        try:
+            policy = policy_at(self.policy, choice)
+            if choice.k not in self.tables:
+                self.tables[choice.k] = None
+                self.tables[choice.k] = recode_input(policy, self.before, hierarchies=self.hierarchies)
+            table = self.tables[choice.k]
+            if table is None:
+                return None
+            expected = expect(policy, table, entropy=seeded_entropy(_SEED))
+        except (PolicyError, InfeasibleError, InputError):
+            return None
+        return Point(choice, expected, verdicts(policy, expected))
+
+
+def near_choices(own: Choice) -> list[Choice]:
+    """Return the points near a policy's own: one change before two, small ones before large ones.
+
+    >>> [(c.k, c.epsilon) for c in near_choices(Choice(4, 2.0, None, "ola"))][:5]
+    [(4, 1.0), (6, 2.0), (4, 0.5), (12, 2.0), (6, 1.0)]
+    """
+    epsilons = [] if own.epsilon is None else [{"epsilon": own.epsilon * share} for share in _SHARES]
+    confidences = [{"confidence": one} for one in _other_confidences(own.confidence)]
+    ks = [{"k": math.ceil(own.k * times)} for times in _TIMES]
+    kinds: tuple[list[dict[str, Any]], ...] = (epsilons, confidences, ks)
+    ones = [change for step in zip_longest(*kinds) for change in step if change is not None]
+    twos = [a | b for one, other in combinations(kinds, 2) for a, b in product(one, other)]
+    return [own._replace(**change) for change in (*ones, *twos)]
+
+
+def _other_confidences(own: float | None) -> list[float]:
+    """Return the next larger confidence, and the next smaller one; none for a policy without."""
+    if own is None:
+        return []
+    larger = [one for one in _CONFIDENCES if one > own]
+    smaller = [one for one in _CONFIDENCES if one < own]
+    return [*larger[:1], *smaller[-1:]]
+
+
+def _differences(own: Choice, choice: Choice) -> Iterator[str]:
+    """Name what differs, as it stands in the policy."""
+    if choice.epsilon != own.epsilon:
+        yield f"perturb.epsilon: {choice.epsilon:g}"
+    if choice.k != own.k:
+        yield f"anonymize.k: {choice.k}"
+    if choice.confidence != own.confidence:
+        yield f"suppress.confidence: {choice.confidence:g}"

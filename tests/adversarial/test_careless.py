@@ -1,0 +1,118 @@
+"""Policies as a careless author writes them, from the documents alone: none of them publishes anything.
+
+Each file in `careless` is a policy for the people that are made here. Its first line says what the author
+thought, its second begins with ``# refused:`` and is a regular expression for the message.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline import anonymize, load_policy
+from anon_pipeline.base.errors import AnonPipelineError, GateRefused, PolicyError
+
+POLICIES = sorted((Path(__file__).parent / "careless").glob("*.yaml"))
+_RECORDS = 900
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """Synthetic customers, with every column that a policy here names."""
+    random, n = np.random.default_rng(13), _RECORDS
+    born = np.datetime64("1940-01-01") + random.integers(0, 60 * 365, n)
+    years = born.astype("datetime64[Y]").astype(int) + 1970
+    visited = np.datetime64("2026-01-01T08:00:00") + random.integers(0, 10**7, n)
+    numbers = random.permutation(10**6)[:n]
+    first = [f"{a}{b}" for a in ("An", "Ba", "Ca", "Do", "El") for b in ("na", "rb", "ra", "ris", "la", "mi")]
+    last = [
+        f"{a}{b}" for a in ("Bro", "Cla", "Del", "Fis", "Gra") for b in ("wn", "rk", "aney", "her", "y", "s")
+    ]
+    employers = [f"{word} Ltd" for word in first[:25]]
+    return pd.DataFrame(
+        {
+            "person": [f"p{i}" for i in range(n)],
+            "age": 2026 - years,
+            "sex": random.choice(["f", "m"], n),
+            "diagnosis": random.choice(["asthma", "flu", "gout", "none"], n),
+            "account": [f"AC{number:06d}" for number in numbers],
+            "customer": [f"C-{number:06d}" for number in numbers[::-1]],
+            "balance": random.lognormal(8, 1.5, n).round(2),
+            "name": [
+                f"{a} {b}" for a, b in zip(random.choice(first, n), random.choice(last, n), strict=True)
+            ],
+            "birth_date": np.datetime_as_string(born, unit="D"),
+            "birth_year": years,
+            "zip": [f"{code:05d}" for code in random.choice(random.permutation(90_000)[:40] + 10_000, n)],
+            "city": random.choice(["Cork", "Dublin", "Galway", "Limerick", "Sligo"], n),
+            "job": random.choice([f"job {i}" for i in range(24)], n),
+            "employer": random.choice(employers, n),
+            "children": random.integers(0, 5, n),
+            "visited": np.datetime_as_string(visited, unit="s"),
+            "remark": [f"came on day {number % 997}, bed {number % 61}" for number in numbers],
+            "device": [f"{number * 7919:012x}" for number in numbers],
+            "contract": [f"K{i // 2:05d}" for i in range(n)],
+            "insurance": [f"V{number:06d}" if i % 3 == 0 else None for i, number in enumerate(numbers)],
+            "lat": random.normal(52, 0.1, n),
+            "lon": random.normal(-8, 0.1, n),
+            "height": random.normal(170, 9, n).round(),
+        }
+    )
+
+
+def refused_with(path: Path) -> str:
+    """Return the regular expression of a policy's message."""
+    return path.read_text(encoding="utf-8").splitlines()[1].removeprefix("# refused: ")
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
+def test_a_careless_policy_is_refused_before_any_noise(
+    path: Path, people: pd.DataFrame, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_bytes(b"0123456789abcdef")
+    with pytest.raises((GateRefused, PolicyError)) as refused:
+        policy = load_policy(path)
+        anonymize(policy, people[list(policy.columns)], hierarchies=tmp_path)
+    said = str(refused.value)
+    assert re.search(refused_with(path), said), said
+    assert re.search(r"Coarsen|acknowledged: \[|Set |write a new one", said)
+    assert isinstance(refused.value, AnonPipelineError)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(POLICIES) >= 20
+
+
+def test_an_honest_policy_for_the_same_people_is_published(people: pd.DataFrame, tmp_path: Path) -> None:
+    """What the messages advise is enough: rounded, generalized at a level, dropped."""
+    path = tmp_path / "honest.yaml"
+    path.write_text(
+        """
+type: anon_pipeline.AnonymizedRelease
+attributes:
+  name: honest
+  source: {path: people.csv}
+  columns:
+    person: {role: identifier}
+    account: {role: identifier}
+    age: {role: generalize, hierarchy: {intervals: [5, 10, 20]}}
+    sex: {role: generalize, hierarchy: {suppress: true}}
+    zip: {role: generalize, hierarchy: {mask: [2, 3, 4]}}
+    diagnosis: {role: sensitive}
+    balance: {role: sensitive, distance: ordered, round: 1000, top: 10000}
+    visited: {role: insensitive, hierarchy: {dates: [quarter, year]}, level: 1}
+    birth_date: {role: identifier}
+  anonymize: {k: 5, recoder: ola, suppression_limit: 0.1}
+  gate: {k: 5}
+""",
+        encoding="utf-8",
+    )
+    policy = load_policy(path)
+    release = anonymize(policy, people[list(policy.columns)])
+    assert release.report.passed
+    assert set(release.frame["visited"]) == {"2026Q1", "2026Q2"}
+    assert release.frame["balance"].max() == 10_000

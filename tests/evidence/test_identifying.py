@@ -1,0 +1,101 @@
+"""Columns that single people out: named with what to write, without a number that was measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline import Policy, anonymize
+from anon_pipeline.base.errors import GateRefused
+from anon_pipeline.evidence.identifying import identifying_columns
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+TODAY = date(2026, 6, 1)
+ONE = {"share": 0.5, "who": "Ann", "when": "2026-01-01", "why": "known", "until": "2026-12-31"}
+SHOES = {"columns": {"shoe": {"role": "insensitive"}, "hat": {"role": "insensitive"}}}
+
+
+@pytest.fixture
+def people(small_people: People) -> pd.DataFrame:
+    random = np.random.default_rng(3)
+    frame = small_people()
+    return frame.assign(shoe=random.integers(30, 48, len(frame)), hat=random.integers(50, 64, len(frame)))
+
+
+def found(policy: Policy, frame: pd.DataFrame, **changes: Any) -> list[str]:
+    return identifying_columns(frame, policy, today=TODAY, **changes)
+
+
+def test_columns_that_are_identifiers_by_their_values_are_named(
+    small_policy: Small, people: pd.DataFrame
+) -> None:
+    frame = people.assign(income=np.arange(len(people)) // 2)
+    [line] = found(small_policy(), frame)
+    assert line.startswith("income: must not have half as many different values as records or more")
+    assert "round, top, bottom, or a hierarchy with level" in line
+    assert (
+        found(small_policy(columns={"height": None, "income": None}, perturb=None, suppress=None), frame)
+        == []
+    )
+
+
+def test_pairs_are_named_with_what_to_write_and_no_measured_number(
+    small_policy: Small, people: pd.DataFrame
+) -> None:
+    [line] = found(small_policy(**SHOES), people)
+    assert line.startswith("shoe, hat: together must not single out more than 0.05 of the records.")
+    assert "acknowledged: [{columns: [shoe, hat], share: the largest that you answer for, who: …," in line
+    assert set(re.findall(r"[0-9.]*[0-9]", line)) == {"0.05", "2026", "06", "01"}
+
+
+def test_triples_are_found_and_narrow_pairs_are_not(small_policy: Small, people: pd.DataFrame) -> None:
+    shoe, hat = people["shoe"] // 3, people["hat"] // 3
+    coarse = people.assign(shoe=shoe, hat=hat, note=np.random.default_rng(4).integers(0, 6, len(people)))
+    lines = found(small_policy(**SHOES), coarse)
+    assert [line.partition(":")[0] for line in lines] == ["note, shoe, hat"]
+
+
+def test_an_acknowledgement_lapses(small_policy: Small, people: pd.DataFrame) -> None:
+    def policy(**changes: Any) -> Policy:
+        return small_policy(**SHOES, acknowledged=[{**ONE, "columns": ["hat", "note", "shoe"], **changes}])
+
+    assert found(policy(share=1), people) == []
+    [line] = found(policy(share=1, until="2026-05-31"), people)
+    assert "(an acknowledgement holds from 2026-01-01 until 2026-05-31 alone)" in line
+    [line] = found(policy(share=0.06), people)
+    assert "together must not single out more than 0.06 of the records. Coarsen" in line
+    [line] = found(small_policy(**SHOES, acknowledged=[{**ONE, "columns": ["hat", "note"]}]), people)
+    assert line.startswith("shoe, hat: ")
+
+
+def test_a_released_hash_needs_an_acknowledgement_of_its_own(
+    small_policy: Small, people: pd.DataFrame
+) -> None:
+    hashed = {"columns": {"person": {"action": "hash"}}, "deidentify": {"key_env": "KEY"}}
+    [line] = found(small_policy(**hashed), people)
+    assert line.startswith("person: a released hash follows a person")
+    assert "acknowledged: [{columns: [person], share: 1, who: …, when: 2026-06-01" in line
+    known = {**ONE, "columns": ["person"]}
+    [line] = found(small_policy(**hashed, acknowledged=[known]), people)
+    assert line == "person: must have no more different values than is acknowledged (50% of all)"
+    assert found(small_policy(**hashed, acknowledged=[{**known, "share": 1}]), people) == []
+
+
+def test_too_many_combinations_are_refused_with_what_to_do(small_policy: Small, people: pd.DataFrame) -> None:
+    [line] = found(small_policy(**SHOES), people, budget=1_500)
+    assert line.startswith("the insensitive columns have too many combinations to be counted. Drop, coarsen")
+
+
+def test_the_run_ends_before_any_noise(small_policy: Small, people: pd.DataFrame) -> None:
+    with pytest.raises(GateRefused, match="deidentified: shoe, hat: together") as refused:
+        anonymize(small_policy(**SHOES), people)
+    assert str(refused.value).endswith("No noise was drawn, and no ε was spent.")
+    coarse = {"columns": {name: {**column, "round": 20} for name, column in SHOES["columns"].items()}}
+    assert anonymize(small_policy(**coarse), people).report.passed

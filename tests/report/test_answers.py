@@ -1,0 +1,93 @@
+"""The first five sentences and the three questions: what they say of a release, and what they never say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.policy import Policy
+from anon_pipeline.report.answers import Counted, counted
+from anon_pipeline.report.columns import class_sizes
+from anon_pipeline.report.findings import Findings, findings
+from anon_pipeline.report.manifest_data import table_description
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+Making = Callable[..., Any]
+
+
+def found_of(made: Any) -> Findings:
+    said = table_description(made.document, made.policy, made.frame)
+    return findings(made.policy, said, made.frame, class_sizes(made.policy, made.frame), internal=False)
+
+
+def test_five_sentences(small_policy: Small, small_people: People, making: Making) -> None:
+    people = small_people()
+    people.loc[:1, "age"] = 990
+    owner = {"owner": "Health office", "purpose": "planning", "legal_basis": "§ 12", "contact": "desk 3"}
+    limits = {"linking_risk": 0.9}
+    made = making(small_policy(gate=limits, responsible=owner), people)
+    what, many, attacker, out, who = (text for _, text in found_of(made).sentences)
+    n = len(made.frame)
+    assert f"A table of {n} records with 6 columns" in what
+    assert "planning" in what
+    assert f"about {n} records, of 240" in many
+    assert "a person may have several" in many
+    smallest = made.frame.groupby(["age", "city"]).size().min()
+    assert f"chance of at most 1 in {smallest}" in attacker
+    assert f"at most {int(0.9 * n + 1e-9)} of {n} on average (linking_risk, 90 %)" in attacker
+    assert out.startswith(f"{240 - n} of 240 records")
+    assert "the column person" in out
+    assert who == "Health office, on this legal basis: § 12; questions go to desk 3."
+
+
+def test_people_are_counted_where_the_policy_says_whose_records_they_are(made: Any) -> None:
+    said, n = table_description(made.document, made.policy, made.frame), len(made.frame)
+    assert counted(made.policy, said) == Counted("records", n, 240)
+    known = made.policy.model_copy(update={"record_key": "person"})
+    assert counted(known, said) == Counted("people", n, 240)
+    facts = {stage: dict(values) for stage, values in said.facts.items()}
+    facts["deidentified"]["people"], facts["suppressed"]["released_people"] = 90, 88
+    assert counted(made.policy, replace(said, facts=facts)) == Counted("people", 88, 90)
+
+
+def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: People, making: Making) -> None:
+    people = small_people()
+    people["note"] = [f"account {i}" if i % 12 == 0 else "none" for i in range(len(people))]
+    policy = small_policy(gate={"linking_risk": None}, columns={"person": {"action": "drop"}})
+    made = making(policy, people)
+    found = found_of(made)
+    singled, linked, inferred = found.answers
+    assert [one.term for one in found.answers] == ["singling out", "linkability", "inference"]
+    assert (singled.open, linked.open, inferred.open) == (True, True, True)
+    assert "but by note" in singled.short
+    rare = int((made.frame["note"] != "none").sum())
+    assert any(f"{rare} occur once" in line for line in singled.lines)
+    assert linked.short == "Not limited"
+    assert "height" in " ".join(linked.lines)
+    assert "Not limited of" in inferred.short
+    assert "no limit says how many records he finds" in found.sentences[2][1]
+
+
+def test_what_is_limited_is_said_to_be_limited(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    limits = {"linking_risk": 0.8, "t_closeness": {"illness": 0.9, "income": 0.9}}
+    people = small_people()
+    found = found_of(making(small_policy(gate=limits), people))
+    singled, linked, inferred = found.answers
+    assert (singled.open, inferred.open) == (False, False)
+    assert linked.short.startswith("On average of at most 80 % of the records")
+    worst = max(
+        (one for one in found.attacks if "known_columns" in str(one.limit)), key=lambda one: one.share
+    )
+    assert linked.open == (worst.share > 0.8)
+    assert linked.short.endswith("released as they are") == linked.open
+    assert f"who knows {worst.knows} finds at most" in found.sentences[2][1]
+    assert inferred.short == "Limited"
+    assert any("t_closeness.illness: at most 0.9, passed" in line for line in inferred.lines)
+    assert any(re.search(r"k: at least 3, measured \d+", line) for line in singled.lines)

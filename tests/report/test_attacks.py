@@ -1,0 +1,114 @@
+"""The attacks that a report names: the public one has bounds where the internal one has numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.measures import linking_risk
+from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
+from anon_pipeline.limits.table import LIMITS
+from anon_pipeline.limits.verdicts import top_of_band
+from anon_pipeline.policy import Policy
+from anon_pipeline.report import internal_report, public_report
+from anon_pipeline.report.attacks import attacks, is_limited, largest
+from anon_pipeline.report.columns import SizeBin
+from anon_pipeline.report.manifest_data import Exact
+
+Small = Callable[..., Policy]
+SIZES = [SizeBin("5 to 9", 30, 200, 0.2, 0.2597), SizeBin("10 to 19", 10, 150, 0.1, 0.08)]
+
+
+def report_of(*verdicts: Verdict) -> GateReport:
+    return GateReport(verdicts, "d", "p")
+
+
+def judged(value: float | None = 0.0312, bound: float = 0.05, realized: float | None = None) -> GateReport:
+    return report_of(Verdict("linking_risk", Status.PASSED, value, bound, "at most", None, realized))
+
+
+def test_the_public_has_the_bound_and_the_curator_the_value(small_policy: Small) -> None:
+    found = list(attacks(small_policy(), judged(), SIZES, internal=False))
+    assert [(one.share, one.most, one.limit) for one in found] == [
+        (0.2, True, None),
+        (0.05, True, "linking_risk"),
+    ]
+    assert found[1].right == 17  # of 350, on average
+    exact = list(attacks(small_policy(), judged(realized=0.04), SIZES, internal=True))
+    assert [one.share for one in exact] == [0.2, 0.04, 0.2597, 0.08]
+
+
+def test_the_largest_is_over_all_attacks_with_its_error(small_policy: Small) -> None:
+    """The issue's number: 0.2000 by the class alone, 0.2597 with the noisy columns."""
+    most = largest(list(attacks(small_policy(), judged(), SIZES, internal=True)))
+    assert most.share == 0.2597
+    assert "standard error 0.0310" in most.how
+    few = [SizeBin("5", 2, 10, 0.2, 0.3)]
+    assert "too few records" in largest(list(attacks(small_policy(), judged(), few, internal=True))).how
+
+
+def test_a_value_of_the_file_alone_is_public(small_policy: Small) -> None:
+    gate = report_of(Verdict("marketer_risk", Status.PASSED, 0.11, 0.3, "at most"))
+    found = list(attacks(small_policy(), gate, SIZES, internal=False))
+    assert (found[1].share, found[1].most) == (0.11, False)
+
+
+@pytest.mark.parametrize(("bound", "limited"), [(0.05, True), (1.0, False)])
+def test_a_bound_of_everything_limits_nothing(small_policy: Small, bound: float, limited: bool) -> None:
+    gate = judged(value=None, bound=bound)
+    assert is_limited(small_policy(), gate) is limited
+    assert len(list(attacks(small_policy(), gate, SIZES, internal=False))) == 1 + limited
+
+
+def test_every_limit_on_an_attack_on_records_says_what_its_attacker_knows() -> None:
+    known = [limit.name for limit in LIMITS if limit.knows]
+    assert "linking_risk" in known
+    assert all(limit.question for limit in LIMITS if limit.knows)
+    without = [limit.name for limit in LIMITS if limit.attack and limit.question is None]
+    assert without == []
+
+
+def test_both_reports_state_the_largest_risk(made: Any) -> None:
+    chain = made.chain
+    page = public_report(made.policy, made.document, made.frame).decode()
+    smallest = made.frame.groupby(["age", "city"]).size().min()
+    bands = [v["band"] for v in made.document["gate"]["verdicts"] if "band" in v]
+    assert bands
+    most = max(1 / smallest, *map(top_of_band, bands))
+    assert f"at most {most:.4f}</strong>" in page
+    released, originals = chain.suppressed.frame, chain.k_anonymized.frame
+    gate = evaluate(released, made.policy, chain.suppressed.facts, originals=originals)
+    exact = Exact(chain.suppressed.facts, gate)
+    private = internal_report(made.policy, made.document, released, originals, exact=exact)
+    evidence = evidence_from(chain.suppressed.frame, made.policy, originals=chain.k_anonymized.frame)
+    whole = linking_risk(evidence, made.policy).risk
+    assert f"{whole:.4f}" in private.decode()
+
+
+def test_the_public_attacks_do_not_change_with_the_originals(small_policy: Small) -> None:
+    bare = [SizeBin(row.label, row.classes, row.records, row.risk) for row in SIZES]
+    one, other = (list(attacks(small_policy(), judged(v), bare, internal=False)) for v in (0.01, 0.049))
+    assert one == other
+
+
+def test_of_a_warning_the_band_is_the_most_and_not_the_bound() -> None:
+    known = "known_columns.job + age"
+    beyond = Verdict(known, Status.WARNED, None, 0.2, "at most", band="0.2 to 0.5")
+    within = Verdict("known_columns.job", Status.PASSED, None, 1.0, "at most", band="0.05 to 0.1")
+    unsaid = Verdict(known, Status.WARNED, None, 0.2, "at most")
+    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
+    _, *found = attacks(policy, report_of(within, beyond, unsaid), SIZES, internal=False)
+    assert [(attack.share, attack.most) for attack in found] == [(0.1, True), (0.5, True)]
+    assert found[0].knows.endswith("and job")
+    _, exact = attacks(policy, report_of(within), SIZES, internal=True)
+    assert exact.share == 0.1
+
+
+def test_a_band_within_a_smaller_bound_gives_way_to_it() -> None:
+    verdict = Verdict("known_columns.job", Status.PASSED, None, 0.15, "at most", band="0.1 to 0.2")
+    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
+    _, found = attacks(policy, report_of(verdict), SIZES, internal=False)
+    assert (found.share, found.how) == (0.15, "limited by known_columns.job")

@@ -1,0 +1,110 @@
+"""What is left is said of file, manifest and policy alone, by the words of each hierarchy's entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import anonymize
+from anon_pipeline.catalog.entries import HierarchyKind
+from anon_pipeline.policy import Policy, parse_policy
+from anon_pipeline.policy.hierarchies import HIERARCHIES, Suppress
+from anon_pipeline.policy.templates import template
+from anon_pipeline.report.words import describe_rest, level_in_words, noise_in_words, recoding_in_words
+
+Small = Callable[..., Policy]
+FACTS: dict[str, Any] = {"raw": {"records": 200}, "k_anonymized": {}}
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "level", "words"),
+    [
+        ({"intervals": [2, 4, 8, 16]}, 3, "in bands of 8, level 3 of 5"),
+        (
+            {"intervals": [10], "bottom": 20, "top": 90},
+            1,
+            "in bands of 10, below 20 in one, from 90 on in one",
+        ),
+        ({"intervals": [10]}, 0, "as it was"),
+        ({"mask": [2, 3]}, 1, "all but the last 2 characters, level 1 of 3"),
+        ({"mask": [1, 3]}, 1, "all but the last character, level 1 of 3"),
+        ({"dates": ["year", "decade"]}, 2, "the decade, level 2 of 3"),
+        ({"tree": {"a": ["x"], "b": ["y"]}}, 1, "coarser, by its taxonomy, level 1 of 2"),
+        ({"tree": {"a": ["x"], "b": ["y"]}}, 2, "hidden (level 2 of 2: everything is hidden)"),
+        ({"suppress": True}, 1, "hidden (level 1 of 1: everything is hidden)"),
+        ({"table": "town.csv"}, 1, "coarser, by its table, level 1 of 2"),
+        ({"table": "gone.csv"}, 1, "coarser, by its table, level 1"),
+    ],
+)
+def test_each_hierarchy_has_words(
+    small_policy: Small, tmp_path: Path, hierarchy: dict[str, Any], level: int, words: str
+) -> None:
+    (tmp_path / "town.csv").write_text("Cork;South;*\nGalway;West;*\n", encoding="utf-8")
+    age = {"hierarchy": {"intervals": None, **hierarchy}}
+    assert level_in_words(small_policy(columns={"age": age}), "age", level, hierarchies=tmp_path).startswith(
+        words
+    )
+
+
+def test_a_plugins_hierarchy_has_words_by_default() -> None:
+    kind = HierarchyKind("half", Suppress, "there:builds", "there:recognizes")
+    assert kind.words(None, 1) == "made coarser"
+    assert set(HIERARCHIES) >= {"table", "intervals", "mask", "dates", "tree"}
+
+
+@pytest.mark.parametrize(
+    ("recoder", "words"),
+    [("mondrian", "as ranges of the values in its class"), ("mdav", "as one value for the whole class")],
+)
+def test_recoders_without_levels_speak_of_classes(small_policy: Small, recoder: str, words: str) -> None:
+    policy = small_policy(anonymize={"recoder": recoder})
+    recoded = {"levels": None}
+    assert recoding_in_words(policy, "age", recoded, hierarchies=Path()).startswith(words)
+
+
+def test_noise_has_its_scale_only_where_bounds_are_declared(small_policy: Small) -> None:
+    assert dict(noise_in_words(small_policy())) == {
+        "height": "with noise (discrete Laplace), ε = 2, scaled to the class"
+    }
+    declared = {"sensitivity": "declared", "input_bounds": [140, 200], "resolution": 1, "unit": "cm"}
+    assert dict(noise_in_words(small_policy(columns={"height": declared}))) == {
+        "height": "with noise (discrete Laplace), ε = 2, scale 30 cm"
+    }
+    smokes = {"role": "perturb", "mechanism": "randomized_response", "values": [0, 1]}
+    said = dict(noise_in_words(small_policy(columns={"smokes": smokes})))
+    assert said["smokes"].endswith("(randomized response), ε = 1") and "ε = 1," in said["height"]
+
+
+def test_a_whole_release_is_described_without_its_originals(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    one = {"age": {"hierarchy": {"intervals": None, "suppress": True}}}
+    policy = small_policy(columns=one, anonymize={"k": 100}, gate={"k": 100})
+    made = anonymize(policy, small_people())
+    lines = describe_rest(policy, made.facts, made.frame, hierarchies=Path())
+    n = made.facts["raw"]["records"]
+    assert lines[0] == f"{len(made.frame)} of {n} records ({100 * len(made.frame) / n:.3g} %)"
+    assert "age: hidden (level 1 of 1: everything is hidden)" in lines
+    assert lines[-1].startswith("says nothing, one value in every record: age")
+    facts = {**made.facts, "perturbed": {}}  # what the noise was scaled by is not looked at
+    assert describe_rest(policy, facts, made.frame, hierarchies=Path()) == lines
+
+
+def test_the_demos_policy_is_said_in_full() -> None:
+    policy = parse_policy(template("patients"))
+    levels = {"birth_date": 2, "sex": 0, "zip": 1, "race": 1, "marital_status": 2}
+    recoded = {"levels": levels}
+    cells = policy.anonymize.model_copy(update={"suppress": "cells"})
+    policy = policy.model_copy(update={"anonymize": cells})
+    said = [recoding_in_words(policy, name, recoded, hierarchies=Path()) for name in levels]
+    assert said == [
+        "the decade, level 2 of 3; may be hidden in some records",
+        "as it was; may be hidden in some records",
+        "all but the last 2 characters, level 1 of 4; may be hidden in some records",
+        "hidden (level 1 of 1: everything is hidden)",
+        "hidden (level 2 of 2: everything is hidden)",
+    ]

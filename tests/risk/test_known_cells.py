@@ -1,0 +1,99 @@
+"""Linking by known columns: against a twin in plain loops, and its bound against exact sums."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_pipeline.perturb.mechanisms import Noise, pmf
+from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.known_cells import cells_of, most_linked, right_guesses
+
+LABELS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
+CODES = np.array([2, 2, 0, 2, 0, 2, 2, 2, 2])
+X = np.array([[4, 1], [4, 1], [5, 0], [9, 3], [0, 7], [3, 3], [6, 3], [6, 5], [8, 3]], np.float64)
+MECHANISMS = ("discrete_laplace", "uniform", "staircase")
+
+
+def law_of(mechanism: str = "discrete_laplace", bounds: tuple[int, int] | None = None) -> NoiseLaw:
+    spans = np.array([np.ptp(X[label == LABELS], axis=0) for label in (0, 1)])
+    return NoiseLaw(spans, [bounds, None], [Noise(mechanism, Fraction(2)), Noise(mechanism, Fraction(1))])
+
+
+def slow(y: np.ndarray, row: int, law: NoiseLaw) -> float:
+    """Guess in plain loops, from probabilities and not from their logarithms."""
+    found = {}
+    for other in range(len(X)):
+        if (LABELS[other], CODES[other]) == (LABELS[row], CODES[row]):
+            chance = 1.0
+            for j, noise in enumerate(law.drawn):
+                wide, bound = int(law.scales[LABELS[row], j]), law.bounds[j]
+                if bound is None or bound[0] < y[j] < bound[1]:
+                    chance *= float(pmf(noise, y[j] - X[other, j], wide))
+                else:
+                    beyond = np.arange(0, 400) * (1 if y[j] >= bound[1] else -1)
+                    chance *= math.fsum(pmf(noise, y[j] - X[other, j] + beyond, wide).tolist())
+            found[other] = chance
+    best = [other for other, chance in found.items() if chance >= max(found.values()) * (1 - 1e-9)]
+    return (row in best) / len(best)
+
+
+def test_cells_are_records_of_a_class_with_equal_known_values() -> None:
+    cells = cells_of(LABELS, CODES)
+    assert cells.sizes.tolist() == [2, 3, 4]
+    assert [sorted(part) for part in np.split(cells.order, cells.starts[1:-1])] == [
+        [2, 4],
+        [0, 1, 3],
+        [5, 6, 7, 8],
+    ]
+    assert cells.labels.tolist() == [0, 0, 1]
+    assert cells.own.tolist() == [1, 1, 0, 1, 0, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("bounds", [None, (2, 7)])
+def test_guesses_are_those_of_plain_loops(mechanism: str, bounds: tuple[int, int] | None) -> None:
+    law, cells = law_of(mechanism, bounds), cells_of(LABELS, CODES)
+    rows = np.repeat(np.arange(len(X)), 12)
+    values = law.clamped(X[rows] + np.random.default_rng(0).integers(-2, 3, (len(rows), 2)))
+    fast = right_guesses(values, rows, cells, X, law)
+    assert fast.tolist() == pytest.approx([slow(y, row, law) for y, row in zip(values, rows, strict=True)])
+    assert 0 < fast.mean() < 1
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=6), st.integers(1, 8), st.sampled_from(MECHANISMS))
+def test_the_bound_is_never_below_the_exact_sum(values: list[int], epsilon: int, mechanism: str) -> None:
+    """Σ_y max_x P(y | x) is what the best guesser links of a cell on average."""
+    x, wide = np.array(values, np.float64)[:, None], max(values) - min(values)
+    noise = Noise(mechanism, Fraction(epsilon))
+    law = NoiseLaw(np.array([[float(wide)]]), [None], [noise])
+    cells = cells_of(np.zeros(len(x), np.int64), np.zeros(len(x), np.int64))
+    outputs = np.arange(-900, 901)
+    exact = pmf(noise, outputs[None] - x, np.array(wide)).max(axis=0).sum()
+    (bound,) = most_linked(cells, x, law)
+    assert exact <= bound + 1e-9
+    assert bound <= len(x)
+
+
+def test_the_average_of_guesses_is_the_exact_sum() -> None:
+    """Two ways to the mean: all guesses with their chances, and one right original for each output."""
+    law, cells = law_of(), cells_of(LABELS, CODES)
+    outputs = np.array(list(itertools.product(range(-40, 60), range(-40, 60))), np.float64)
+    own = np.flatnonzero(cells.own == 2)
+    chances = [
+        np.prod(
+            [pmf(n, outputs[:, j] - X[row, j], int(law.scales[1, j])) for j, n in enumerate(law.drawn)], 0
+        )
+        for row in own
+    ]
+    guessed = sum(
+        float(chance @ right_guesses(outputs, np.full(len(outputs), row), cells, X, law))
+        for row, chance in zip(own, chances, strict=True)
+    )
+    assert guessed == pytest.approx(float(np.max(chances, axis=0).sum()), abs=1e-4)

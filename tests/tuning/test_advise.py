@@ -1,0 +1,98 @@
+"""After a refusal: the smallest change of the policy that would most likely pass, and no draw for it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import anonymize
+from anon_pipeline.base.errors import ANOTHER_DRAW
+from anon_pipeline.limits.table import LIMITS
+from anon_pipeline.policy import Policy
+from anon_pipeline.tuning.advise import advise, near_choices
+from anon_pipeline.tuning.grid import Choice
+from tests.tuning.policies import people, policy
+
+KNOWN = [{"columns": ["weight"], "risk": 1}]  # it is released as it is: of that, only measured
+
+
+def asked(wanted: Policy, *refused: str, frame: pd.DataFrame | None = None) -> list[str]:
+    return advise(wanted, people() if frame is None else frame, refused, hierarchies=Path())
+
+
+def test_every_limit_is_foreseen_or_has_advice() -> None:
+    assert [limit.name for limit in LIMITS if not limit.is_foreseen and not limit.advice] == []
+    assert [limit.name for limit in LIMITS if limit.advice and not limit.advice.endswith(".")] == []
+
+
+def test_one_change_comes_before_two_and_small_ones_before_large_ones() -> None:
+    own = Choice(10, 2.0, 0.9, "ola")
+    found = near_choices(own)
+    changed = [sum(a != b for a, b in zip(own, choice, strict=True)) for choice in found]
+    assert changed == sorted(changed) and set(changed) == {1, 2}
+    assert found[:3] == [own._replace(epsilon=1.0), own._replace(confidence=0.95), own._replace(k=15)]
+    assert all((c.epsilon or 0) <= 2 and c.k >= 10 for c in found)
+    assert near_choices(Choice(4, None, None, "ola")) == [
+        Choice(6, None, None, "ola"),
+        Choice(12, None, None, "ola"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bound", "changes"), [(0.2, {"epsilon": 3.0}), (0.05, {"epsilon": 1.5, "k": 15})], ids=["one", "two"]
+)
+def test_the_change_that_is_named_passes(bound: float, changes: dict[str, Any]) -> None:
+    """What is foreseen of linking is exact for one column: the gate then says the same."""
+
+    def limited(epsilon: float = 6, k: int = 10) -> Policy:
+        return policy(
+            gate={"linking_risk": bound, "k": 10, "attacks": {"known_columns": KNOWN}},
+            anonymize={"k": k},
+            perturb={"epsilon": epsilon},
+            suppress={},
+        )
+
+    assert [v.limit for v in anonymize(limited(), people()).report.unkept] == ["linking_risk"]
+    lines = asked(limited(), "linking_risk")
+    named = [
+        f"{'perturb' if name == 'epsilon' else 'anonymize'}.{name}: {v:g}" for name, v in changes.items()
+    ]
+    assert lines[0] == f"linking_risk: {' and '.join(named)}, all else as it is, is expected to pass."
+    assert anonymize(limited(**changes), people()).report.passed
+    assert ANOTHER_DRAW in lines[-1] and len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("gate", "refused", "says"),
+    [
+        ({"linking_risk": 0.0001}, "linking_risk", "no smaller ε, larger k or other confidence"),
+        ({"attacks": {"assignment_risk": 0.001}}, "assignment_risk", "take a smaller ε, or a larger k"),
+    ],
+)
+def test_where_nothing_near_passes_or_nothing_is_foreseen_there_is_a_sentence(
+    gate: dict[str, Any], refused: str, says: str
+) -> None:
+    lines = asked(policy(gate=gate), refused)
+    assert lines[0].startswith(f"{refused}: {says}") and ANOTHER_DRAW in lines[-1]
+
+
+def test_nothing_of_the_data_is_said() -> None:
+    frame = people().assign(height=people()["height"] + 777_100, illness="CANARY-7f3a")
+    text = "\n".join(
+        asked(
+            policy(gate={"linking_risk": 0.05, "suppression": 0.01}),
+            "linking_risk",
+            "suppression",
+            frame=frame,
+        )
+    )
+    assert "CANARY" not in text and "7771" not in text
+    assert not set(re.findall(r"\d+\.\d{3,}", text)) - {"0.999"}
+
+
+def test_nothing_is_refused_nothing_is_said() -> None:
+    assert asked(policy()) == []
