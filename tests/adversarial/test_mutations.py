@@ -49,6 +49,7 @@ def _today(name: str) -> Against:
     columns = attributes["columns"]
     columns["charges"] |= {"round": 2000, "bottom": 0, "top": 30_000}
     columns["zip"] |= {"hierarchy": {"mask": [2]}, "level": 1}
+    attributes["gate"].setdefault("attacks", {})["known_columns"] = [{"columns": ["zip"], "risk": 0.9}]
     if name == "plain":
         columns["height_cm"] |= {"round": 10}
         columns["weight_kg"] |= {"round": 10}
