@@ -54,7 +54,7 @@ def test_publishing_again_spends_nothing_and_new_noise_does(project: Make) -> No
     assert kinds(made.folder).count("published") == 1
 
 
-@pytest.mark.parametrize("limit", [{"linking_risk": 0.0}, {"k": 100}])
+@pytest.mark.parametrize("limit", [{"linking_risk": 0.0}, {"attacks": {"prosecutor_risk": 0.001}}])
 def test_a_gate_check_that_fails_leaves_the_draw_spent_and_live(
     project: Make, limit: dict[str, float]
 ) -> None:

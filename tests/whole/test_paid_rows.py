@@ -21,6 +21,7 @@ from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.private import Staged
+from tests.acknowledging import acknowledged
 
 Small = Callable[..., Policy]
 
@@ -85,5 +86,7 @@ def without_noise(small_policy: Small) -> Policy:
     return small_policy(
         perturb=None,
         suppress=None,
+        acknowledged=acknowledged("height", "note"),
+        gate={"attacks": {"known_columns": [{"columns": ["height"], "risk": 1}]}},
         columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
     )
