@@ -24,6 +24,7 @@ from anon_pipeline.publish import lock
 from anon_pipeline.publish.file_formats import from_bytes
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import read_manifest
+from tests.forked import killed
 
 CHUNK = 1500
 """Bytes of one write, so that small files, too, are cut in their middle."""
@@ -57,13 +58,13 @@ def points_of(work: Callable[[], None]) -> list[str]:
 
 def killed_at(work: Callable[[], None], point: int, name: str | None = None) -> bool:
     """Run in a child process that dies by SIGKILL at a point, of those of a name; tell whether it did."""
-    child = os.fork()
-    if child == 0:
+
+    def dying() -> None:
+        """Work on the disk that kills; what else goes wrong there is no death."""
         with contextlib.suppress(BaseException), use_disk(Disk(_Dying(point, name), CHUNK)):
             work()
-        os._exit(0)
-    status = os.waitpid(child, 0)[1]
-    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+    return killed(dying)
 
 
 class _Dying:

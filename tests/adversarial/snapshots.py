@@ -14,6 +14,7 @@ from pathlib import Path
 
 from anon_pipeline.base.disk import Disk, use_disk
 from tests.adversarial.faulty_disk import CHUNK
+from tests.forked import run_forked
 
 __all__ = ["digest_of", "snapshots_of"]
 
@@ -28,10 +29,7 @@ def snapshots_of(work: Callable[[], None], folder: Path, kept: Path) -> list[tup
     Raises:
         AssertionError: the work failed.
     """
-    child = os.fork()
-    if child == 0:
-        os._exit(_worked(work, folder, kept))
-    assert os.waitpid(child, 0)[1] == 0, "the work failed"
+    assert run_forked(lambda: os._exit(_worked(work, folder, kept))) == 0, "the work failed"
     return [(path.name.split(" ", 1)[1], path) for path in sorted(kept.iterdir())]
 
 

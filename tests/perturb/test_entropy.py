@@ -18,16 +18,13 @@ from anon_pipeline.perturb.entropy import (
     seeded_entropy,
     system_entropy,
 )
+from tests.forked import run_forked
 
 
 def words_in_child(entropy: Entropy, count: int) -> list[int]:
     """Words that a forked child draws from the object it inherits."""
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(writer, entropy.words(count).tobytes())
-        os._exit(0)
-    os.waitpid(child, 0)
+    assert run_forked(lambda: os.write(writer, entropy.words(count).tobytes())) == 0
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         return np.frombuffer(pipe.read(), np.uint64).tolist()

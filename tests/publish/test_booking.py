@@ -18,6 +18,7 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import release_states
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import booking, release, writer
+from tests.forked import killed
 
 Small = Callable[..., Policy]
 
@@ -102,17 +103,6 @@ def test_what_ends_before_the_noise_is_not_entered(small_policy: Small, places: 
     assert entered(places) == []
 
 
-def killed(work: Callable[[], object]) -> None:
-    """Do some work in a child process that kills itself on the way."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
-
-
 def kill(*_: object, **__: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -123,7 +113,7 @@ def test_a_crash_between_rename_and_close_is_found_by_the_next_run(
     policy = small_policy(budget={"epsilon": 5})
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "published", kill)
-        killed(lambda: make_release(policy, places))
+        assert killed(lambda: make_release(policy, places))
     assert entered(places) == ["drawn", "opened", "opened"]
     crashed = manifest(places)
     make_release(policy, places)
@@ -141,7 +131,7 @@ def test_a_crash_before_the_rename_counts_and_the_next_run_uses_its_draw(
     policy = small_policy(budget={"epsilon": 3})
     with monkeypatch.context() as patch:
         patch.setattr(release, place, kill)
-        killed(lambda: make_release(policy, places))
+        assert killed(lambda: make_release(policy, places))
     with pytest.raises(GateRefused, match="2 of this was spent on 1 draw that was not published"):
         make_release(
             small_policy(budget={"epsilon": 3}, gate={"attacks": {"prosecutor_risk": 0.001}}), places

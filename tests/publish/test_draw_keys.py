@@ -34,6 +34,7 @@ from anon_pipeline.vault.identity import PIN
 from anon_pipeline.vault.keys import Keys
 from anon_pipeline.vault.local import LocalStore
 from anon_pipeline.vault.names import OWN
+from tests.forked import killed
 from tests.publish.worlds import REFUSED, World
 
 Small = Callable[..., Policy]
@@ -67,13 +68,7 @@ class Project:
 
     def killed(self, policy: Policy) -> None:
         """Run in a child process that kills itself on the way."""
-        child = os.fork()
-        if child == 0:
-            try:
-                self.run(policy)
-            finally:
-                os._exit(0)
-        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+        assert killed(lambda: self.run(policy))
 
     @property
     def book(self) -> Ledger:

@@ -26,6 +26,7 @@ from anon_pipeline.stages.private import STAGES
 from anon_pipeline.vault.artifacts import survey
 from anon_pipeline.vault.remote import RemoteStore
 from anon_pipeline.vault.store import Store, store_at
+from tests.forked import killed
 
 Make = Callable[..., Any]
 KEEPS: dict[str, Any] = {
@@ -144,14 +145,8 @@ def _killed_at(world: World, name: str, count: int) -> None:
         if not left[0]:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    child = os.fork()
-    if child == 0:
-        try:
-            with use_disk(Disk(at)):
-                world.release(1)
-        finally:
-            os._exit(0)
-    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    with use_disk(Disk(at)):
+        assert killed(lambda: world.release(1))
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

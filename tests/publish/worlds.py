@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from anon_pipeline.ledger import Ledger, ledger_at
 from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.ledger.fence import close
 from anon_pipeline.policy import Policy
+from tests.forked import killed
 
 Small = Callable[..., Policy]
 REFUSED: dict[str, Any] = {"gate": {"attacks": {"prosecutor_risk": 0.001}}}
@@ -67,13 +66,7 @@ class World:
 
     def killed(self, work: Callable[[], object]) -> None:
         """Do some work in a child process that must kill itself on the way."""
-        child = os.fork()
-        if child == 0:
-            try:
-                work()
-            finally:
-                os._exit(0)
-        assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+        assert killed(work)
 
 
 @pytest.fixture

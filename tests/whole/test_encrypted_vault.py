@@ -173,7 +173,9 @@ def test_a_remote_vault_by_environment(
     try:
         made = project(vault={"retain": 30})
         assert made.run("small_release").success
-        assert survey(store_at("memory://vault-release")).sealed == {vault_key(key).id: len(STAGES) + MEASURED}
+        assert survey(store_at("memory://vault-release")).sealed == {
+            vault_key(key).id: len(STAGES) + MEASURED
+        }
         here = list((made.folder / "vault").rglob("*"))  # the lock of the draws is here, no table and no key
         assert not [path.name for path in here if path.suffix in {".parquet", ".draw"}]
     finally:

@@ -60,7 +60,11 @@ def failures(result: dg.ExecuteInProcessResult) -> str:
 
 
 def refused_checks(result: dg.ExecuteInProcessResult) -> set[str]:
-    return {e.check_name for e in result.get_asset_check_evaluations() if not e.passed and e.severity == dg.AssetCheckSeverity.ERROR}
+    return {
+        e.check_name
+        for e in result.get_asset_check_evaluations()
+        if not e.passed and e.severity == dg.AssetCheckSeverity.ERROR
+    }
 
 
 def exchanged(here: Any, other: Any, *stages: str) -> None:

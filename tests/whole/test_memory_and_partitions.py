@@ -19,6 +19,7 @@ from anon_pipeline.orchestration.vault import VaultIOManager
 from anon_pipeline.publish import Published
 from anon_pipeline.publish.archive import VaultArchive
 from anon_pipeline.publish.booking import release_id_in
+from anon_pipeline.publish.measured import measured_of
 from anon_pipeline.stages.history.memory import Memory
 
 KEEPS: dict[str, Any] = {
@@ -79,8 +80,8 @@ def test_the_memory_is_where_the_manager_keeps_its_tables_under_its_key(
     for reused in (0, 240):
         result = made.run("small_release")
         assert result.success
-        perturbed = result.asset_materializations_for_node("small__perturbed")[0].metadata
-        assert perturbed["composition"].value["values_reused"] == reused
+        told = measured_of(made.policy, Locations.of(made.folder, {}), None, opens=manager.vault).read()
+        assert told["facts"]["perturbed"]["composition"]["values_reused"] == reused
     tables = list(own.rglob("*.parquet"))
     assert "memory.parquet" in {path.name for path in tables}
     assert {path.read_bytes()[:7] for path in tables} == {SEALED}
