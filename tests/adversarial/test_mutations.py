@@ -27,7 +27,7 @@ from anon_pipeline.publish.signing import read_public_key, write_keys
 from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
 from anon_pipeline.release import make_release
 from tests.acknowledging import acknowledged
-from tests.adversarial.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
+from tests.adversarial.mutations import KINDS, Missed, leaves, missed, mutations, once_judged
 
 OLD = Path(__file__).parents[1] / "publish" / "version_1"
 NAMES = ("noisy", "signed", "means", "plain", "sticky")
@@ -49,7 +49,9 @@ def _today(name: str) -> Against:
     columns = attributes["columns"]
     columns["charges"] |= {"round": 2000, "bottom": 0, "top": 30_000}
     columns["zip"] |= {"hierarchy": {"mask": [2]}, "level": 1}
-    attributes["gate"].setdefault("attacks", {})["known_columns"] = [{"columns": ["zip"], "risk": 0.9}]
+    told = ["zip", "height_cm", "weight_kg"] if name == "plain" else ["zip"]
+    known = [{"columns": [column], "risk": 0.9} for column in told]
+    attributes["gate"].setdefault("attacks", {})["known_columns"] = known
     if name == "plain":
         columns["height_cm"] |= {"round": 10}
         columns["weight_kg"] |= {"round": 10}
