@@ -3,7 +3,7 @@
 The value is the share of the people with a released record of whom at least one record is rightly linked. A
 bound stands in for large cells whose records noise hardly lets be told apart: it is added for each cell, also
 for who is linked in several, and so never too low. Of the people whose records are compared with many others
-a sample is looked at, with all their records; the standard error includes it. All else is as it is ([ADR 47]).
+a sample is looked at, with all their records; the standard error includes it. Else it is exact.
 """
 
 from __future__ import annotations
