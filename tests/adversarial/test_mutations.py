@@ -27,7 +27,7 @@ from anon_pipeline.publish.signing import read_public_key, write_keys
 from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
 from anon_pipeline.release import make_release
 from tests.acknowledging import acknowledged
-from tests.adversarial.mutations import KINDS, Missed, leaves, missed, mutations, once_judged
+from tests.adversarial.mutations import KINDS, Missed, caught, leaves, missed, mutations, once_judged
 
 OLD = Path(__file__).parents[1] / "publish" / "version_1"
 NAMES = ("noisy", "signed", "means", "plain", "sticky")
@@ -125,6 +125,18 @@ def test_with_the_key_no_change_passes(made: dict[str, Path]) -> None:
     against = Against(load_policy(OLD / "signed" / "policy.yaml"), OLD / "signed", key)
     found = missed(made["signed"], against, FEW)
     assert found == Missed(found.leaves, {}, frozenset(), 0)
+
+
+@pytest.mark.parametrize(("name", "refused"), [("plain", True), ("noisy", False)])
+def test_a_day_on_which_nobody_answers_is_refused(
+    made: dict[str, Path], tmp_path: Path, name: str, refused: bool
+) -> None:
+    """Any time is possible, where nothing is acknowledged that a release needs."""
+    folder = Path(shutil.copytree(made[name], tmp_path / name))
+    document = json.loads((folder / "manifest.json").read_text())
+    for year in ("2016", "2096"):
+        late = {**document, "made_at": year + document["made_at"][4:]}
+        assert caught(folder, _today(name), late) is refused
 
 
 @pytest.mark.parametrize("name", NAMES)
