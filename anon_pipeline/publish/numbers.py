@@ -115,7 +115,7 @@ that the released file tells, of releases that passed."""
 ELSEWHERE: Mapping[str, Number] = {
     "public report: classes by size, columns, correlations, place on the map": FILE,
     "public report: what attackers get right: by the class alone, and values or bounds of limits": FILE,
-    "public report: the same of `known_columns`: the band": _BANDED,
+    "public report: the same of what known columns link: the band": _BANDED,
     "public report: the same as a number of people; how many people and records came in": COUNTED,
     "`run`: what is left, in words: levels, noise as it is declared, columns with one value": FILE,
     "`run`: what is left, in words: the share of the records that is released": COUNTED,
