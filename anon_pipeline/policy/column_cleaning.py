@@ -115,7 +115,7 @@ def unfit_cleaning(clean: Clean | None, sections: Mapping[str, Any]) -> Iterator
     columns = sections["columns"]
     if unknown := sorted(set(clean.columns) - set(columns)):
         yield f"clean.columns: must name columns of the policy, got {', '.join(map(escape, unknown))}"
-    if clean.decimal is not None and clean.decimal == clean.thousands:
+    if clean.thousands == (clean.decimal or "."):
         yield f"clean.thousands: must not be the decimal sign, got {clean.thousands}"
     for name, own in clean.columns.items():
         if columns.get(name) is not None:
@@ -132,11 +132,8 @@ def _unfit(clean: Clean, name: str, own: CleanColumn, column: Any) -> Iterator[s
     for key in sorted(given - found.type.keys):
         fits = ", ".join(one.name for one in COLUMN_TYPES.values() if key in one.keys)
         yield f"{key}: must be given only with type: {fits}, got {found.type.name}"
-    if (
-        found.thousands == found.decimal
-        and "thousands" in found.type.keys
-        and clean.thousands != clean.decimal
-    ):
+    own_sign = own.thousands is not None or own.decimal is not None
+    if own_sign and found.thousands == found.decimal and "thousands" in found.type.keys:
         yield f"thousands: must not be the decimal sign, got {found.decimal}"
     if own.truncate is not None and isinstance(column, Identifier):
         yield "truncate: must be left out for identifiers: different people would have the same one"
