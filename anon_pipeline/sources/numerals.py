@@ -127,14 +127,14 @@ def numerals(
     if how.thousands is not None:
         for sign in _SAME.get(how.thousands, (how.thousands,)):
             digits = pc.replace_substring(digits, sign, "")
-    minus = pa.array(like(column, r"^[^\d]*[\-\x{2212}]"))
+    minus = pa.array(fits & like(column, r"^[^\d]*[\-\x{2212}]"))
     blank = pc.if_else(pa.array(there), text(""), text(None))
 
     def filled(part: pa.Array) -> pa.Array:
         return pc.coalesce(part, blank)
 
     return Numerals(
-        minus=filled(pc.if_else(minus, text("-"), text(""))) if len(column) else blank,
+        minus=pc.if_else(minus, text("-"), blank),
         whole=pc.coalesce(
             pc.if_else(pc.equal(digits, text("")), text("0"), digits), joined(blank, text("0"))
         ),
