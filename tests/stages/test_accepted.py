@@ -98,3 +98,12 @@ def test_without_clean_a_column_of_numbers_says_what_would_mend_it(
     with pytest.raises(InputError, match=r"In clean\.columns\.income: write currency") as caught:
         accepted_input(small_policy(), people)
     assert "income: must be a number, got 240 records with something else" in str(caught.value)
+
+
+def test_of_a_column_without_a_readable_value_nothing_else_is_said(
+    small_policy: Small, small_people: People
+) -> None:
+    people = small_people().assign(income="x")
+    with pytest.raises(InputError) as caught:
+        accepted_input(small_policy(clean={}), people)
+    assert [line.partition(",")[0] for line in caught.value.problems] == ["income: must be a number"]
