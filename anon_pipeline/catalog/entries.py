@@ -178,6 +178,7 @@ class HierarchyKind:
     numbers: whether the column must hold numbers.
     ordered: whether its leaves lie on a line, so that ranges and means of them exist.
     listed: whether all leaves are in the policy itself, so that they can be a public domain.
+    days: whether its values are dates.
     file: its field that names a file; None: it needs none.
     words: what a level shows, for people, from the policy's description and the level: "in bands of 8". It is
         asked of levels between the value itself and the top.
@@ -192,6 +193,7 @@ class HierarchyKind:
     numbers: bool = False
     ordered: bool = False
     listed: bool = False
+    days: bool = False
     file: str | None = None
     words: Callable[[Any, int], str] = lambda spec, level: "made coarser"
     steps: Callable[[Any], int] | None = None

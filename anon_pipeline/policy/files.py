@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from anon_pipeline.policy.fields import Separator, Strict, Whole
-from anon_pipeline.policy.marks import TEXT
+from anon_pipeline.policy.marks import TEXT, Fits
+
+
+def _said_once(decimal: str, sections: Mapping[str, Any]) -> Iterator[str]:
+    if decimal != "." and sections.get("clean") is not None:
+        yield 'must be left out with clean. Write clean: {decimal: ","}.'
 
 
 class SourceOptions(Strict):
@@ -17,7 +23,9 @@ class SourceOptions(Strict):
     encoding: Annotated[str, TEXT] = Field(
         "utf-8", description="Encoding of the file, by its name in Python."
     )
-    decimal: Literal[".", ","] = Field(".", description="Decimal mark of numbers.")
+    decimal: Annotated[Literal[".", ","], TEXT, Fits(_said_once)] = Field(
+        ".", description="Decimal mark of numbers."
+    )
     missing: Annotated[tuple[str, ...], TEXT] = Field(
         (), description="Texts that stand for a missing value, beside the empty one."
     )

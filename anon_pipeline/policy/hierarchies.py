@@ -181,6 +181,7 @@ HIERARCHIES = table_of(
             "dates",
             Dates,
             ordered=True,
+            days=True,
             words=lambda spec, level: f"the {spec.dates[level - 1]}",
             steps=lambda spec: len(spec.dates) + 1,
         ),

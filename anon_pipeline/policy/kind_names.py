@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anon_pipeline.catalog.column_types import COLUMN_TYPES
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     RecoderName = str
     Preference = str
     LossName = str
+    ColumnTypeName = str
 else:
     Mechanism, CategoryMechanism = one_of(MECHANISMS), one_of(CATEGORY_MECHANISMS)
     Action = one_of(IDENTIFIER_ACTIONS)
@@ -30,3 +32,4 @@ else:
     ReleaseFormat, PartitionName = one_of(RELEASE_FORMATS), one_of(PARTITION_KINDS)
     RecoderName, Preference = one_of(RECODERS), one_of(dict.fromkeys(PREFERENCES))
     LossName = one_of(LOSSES)
+    ColumnTypeName = one_of(COLUMN_TYPES)

@@ -25,7 +25,9 @@ from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, MECHANISMS
 from anon_pipeline.policy.acknowledged import Acknowledged
 from anon_pipeline.policy.allow import allowed_identifiers
+from anon_pipeline.policy.cleaning import Clean
 from anon_pipeline.policy.coarsening import Coarsened
+from anon_pipeline.policy.column_cleaning import ColumnCleaning, column_cleaning, needs_numbers
 from anon_pipeline.policy.columns import (
     Column,
     Generalize,
@@ -37,7 +39,6 @@ from anon_pipeline.policy.columns import (
 )
 from anon_pipeline.policy.fields import Strict, Whole
 from anon_pipeline.policy.frozen import Keyed
-from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding_fields
 from anon_pipeline.policy.noise_rules import without_public_scale
@@ -58,7 +59,7 @@ from anon_pipeline.policy.sections import (
 from anon_pipeline.policy.size import refuse_large_values
 
 TYPE = "anon_pipeline.AnonymizedRelease"
-_LATER = ("acknowledged", "responsible")  # sections that 0.1.0 did not have
+_LATER = ("acknowledged", "clean", "responsible")  # sections that 0.1.0 did not have
 
 
 class Policy(Strict):
@@ -68,6 +69,9 @@ class Policy(Strict):
         description="Letters, digits and underscores; names assets, jobs and folders."
     )
     source: Source
+    clean: Clean | None = Field(
+        None, description="How the texts of the source become values; none: they are taken as they are."
+    )
     columns: Keyed[Column] = Field(min_length=1, description="Every column of the input, by name.")
     deidentify: Deidentify | None = None
     record_key: Annotated[str | None, SHOWN] = Field(
@@ -274,14 +278,14 @@ class Policy(Strict):
     @property
     def numeric(self) -> list[str]:
         """Columns that hold numbers: perturb, intervals and numbers, ordered without an order, rounded."""
-        return [
-            name
-            for name, column in self.columns.items()
-            if isinstance(column, Perturb)
-            or (isinstance(column, Generalize) and hierarchy_kind(column.hierarchy).numbers)
-            or (isinstance(column, Sensitive) and column.distance == "ordered" and column.order is None)
-            or (isinstance(column, Coarsened) and column.bounded)
-        ]
+        return [name for name, column in self.columns.items() if needs_numbers(column)]
+
+    @property
+    def cleaned(self) -> dict[str, ColumnCleaning]:
+        """How each column is cleaned, in the policy's order; nothing without the section ``clean``."""
+        if self.clean is None:
+            return {}
+        return {name: column_cleaning(self.clean, name, column) for name, column in self.columns.items()}
 
     @property
     def mechanisms(self) -> dict[str, str]:

@@ -13,6 +13,7 @@ from anon_pipeline.catalog.entries import Fit
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import names_where, recoder_of
 from anon_pipeline.policy.acknowledged import unfit_acknowledgements
+from anon_pipeline.policy.column_cleaning import unfit_cleaning
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.marks import Needs, misfits, named_columns, needs_noise
@@ -47,7 +48,8 @@ def broken_rules(sections: Mapping[str, Any]) -> list[str]:
         found += _record_key(columns, sections)
         found += unfit_acknowledgements(sections.get("acknowledged", ()), columns)
         found += _person(columns, sections)
-    found += _misfits(("anonymize", "perturb", "gate"), sections, "nothing")
+        found += unfit_cleaning(sections.get("clean"), sections)
+    found += _misfits(("source", "anonymize", "perturb", "gate"), sections, "nothing")
     found += _schedule(sections)
     found += _budget(sections)
     return found

@@ -10,6 +10,16 @@ TREE = {"England": {"South": ["Bath"], "North": ["York"]}, "France": {"East": ["
 EVERYTHING: dict[str, Any] = {
     "name": "everything",
     "source": {"path": "people.csv", "options": {"missing": ["?", "NA"]}, "limits": {"rows": 10}},
+    "clean": {
+        "strip": True,
+        "unicode": "NFC",
+        "missing": ["-"],
+        "columns": {
+            "height": {"thousands": "'", "currency": "cm"},
+            "town": {"case": "upper", "values": {"BATH": "Bath"}},
+            "note": {"truncate": 20},
+        },
+    },
     "columns": {
         "person": {"role": "identifier", "action": "hash"},
         "zip": {"role": "generalize", "hierarchy": {"table": "zip.csv"}},

@@ -110,6 +110,7 @@ def test_every_path_of_the_policy_says_where_it_must_lie() -> None:
             if "_local" in repr(annotation):  # the validator of LocalPath
                 found[f"{model.__name__}.{name}"] = marks_of(model.model_fields[name])
     assert {name: marks.folder for name, marks in found.items()} == {
+        "CleanColumn.values_file": "hierarchies",
         "Source.path": "sources",
         "Deidentify.key_file": "sources",
         "Sign.key_file": "sources",
