@@ -10,6 +10,7 @@ import sys
 import click
 
 from anon_pipeline.cli.bundling import bundle
+from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
@@ -64,6 +65,7 @@ def cli() -> None:
 for command in (
     run,
     check,
+    diff,
     tune,
     utility,
     verify,

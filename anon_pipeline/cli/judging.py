@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 import click
 
+from anon_pipeline.cli.documents import DOCUMENTS, schema_of
 from anon_pipeline.cli.shared import (
     allow_outside_option,
+    echo_json,
     locations_of,
     print_report,
     project_option,
@@ -18,6 +19,13 @@ from anon_pipeline.cli.shared import (
     show_values_option,
     shows_values,
 )
+
+_SCHEMA_EXAMPLE = """
+\b
+Example:
+  anon-pipeline schema > policy.schema.json
+  anon-pipeline schema diff
+"""
 
 
 @click.command()
@@ -82,9 +90,16 @@ def check(
     sys.exit(1 if refused else 0)
 
 
-@click.command()
-def schema() -> None:
-    """Print the JSON Schema of a policy file, for editors."""
+@click.command(epilog=_SCHEMA_EXAMPLE)
+@click.argument("command", required=False, type=click.Choice(sorted(DOCUMENTS)))
+def schema(command: str | None) -> None:
+    """Print the JSON Schema of a policy file, for editors.
+
+    With COMMAND: of what the command prints with --json.
+    """
+    if command is not None:
+        echo_json(schema_of(command))
+        return
     from anon_pipeline.policy import json_schema  # noqa: PLC0415
 
-    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    echo_json(json_schema())

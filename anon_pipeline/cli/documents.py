@@ -1,0 +1,78 @@
+"""The JSON that commands print with ``--json``: one JSON Schema for each of them.
+
+Keys are only ever added: who reads them must let unknown ones be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_TEXT, _BIT = {"type": "string"}, {"type": "boolean"}
+_NUMBER = {"type": ["number", "null"]}
+_WORDS = {"type": ["string", "null"]}
+_EFFECT = {"enum": ["strengthens", "weakens", "neutral", "cannot be compared"]}
+_STATUS = {"enum": ["passed", "warned", "refused", "unmeasured"]}
+_SENSE = {"enum": ["at least", "at most", "below", "holds"]}
+
+
+def _object(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    return {"type": "object", "required": [*required], "properties": {**required, **optional}}
+
+
+def _list(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_VERDICT = _object(
+    {
+        "limit": _TEXT,
+        "status": _STATUS,
+        "value": {**_NUMBER, "description": "None where it is not told, see SECURITY.md."},
+        "bound": _NUMBER,
+        "sense": _SENSE,
+        "reason": _WORDS,
+    },
+    band=_TEXT,
+)
+_CHANGE = _object(
+    {
+        "of": {"enum": ["field", "limit"]},
+        "where": {**_TEXT, "description": "Key of the policy, or name of the limit."},
+        "effect": _EFFECT,
+        "before": _TEXT,
+        "after": _TEXT,
+        "note": _TEXT,
+    }
+)
+
+DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "diff": _object(
+        {
+            "effect": {**_EFFECT, "description": "Of all changes together; neutral without any."},
+            "changes": _list(_CHANGE),
+        }
+    ),
+    "verify": _object(
+        {
+            "verified": _BIT,
+            "verdicts": _list(_VERDICT),
+            "unverified": _list(_object({"path": _TEXT, "why": _TEXT})),
+            "warnings": _list(_object({"text": _TEXT, "section": _TEXT})),
+        }
+    ),
+}
+"""By command."""
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """Return the JSON Schema of what a command prints with ``--json``.
+
+    Raises:
+        KeyError: the command prints none.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"anon-pipeline {command} --json",
+        **DOCUMENTS[command],
+    }
