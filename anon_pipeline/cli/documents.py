@@ -53,6 +53,23 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "changes": _list(_CHANGE),
         }
     ),
+    "check": _object(
+        {
+            "passed": _BIT,
+            "releases": _list(
+                _object(
+                    {
+                        "release": {**_TEXT, "description": "Name of the file, or of the release's folder."},
+                        "policy": _TEXT,
+                        "passed": _BIT,
+                        "policy_digest": _TEXT,
+                        "data_digest": _TEXT,
+                        "verdicts": _list(_VERDICT),
+                    }
+                )
+            ),
+        }
+    ),
     "verify": _object(
         {
             "verified": _BIT,
