@@ -70,6 +70,20 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             ),
         }
     ),
+    "check-policy": _object(
+        {
+            "passed": _BIT,
+            "policies": _list(
+                _object(
+                    {
+                        "file": _TEXT,
+                        "status": {"enum": ["passed", "refused", "skipped"]},
+                        "problems": _list(_TEXT),
+                    }
+                )
+            ),
+        }
+    ),
     "verify": _object(
         {
             "verified": _BIT,
