@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from anon_pipeline import Policy
+from anon_pipeline import Policy, anonymize
 from anon_pipeline.limits.floor import read_floor, weaker_keys
 from anon_pipeline.policy.defaults_files import NAME
 from tests.cli.projects import Folder, folder, write_policy  # noqa: F401 - a fixture
 
+pytest_plugins = ["pytester"]
+People = Callable[..., pd.DataFrame]
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
@@ -46,3 +49,13 @@ def test_its_diff_says_what_it_shows(repository: Folder, small_policy: Callable[
     done = repository.call("diff", "policy.yaml", "changed.yaml")
     (shown,) = blocks("text", "weakens protection")
     assert (done.code, done.out) == (1, shown)
+
+
+def test_its_tests_pass(
+    pytester: pytest.Pytester, small_policy: Callable[..., Policy], small_people: People
+) -> None:
+    write_policy(pytester.path / "policy.yaml", small_policy())
+    anonymize(small_policy(), small_people()).frame.to_parquet(pytester.path / "released.parquet")
+    (text,) = blocks("python", "def test_a_table_in_memory")
+    pytester.makepyfile(text)
+    pytester.runpytest_inprocess("-p", "anon_pipeline.pytest_plugin").assert_outcomes(passed=2)
