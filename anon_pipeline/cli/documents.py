@@ -70,6 +70,62 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             ),
         }
     ),
+    "run": _object(
+        {
+            "published": _BIT,
+            "release": _TEXT,
+            "partition": _WORDS,
+            "verdicts": _list(_VERDICT),
+            "advice": {**_list(_TEXT), "description": "What to change, where the gate refused."},
+        },
+        data={**_TEXT, "description": "Path of the released file."},
+        manifest=_TEXT,
+        report=_TEXT,
+        left={**_list(_TEXT), "description": "What is left of the data, in words."},
+        ledger=_WORDS,
+    ),
+    "ledger list": _object(
+        {
+            "broken_at": {
+                "type": ["integer", "null"],
+                "description": "Number of the event at which the hash chain breaks.",
+            },
+            "releases": _list(
+                _object(
+                    {
+                        "id": _TEXT,
+                        "dataset": _TEXT,
+                        "release": _TEXT,
+                        "partition": _WORDS,
+                        "policy_digest": _TEXT,
+                        "data_digest": _WORDS,
+                        "state": _TEXT,
+                        "epsilon": {**_TEXT, "description": "Exact: a decimal number or a fraction."},
+                        "k": {"type": "integer"},
+                        "since": {**_TEXT, "description": "UTC, ISO 8601."},
+                    }
+                )
+            ),
+        }
+    ),
+    "plugins": _object(
+        {
+            "allowed": _list(_TEXT),
+            "plugins": _list(
+                _object({"name": _TEXT, "version": _TEXT, "kinds": _list(_TEXT), "allowed": _BIT})
+            ),
+        }
+    ),
+    "vault status": _object(
+        {
+            "key": {**_WORDS, "description": "Id of the current key; null: the vault is not encrypted."},
+            "encrypted": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "plain": {"type": "integer"},
+            "unfinished": {"type": "integer"},
+            "other": {"type": "integer"},
+            "tracked_by_git": {"type": "integer"},
+        }
+    ),
     "check-policy": _object(
         {
             "passed": _BIT,

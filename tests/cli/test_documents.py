@@ -42,3 +42,45 @@ def test_json_of_verify(folder: Callable[..., Folder]) -> None:
     assert made.call("run", "policy.yaml").code == 0
     done = made.call("verify", "out", "--policy", "policy.yaml", "--json")
     validate(json.loads(done.out), schema_of("verify"))
+
+
+def test_json_of_run(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    done = made.call("run", "policy.yaml", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("run"))
+    assert (done.code, document["published"]) == (0, True)
+    assert (made.path / document["data"]).is_file() and (made.path / document["manifest"]).is_file()
+    assert document["ledger"] is not None and document["left"]
+
+
+def test_json_of_a_refused_run_tells_no_value(folder: Callable[..., Folder]) -> None:
+    done = folder(gate={"linking_risk": 0.0}).call("run", "policy.yaml", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("run"))
+    assert (done.code, document["published"]) == (1, False)
+    statuses = {verdict["limit"]: verdict["status"] for verdict in document["verdicts"]}
+    assert statuses["linking_risk"] == "refused"
+    assert {verdict["value"] for verdict in document["verdicts"]} == {None}
+    assert document["advice"]
+
+
+def test_an_error_prints_no_json(folder: Callable[..., Folder]) -> None:
+    made = folder(budget={"epsilon": 3})
+    assert made.call("run", "policy.yaml", "--json").code == 0
+    done = made.call("run", "policy.yaml", "--json")
+    assert (done.code, done.out) == (1, "")
+    assert "refused: budget" in done.err
+
+
+def test_json_of_ledger_and_vault_and_plugins(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    assert made.call("run", "policy.yaml").code == 0
+    for command in ("ledger list", "vault status", "plugins"):
+        done = made.call(*command.split(), "--json")
+        document = json.loads(done.out)
+        validate(document, schema_of(command))
+        assert done.code == 0
+        if command == "ledger list":
+            (release,) = document["releases"]
+            assert (release["dataset"], release["state"], release["epsilon"]) == ("small", "published", "2")
