@@ -18,6 +18,8 @@ from tests.test_public import HEAVY, loaded_after
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = "anon_pipeline.pytest_plugin"
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""Installed or not, the plugin is loaded once: by its name."""
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def project(
         tests = (f"def test_{i}(assert_releasable):\n    {call}\n" for i, call in enumerate(calls))
         (tmp_path / "test_it.py").write_text("import pandas as pd\n\n\n" + "\n\n".join(tests))
         command = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", "test_it.py"]
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""} | ALONE
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         ).stdout

@@ -65,7 +65,11 @@ def released(tmp_path: Path, small_policy: Callable[..., Policy], small_people: 
 
 def run_in(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:  # noqa: F811
     """Run Python in a folder, with this package."""
-    found = os.environ | {"PYTHONPATH": str(ROOT), "GX_ANALYTICS_ENABLED": "false"} | environment
+    found = (
+        os.environ
+        | {"PYTHONPATH": str(ROOT), "GX_ANALYTICS_ENABLED": "false", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        | environment
+    )
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=folder, env=found, capture_output=True, text=True, check=False)
 
