@@ -19,6 +19,7 @@ from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, evaluate
 from anon_pipeline.perturb.entropy import Entropy, system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
+from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
@@ -174,11 +175,14 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         published of it is its ``to_json()``. The vault keeps the numbers, too, see `publish.measured`.
     Raises:
         InputError, InfeasibleError, GateRefused, PublishError: see the stages and `publish`.
-        PolicyError: the policy contradicts itself, see `policy.contradictions`.
+        PolicyError: the policy contradicts itself, see `policy.contradictions`; or it is weaker than a
+            `policy.defaults.yaml` of the project accepts, see `policy.defaults_files`.
     """
     if told is not None or searching is not None:
         observe = observer_of(told, searching)
     refuse_contradictions(policy)
+    if locations.project is not None:  # whatever folder the policy was read from
+        refuse_below_defaults(policy, locations.project)
     refuse_unless_archived(policy, archive)
     locations.confine(policy, partition)
     locations.release(policy, partition)

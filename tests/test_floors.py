@@ -27,8 +27,8 @@ FLOORS: list[set[str]] = [
     {"gate"},
     {"report", "tuning"},
     {"publish"},
-    {"release"},
-    {"orchestration"},
+    {"release", "testing"},
+    {"orchestration", "pytest_plugin"},
     {"cli"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

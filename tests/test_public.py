@@ -45,7 +45,7 @@ HEAVY = {
 }
 
 
-def _loaded_after(code: str) -> set[str]:
+def loaded_after(code: str) -> set[str]:
     listing = "import json; print(json.dumps(sorted({n.split('.')[0] for n in sys.modules})))"
     program = f"import sys\n{code}\n{listing}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -67,7 +67,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
-    assert not HEAVY & _loaded_after("import anon_pipeline")
+    assert not HEAVY & loaded_after("import anon_pipeline")
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -76,10 +76,10 @@ def test_help_loads_nothing_heavy() -> None:
         "from click.testing import CliRunner\n"
         "assert CliRunner().invoke(cli, ['--help']).exit_code == 0"
     )
-    assert not HEAVY & _loaded_after(code)
+    assert not HEAVY & loaded_after(code)
 
 
 def test_a_release_in_a_notebook_needs_neither_dagster_nor_great_expectations() -> None:
-    assert not {"dagster", "great_expectations"} & _loaded_after(
+    assert not {"dagster", "great_expectations"} & loaded_after(
         "from anon_pipeline import anonymize, parse_policy"
     )

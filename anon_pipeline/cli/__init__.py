@@ -10,6 +10,8 @@ import sys
 import click
 
 from anon_pipeline.cli.bundling import bundle
+from anon_pipeline.cli.checking_policies import check_policy
+from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
@@ -65,6 +67,8 @@ def cli() -> None:
 for command in (
     run,
     check,
+    check_policy,
+    diff,
     tune,
     utility,
     verify,

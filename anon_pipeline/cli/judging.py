@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from anon_pipeline.cli.documents import DOCUMENTS, schema_of
+from anon_pipeline.cli.formats import FORMATS, Checked
 from anon_pipeline.cli.shared import (
     allow_outside_option,
+    echo_json,
+    json_option,
     locations_of,
     print_report,
     project_option,
@@ -19,9 +25,29 @@ from anon_pipeline.cli.shared import (
     shows_values,
 )
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-@click.command()
-@click.argument("data", type=click.Path(path_type=Path))
+    from anon_pipeline.gate import GateReport
+    from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
+
+_CHECK_EXAMPLE = """
+\b
+Example:
+  anon-pipeline check releases/small --policy policy.yaml --allow-unmeasured
+  anon-pipeline check releases/small --policy policy.yaml --allow-unmeasured --format junit > check.xml
+"""
+_SCHEMA_EXAMPLE = """
+\b
+Example:
+  anon-pipeline schema > policy.schema.json
+  anon-pipeline schema diff
+"""
+
+
+@click.command(epilog=_CHECK_EXAMPLE)
+@click.argument("data", metavar="PATH", type=click.Path(path_type=Path))
 @click.option(
     "--policy", "policy_file", required=True, type=click.Path(path_type=Path), help="The policy file."
 )
@@ -30,61 +56,118 @@ from anon_pipeline.cli.shared import (
     is_flag=True,
     help="Exit with 0 even if some limits cannot be measured on the file alone.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", *FORMATS]),
+    default="text",
+    show_default=True,
+    help="How to print the verdicts: for people, or for a program.",
+)
+@json_option
 @project_option
 @allow_outside_option
 @show_values_option
 @click.pass_context
-def check(
+def check(  # noqa: PLR0913, PLR0917 - one for each option
     ctx: click.Context,
     data: Path,
     policy_file: Path,
     allow_unmeasured: bool,
+    form: str,
+    as_json: bool,
     project: Path | None,
     allow_outside: bool,
 ) -> None:
     """Judge a released file by the limits of a policy.
 
-    DATA is a Parquet or CSV file.
+    PATH is a Parquet or CSV file, a manifest, or a folder of one or more releases with their manifests. The
+    file that a manifest names must be the one that it describes.
 
     Some limits need the originals. Without them they are shown as unmeasured, and count as refused unless
     --allow-unmeasured is given.
     """
-    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.base.headers import withheld_names  # noqa: PLC0415
-    from anon_pipeline.gate import Status, evaluate  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
+
+    form = "json" if as_json else form
+    policy = load_policy(policy_file)
+    locations = locations_of(policy_file, project, outside=allow_outside)
+    locations.confine(policy)
+    found: list[Checked] = []
+    for name, read in _tables(data, policy):
+        with private_stage("check"):
+            frame = read()
+            report = _judge(frame, policy, locations)
+        found.append(Checked(name, policy.name, policy_file, report, allow_unmeasured))
+        if form == "text":
+            print_report(report, f"{name} by {policy.name}", at_hand=True, exact=shows_values(ctx))
+        show_names(ctx, withheld_names(list(map(str, frame.columns)), policy.released))
+        if form == "text":
+            _say_unmeasured(report, allowed=allow_unmeasured)
+    if form != "text":
+        click.echo(FORMATS[form](found))
+    sys.exit(0 if all(one.passed for one in found) else 1)
+
+
+def _judge(frame: DataFrame, policy: Policy, locations: Locations) -> GateReport:
+    """Judge a table by what there is beside it; who has only the file need not have the population's."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.gate import evaluate  # noqa: PLC0415
     from anon_pipeline.sources.population import read_population  # noqa: PLC0415
 
-    policy = load_policy(policy_file)
-    with private_stage("check"):
-        locations = locations_of(policy_file, project, outside=allow_outside)
-        locations.confine(policy)
-        frame = read_release(data, policy)
-        population = None
-        with suppress(InputError):  # who has only the file need not have it: unmeasured then
-            population = read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies)
-        report = evaluate(frame, policy, hierarchies=locations.hierarchies, population=population)
-    print_report(report, f"{data.name} by {policy.name}", at_hand=True, exact=shows_values(ctx))
-    show_names(ctx, withheld_names(list(map(str, frame.columns)), policy.released))
+    population = None
+    with suppress(InputError):
+        population = read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies)
+    return evaluate(frame, policy, hierarchies=locations.hierarchies, population=population)
+
+
+def _say_unmeasured(report: GateReport, *, allowed: bool) -> None:
+    """Say which limits need more than the file, unless others are refused."""
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+
     unmeasured = report.with_status(Status.UNMEASURED)
     if unmeasured and not report.with_status(Status.REFUSED):
         click.echo(
             "Not measured on the file alone: "
             + ", ".join(verdict.limit for verdict in unmeasured)
-            + (
-                ". Allowed."
-                if allow_unmeasured
-                else ". Counted as refused (--allow-unmeasured lets them pass)."
-            )
+            + (". Allowed." if allowed else ". Counted as refused (--allow-unmeasured lets them pass).")
         )
-    refused = report.with_status(Status.REFUSED) or (unmeasured and not allow_unmeasured)
-    sys.exit(1 if refused else 0)
 
 
-@click.command()
-def schema() -> None:
-    """Print the JSON Schema of a policy file, for editors."""
+def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], DataFrame]]]:
+    """Yield the name of each released table at a path, and what reads it.
+
+    Raises:
+        InputError: a folder without a manifest.
+    """
+    from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
+    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.release_files import manifests_in, named_table  # noqa: PLC0415
+
+    if path.is_dir():
+        for manifest in manifests_in(path):
+            yield (
+                "/".join((path.name, *manifest.parent.relative_to(path).parts)),
+                partial(named_table, manifest, policy),
+            )
+    elif path.suffix == Path(MANIFEST).suffix:
+        yield path.absolute().parent.name, partial(named_table, path, policy)
+    else:
+        yield path.name, partial(read_release, path, policy)
+
+
+@click.command(epilog=_SCHEMA_EXAMPLE)
+@click.argument("command", required=False, type=click.Choice(sorted(DOCUMENTS)))
+def schema(command: str | None) -> None:
+    """Print the JSON Schema of a policy file, for editors.
+
+    With COMMAND: of what the command prints with --json.
+    """
+    if command is not None:
+        echo_json(schema_of(command))
+        return
     from anon_pipeline.policy import json_schema  # noqa: PLC0415
 
-    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    echo_json(json_schema())

@@ -13,7 +13,7 @@ import click
 
 from anon_pipeline.cli.ledger_closing import destination_of, refuse_unless_ended
 from anon_pipeline.cli.ledger_known import adopt, forget
-from anon_pipeline.cli.shared import locations_of, project_option
+from anon_pipeline.cli.shared import echo_json, json_option, locations_of, project_option
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
@@ -28,8 +28,9 @@ def ledger() -> None:
 
 @ledger.command("list")
 @click.option("--dataset", help="Only the releases of this dataset.")
+@json_option
 @project_option
-def list_(dataset: str | None, project: Path | None) -> None:
+def list_(dataset: str | None, as_json: bool, project: Path | None) -> None:
     """List the releases and the ε that each dataset has spent."""
     from anon_pipeline.ledger.budget import release_states  # noqa: PLC0415
 
@@ -41,11 +42,14 @@ def list_(dataset: str | None, project: Path | None) -> None:
         )
     found = release_states(events).values()
     wanted = [state for state in found if dataset in {None, state.last.dataset}]
-    _print_releases(wanted)
+    if as_json:
+        echo_json({"broken_at": None if broken is None else broken.seq, "releases": [*map(_as_json, wanted)]})
+    else:
+        _print_releases(wanted)
     late = [s.last.release_id for s in wanted if s.last.note in {"after failed", "after withdrawn"}]
     if late:
         click.echo(f"warning: published although marked as failed or withdrawn: {', '.join(late)}", err=True)
-    for name in sorted({state.last.dataset for state in wanted}):
+    for name in () if as_json else sorted({state.last.dataset for state in wanted}):
         click.echo(_sum_of(name, [state for state in wanted if state.last.dataset == name]))
 
 
@@ -226,6 +230,23 @@ def _state(book: Ledger, beginning: str) -> State:
     if len(fitting) > 1:
         raise InputError(f"{len(fitting)} release ids begin with {beginning!r}: give more digits")
     return fitting[0]
+
+
+def _as_json(found: State) -> dict[str, Any]:
+    """Return a release as JSON types; its ε is the exact text that the ledger has."""
+    last = found.last
+    return {
+        "id": last.release_id,
+        "dataset": last.dataset,
+        "release": last.release,
+        "partition": last.partition,
+        "policy_digest": last.policy_digest,
+        "data_digest": last.data_digest,
+        "state": found.name,
+        "epsilon": last.epsilon if found.counts else "0",
+        "k": last.k,
+        "since": last.at,
+    }
 
 
 def _print_releases(releases: Iterable[State]) -> None:

@@ -6,9 +6,12 @@ import sys
 
 import click
 
+from anon_pipeline.cli.shared import echo_json, json_option
+
 
 @click.command()
-def plugins() -> None:
+@json_option
+def plugins(as_json: bool) -> None:
     """List the installed plugins: package, version, kinds, and whether they are allowed.
 
     ANON_PIPELINE_PLUGINS names the allowed packages, separated by commas. Default: none. No other plugin is
@@ -20,6 +23,15 @@ def plugins() -> None:
     from anon_pipeline.catalog.plugins import VARIABLE, allowed, installed  # noqa: PLC0415
 
     listed, found = allowed(), installed()
+    if as_json:
+        rows = [
+            {"name": one.name, "version": one.version, "kinds": [*one.kinds], "allowed": one.name in listed}
+            for one in found
+        ]
+        from anon_pipeline.limits import table as _  # noqa: PLC0415 - makes all tables, or fails
+
+        echo_json({"allowed": [*listed], "plugins": rows})
+        return
     if found:
         table = Table(title="Plugins", title_justify="left")
         for heading in ("package", "version", "kinds", "allowed"):

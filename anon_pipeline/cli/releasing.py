@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -14,6 +14,8 @@ from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.shared import (
     Progress,
     allow_outside_option,
+    echo_json,
+    json_option,
     locations_of,
     mistakes_option,
     print_paths,
@@ -24,9 +26,11 @@ from anon_pipeline.cli.shared import (
 )
 
 if TYPE_CHECKING:
+    from anon_pipeline.base.errors import GateRefused
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.publish import Published
     from anon_pipeline.publish.archive import VaultArchive
 
 
@@ -38,16 +42,18 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="File for a report that shows each column before and after: private, not for publication.",
 )
+@json_option
 @project_option
 @allow_outside_option
 @mistakes_option
 @show_values_option
 @click.pass_context
-def run(
+def run(  # noqa: PLR0913, PLR0917 - one for each option
     ctx: click.Context,
     policy_file: Path,
     partition: str | None,
     internal_report: Path | None,
+    as_json: bool,
     project: Path | None,
     allow_outside: bool,
 ) -> None:
@@ -81,11 +87,19 @@ def run(
                     print_report(refused.report, f"Refused: {policy.name}", exact=True, err=True)
                 _print_cost(policy, locations, partition, refused=True)
                 refused.advice = _advice(policy, locations, partition, refused.report, progress)
+                if as_json:
+                    echo_json(_refusal(policy, partition, refused))
+                    ctx.exit(refused.exit_code)
             raise
+    if as_json:
+        echo_json(_account(policy, partition, written, locations))
+        return
     print_report(written.report, f"Release {policy.name}", exact=shows_values(ctx))
     measured = measured_name(policy.name, partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)
-    _print_rest(policy, written.path, written.manifest, locations.hierarchies)
+    rest = _rest(policy, written.path, written.manifest, locations.hierarchies)
+    if rest:
+        click.echo("\n".join(["What is left:", *(f"  {line}" for line in rest)]))
     _print_cost(policy, locations, partition)
 
 
@@ -112,29 +126,67 @@ def demo(folder: Path) -> None:
     print_paths(made.path, made.manifest_path, made.report_path, made.measured)
 
 
-def _print_rest(policy: Policy, data: Path, document: Mapping[str, Any], hierarchies: Path) -> None:
-    """Print what is left of the data, in words, from the released file, its manifest and the policy alone."""
+def _account(
+    policy: Policy, partition: str | None, written: Published, locations: Locations
+) -> dict[str, Any]:
+    """Return what `run` says of a release that is published, as JSON types."""
+    return {
+        "published": True,
+        "release": policy.name,
+        "partition": partition,
+        "data": str(written.path),
+        "manifest": str(written.manifest_path),
+        "report": str(written.report_path),
+        "verdicts": written.report.to_json()["verdicts"],
+        "left": _rest(policy, written.path, written.manifest, locations.hierarchies),
+        "ledger": _cost(policy, locations, partition),
+        "advice": [],
+    }
+
+
+def _refusal(policy: Policy, partition: str | None, refused: GateRefused) -> dict[str, Any]:
+    """Return what `run` says of a release that the gate refused: no value, since nobody else has the file."""
+    report = cast("GateReport", refused.report)
+    return {
+        "published": False,
+        "release": policy.name,
+        "partition": partition,
+        "verdicts": [verdict | {"value": None} for verdict in report.to_json()["verdicts"]],
+        "advice": list(refused.advice),
+    }
+
+
+def _rest(policy: Policy, data: Path, document: Mapping[str, Any], hierarchies: Path) -> list[str]:
+    """Say what is left of the data, in words, from the released file, its manifest and the policy alone."""
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
     from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
 
     with suppress(InputError), private_stage("report"):  # who removes the file at once need not be told
         frame = read_release(data, policy)
-        lines = describe_rest(policy, document["facts"], frame, hierarchies=hierarchies)
-        click.echo("\n".join(["What is left:", *(f"  {line}" for line in lines)]))
+        return list(describe_rest(policy, document["facts"], frame, hierarchies=hierarchies))
+    return []
 
 
 def _print_cost(
     policy: Policy, locations: Locations, partition: str | None, *, refused: bool = False
 ) -> None:
-    """Print what the release has cost; a ledger that cannot be read now is no reason to fail."""
+    """Print what the release has cost."""
+    said = _cost(policy, locations, partition, refused=refused)
+    if said is not None:
+        click.echo(f"ledger    {said}", err=refused)
+
+
+def _cost(
+    policy: Policy, locations: Locations, partition: str | None, *, refused: bool = False
+) -> str | None:
+    """Say what the release has cost; a ledger that cannot be read now is no reason to fail."""
     from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
     from anon_pipeline.publish.accounts import describe_cost  # noqa: PLC0415
 
     with suppress(AnonPipelineError):
-        said = describe_cost(policy, locations, partition=partition, refused=refused)
-        if said is not None:
-            click.echo(f"ledger    {said}", err=refused)
+        return describe_cost(policy, locations, partition=partition, refused=refused)
+    return None
 
 
 def _advice(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,6 +33,16 @@ allow_outside_option = click.option(
     is_flag=True,
     help="Let the policy's paths leave the project's folders (also ANON_PIPELINE_ALLOW_OUTSIDE=yes).",
 )
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON. Its schema: anon-pipeline schema COMMAND."
+)
+
+
+def echo_json(document: Any) -> None:
+    """Print a document as JSON, as every command does with --json."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def _asked(ctx: click.Context, _: click.Parameter, value: bool) -> None:

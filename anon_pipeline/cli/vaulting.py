@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option
+from anon_pipeline.cli.shared import (
+    allow_outside_option,
+    echo_json,
+    json_option,
+    locations_of,
+    project_option,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.vault.store import Store
@@ -82,13 +88,19 @@ def measured(
 
 @vault.command()
 @_of_a_vault
-def status(project: Path, place: str | None, key_names: str) -> None:
+@json_option
+def status(project: Path, place: str | None, key_names: str, as_json: bool) -> None:
     """Count the files of the vault by encryption key."""
     from anon_pipeline.vault.artifacts import survey  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
 
     keys, store = keys_from(prefix=key_names), _store(project, place)
     found, tracked = survey(store), _tracked(store)
+    if as_json:
+        counts = {"plain": found.plain, "unfinished": found.unfinished, "other": found.other}
+        current = None if keys.current is None else keys.current.id
+        echo_json({"key": current, "encrypted": dict(found.sealed), **counts, "tracked_by_git": tracked})
+        return
     known = keys.readable()
     if keys.current is None:
         click.echo("The vault is not encrypted: no key is set. Only file permissions protect it.")

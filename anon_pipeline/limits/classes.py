@@ -18,7 +18,7 @@ _ROUNDING = 1e-12  # as in t-closeness
 def _t_closeness(case: Case, demand: Demand) -> Verdict:
     distances = class_t_closeness(case.evidence, case.policy, demand.of)
     status = Status.PASSED if bool(is_t_close(distances, demand.wanted).all()) else Status.REFUSED
-    return Verdict(demand.name, status, float(distances.max()), demand.wanted, demand.limit.sense)
+    return Verdict(demand.name, status, float(distances.max()), demand.wanted, demand.sense)
 
 
 def _l_diversity(case: Case, demand: Demand) -> Verdict:
@@ -31,7 +31,7 @@ def _l_diversity(case: Case, demand: Demand) -> Verdict:
         Status.PASSED if bool(is_l_diverse(values, limit).all()) else Status.REFUSED,
         worst if np.isfinite(worst) else None,
         demand.bound,
-        "below" if recursive else "at least",
+        demand.sense,
         reason=None if np.isfinite(worst) else f"a class has fewer than {limit.l:g} distinct values",
     )
 
@@ -64,6 +64,8 @@ L_DIVERSITY = Limit(
     judge=_l_diversity,
     people=True,
     bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
+    sense="at least",
+    sense_of=lambda limit: "below" if limit.kind == "recursive" else "at least",
     certain=True,
     expectation="expect_release_to_be_l_diverse",
     advice="ask for fewer values, or allow more suppression, or take a larger k.",

@@ -76,6 +76,7 @@ class Limit:
     judge: takes the place of ``measure`` where one number and its bound do not say it.
     bound: from what the policy demands to the number that a verdict shows.
     sense: of a value and its bound.
+    sense_of: the same, where it depends on what the policy demands; None: it does not.
     tolerance: what floats are given, as a share of the bound where that is above 1.
     needs: what it cannot be measured without; then it stays unmeasured, and the release is not published.
     people: whether it counts people where the policy says who they are; it then needs the originals, and its
@@ -113,6 +114,7 @@ class Limit:
     judge: Callable[[Case, Demand], Verdict] | None = None
     bound: Callable[[Any], float | None] = _number
     sense: str = "at most"
+    sense_of: Callable[[Any], str] | None = None
     tolerance: float = 0.0
     needs: tuple[Need, ...] = ()
     people: bool = False
@@ -274,6 +276,11 @@ class Demand:
         """The number that a verdict shows; None where the limit has none."""
         return self.limit.bound(self.wanted)
 
+    @property
+    def sense(self) -> str:
+        """Of a value and the bound."""
+        return self.limit.sense if self.limit.sense_of is None else self.limit.sense_of(self.wanted)
+
     def verdict(self, case: Case) -> Verdict:
         """Judge a release; a limit that lacks what it needs stays unmeasured."""
         told = self.limit.recomputable and not (self.limit.people and case.policy.person)
@@ -284,7 +291,7 @@ class Demand:
         counted: tuple[Need, ...] = ("originals",) if of_people else ()
         for need in (*self.limit.needs, *counted):
             if not case.has[need]:
-                sense = "holds" if self.bound is None else self.limit.sense
+                sense = "holds" if self.bound is None else self.sense
                 return Verdict(self.name, Status.UNMEASURED, None, self.bound, sense, reason=MISSING[need])
         if self.limit.judge is None:
             found = self.compared(self.value(case), self.realized(case))
@@ -338,7 +345,7 @@ class Demand:
         if bound is None:
             raise ValueError(f"{self.name} must have a bound to be compared with.")
         near = abs(value - bound) <= self.limit.tolerance * max(bound, 1.0)
-        return judge_bound(self.name, bound if near else value, bound, self.limit.sense, realized)
+        return judge_bound(self.name, bound if near else value, bound, self.sense, realized)
 
     def _measured(self, case: Case) -> float:
         if self.limit.measure is None:

@@ -23,7 +23,7 @@ def _judge_sticky(case: Case, demand: Demand) -> Verdict:
     """Judge whether all noise stayed that had to; another run may have published since it was drawn."""
     stays = case.sticky_noise
     anew = count_redrawn(stays.noisy, stays.known, stays.released)
-    verdict = judge_bound(demand.name, anew, demand.wanted, demand.limit.sense)
+    verdict = judge_bound(demand.name, anew, demand.wanted, demand.sense)
     return replace(verdict, reason="materialize perturbed again") if anew else verdict
 
 

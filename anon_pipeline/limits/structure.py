@@ -47,7 +47,7 @@ def _k(case: Case, demand: Demand) -> Verdict:
         return records
     if case.evidence.originals is None:
         reason = "needs the originals: a file alone does not say whose records they are"
-        return Verdict(demand.name, Status.UNMEASURED, None, demand.bound, demand.limit.sense, reason=reason)
+        return Verdict(demand.name, Status.UNMEASURED, None, demand.bound, demand.sense, reason=reason)
     return demand.compared(int(case.evidence.class_sizes.min()))
 
 

@@ -12,6 +12,7 @@ from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
+from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.templates import template
@@ -49,10 +50,13 @@ class AnonymizedRelease(dg.Component):
         """Make the component of a policy; templates are not rendered: a policy is named by its digest.
 
         Raises:
-            PolicyError: the file is one that the command line would refuse to read, see `guard`.
+            PolicyError: the file is one that the command line would refuse to read, see `guard`, or weaker
+                than a `policy.defaults.yaml` accepts.
         """
         check_defs(Path(context.path))
-        return cls(Policy.model_validate(attributes))
+        policy = Policy.model_validate(attributes)
+        refuse_below_defaults(policy, Path(context.path))
+        return cls(policy)
 
     @classmethod
     def get_spec(cls) -> dg.ComponentTypeSpec:
@@ -75,7 +79,9 @@ def build_release(policy: Policy, project: Path, links: Chain | None = None) -> 
         links: its stages and checks; default: `chain.chain`.
     Raises:
         InputError: the chain lacks a stage or the gate, see `chain.chain_definitions`.
+        PolicyError: the policy is weaker than a `policy.defaults.yaml` of the project accepts.
     """
+    refuse_below_defaults(policy, project)
     assets, checks = chain_definitions(chain(policy) if links is None else links)
     jobs = build_jobs(policy, assets)
     schedule = build_schedule(policy, jobs[0], partitions_of(policy))

@@ -11,12 +11,13 @@ from anon_pipeline.detectors import NAMES
 from anon_pipeline.policy.fields import Reason, Strict
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.marks import SHOWN
+from anon_pipeline.policy.protection import FEWER
 
 
 class Allowing(Strict):
     """A column that may be released with what looks like an identifier."""
 
-    allow: Annotated[Keyed[Reason], SHOWN] = Field(
+    allow: Annotated[Keyed[Reason], SHOWN, FEWER] = Field(
         default_factory=FrozenMapping,
         description="Detectors of identifiers that do not refuse this column, each with the reason, which is "
         "published: {telephone: hotline numbers, public}.",

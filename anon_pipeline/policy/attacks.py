@@ -23,6 +23,7 @@ from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Fits, Names
+from anon_pipeline.policy.protection import JUDGED, MORE, NEUTRAL
 
 COVERING = names_where(lambda recoder: recoder.family.releases != "means")
 """Recoders whose released values say which values they stand for; a mean does not."""
@@ -72,7 +73,7 @@ def _of_records(wanted: Any, sections: Mapping[str, Any]) -> Iterator[str]:
 class Averaging(Strict):
     """What an attacker may link who averages several releases of the same records."""
 
-    releases: Annotated[Whole, SHOWN, AFTER] = Field(
+    releases: Annotated[Whole, SHOWN, AFTER, MORE] = Field(
         ge=2, le=1_000, description="Releases, each with noise of its own."
     )
     risk: Annotated[Share, SHOWN, AFTER] = Field(
@@ -116,7 +117,7 @@ class Linkage(Strict):
 class KnownColumns(Strict):
     """What an attacker may link who also knows the exact values of some columns of the release."""
 
-    columns: Annotated[tuple[Plain, ...], SHOWN, AFTER] = Field(
+    columns: Annotated[tuple[Plain, ...], SHOWN, AFTER, NEUTRAL] = Field(
         min_length=1, description="Sensitive and insensitive columns that are known together."
     )
     risk: Annotated[Share, SHOWN, AFTER] = Field(
@@ -140,7 +141,7 @@ class PopulationLimits(Strict):
     )
     format: Annotated[FileFormat, AFTER] = Field(DEFAULT_FORMAT, description="File format.")
     options: Annotated[SourceOptions, AFTER] = Field(SourceOptions(), description="CSV options.")
-    limits: Annotated[Limits, AFTER] = Field(Limits(), description="How large the file may be.")
+    limits: Annotated[Limits, AFTER, NEUTRAL] = Field(Limits(), description="How large the file may be.")
     journalist_risk: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest chance of naming the person behind a released record."
     )
@@ -173,7 +174,7 @@ class Attacks(Strict):
         None, description="Limit on the mean of several releases. Needs exactly one perturb column."
     )
     linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
-    known_columns: Annotated[tuple[KnownColumns, ...], SHOWN, AFTER, Fits(_known, "columns")] = Field(
+    known_columns: Annotated[tuple[KnownColumns, ...], SHOWN, AFTER, JUDGED, Fits(_known, "columns")] = Field(
         (),
         description="Bounds of sets of known columns, in place of those that hold without: for each "
         "insensitive column, and as advice for all columns together.",

@@ -13,6 +13,7 @@ from anon_pipeline.policy.fields import Plain, Real
 from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
+from anon_pipeline.policy.protection import NEUTRAL
 
 MOST_VALUES = 1_000
 """Values of a domain; with more of them little is kept of any."""
@@ -37,7 +38,7 @@ class PerturbCategories(Allowing):
     weight: Annotated[Real, SHOWN] = Field(
         1, gt=0, description="Share of ε, relative to the other perturb columns."
     )
-    missing: Annotated[Literal["error", "suppress"], SHOWN] = "error"
+    missing: Annotated[Literal["error", "suppress"], SHOWN, NEUTRAL] = "error"
 
     @model_validator(mode="before")
     @classmethod

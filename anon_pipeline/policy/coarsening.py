@@ -12,6 +12,7 @@ from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Real, Whole
 from anon_pipeline.policy.hierarchies import HierarchySpec
 from anon_pipeline.policy.marks import SHOWN
+from anon_pipeline.policy.protection import COARSER, LESS, MORE
 
 
 class Coarsened(Allowing):
@@ -20,17 +21,17 @@ class Coarsened(Allowing):
     later: ClassVar[frozenset[str]] = frozenset({"allow", "round", "top", "bottom", "level"})
     """Keys that documents of a column leave out where they are not set: digests are what they always were."""
 
-    round: Annotated[Real | None, SHOWN] = Field(
+    round: Annotated[Real | None, SHOWN, COARSER] = Field(
         None, gt=0, description="Numbers are released as the nearest multiple of this; a half goes up."
     )
-    bottom: Annotated[Real | None, SHOWN] = Field(
+    bottom: Annotated[Real | None, SHOWN, MORE] = Field(
         None, description="Public bound: smaller numbers are released as this one."
     )
-    top: Annotated[Real | None, SHOWN] = Field(
+    top: Annotated[Real | None, SHOWN, LESS] = Field(
         None, description="Public bound: larger numbers are released as this one."
     )
     hierarchy: HierarchySpec | None = Field(None, description="For level.")
-    level: Annotated[Whole | None, SHOWN] = Field(
+    level: Annotated[Whole | None, SHOWN, MORE] = Field(
         None, ge=1, description="Level of the hierarchy that is released; 0 would be the value itself."
     )
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from anon_pipeline.catalog.identifiers import DEFAULT_ACTION
+from anon_pipeline.catalog.identifiers import DEFAULT_ACTION, IDENTIFIER_ACTIONS
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
 from anon_pipeline.policy.coarsening import Coarsened
@@ -17,6 +17,7 @@ from anon_pipeline.policy.fields import Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 from anon_pipeline.policy.kind_names import Action, Mechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
+from anon_pipeline.policy.protection import NEUTRAL, WIDER, rank_by, ranked
 
 __all__ = [
     "COLUMN_TAGS",
@@ -33,11 +34,17 @@ __all__ = [
 Missing = Literal["error", "suppress"]
 
 
+def _tells(action: str) -> int:
+    """Rank what happens to an identifier: the less of it is released, the better."""
+    found = IDENTIFIER_ACTIONS[action]
+    return 2 - found.released - found.tells_apart
+
+
 class Identifier(Strict):
     """Names a person directly; never reaches the release as it is."""
 
     role: Annotated[Literal["identifier"], SHOWN]
-    action: Annotated[Action, SHOWN] = Field(
+    action: Annotated[Action, SHOWN, rank_by(_tells)] = Field(
         DEFAULT_ACTION,
         description="Remove it, replace it by ***, or by its HMAC-SHA256 under the policy's key.",
     )
@@ -59,7 +66,7 @@ class Perturb(Allowing):
     resolution: Annotated[Real, SHOWN] = Field(
         gt=0, description="Grid of the released values, in the column's unit."
     )
-    unit: Annotated[Plain | None, SHOWN] = Field(None, description="For people: cm, kg, USD.")
+    unit: Annotated[Plain | None, SHOWN, NEUTRAL] = Field(None, description="For people: cm, kg, USD.")
     weight: Annotated[Real, SHOWN] = Field(
         1, gt=0, description="Share of ε, relative to the other perturb columns."
     )
@@ -69,15 +76,15 @@ class Perturb(Allowing):
     mechanism: Annotated[Mechanism | None, SHOWN] = Field(
         None, description="Kind of noise. Default: perturb.mechanism."
     )
-    sensitivity: Annotated[Literal["class", "declared"], SHOWN] = Field(
+    sensitivity: Annotated[Literal["class", "declared"], SHOWN, ranked("class", "declared")] = Field(
         "class", description="What the noise must hide: differences in the class, or within input_bounds."
     )
-    input_bounds: Annotated[tuple[Real, Real] | None, SHOWN] = Field(
+    input_bounds: Annotated[tuple[Real, Real] | None, SHOWN, WIDER] = Field(
         None,
         description="For sensitivity: declared. Public bounds, in the column's unit; values are clamped to "
         "them before the noise.",
     )
-    missing: Annotated[Missing, SHOWN] = "error"
+    missing: Annotated[Missing, SHOWN, NEUTRAL] = "error"
 
     @model_validator(mode="after")
     def _declared(self) -> Perturb:
@@ -109,7 +116,7 @@ class Sensitive(Coarsened):
         None, description="For ordered text: every value, lowest first."
     )
     hierarchy: HierarchySpec | None = Field(None, description="For distance: hierarchical, or for level.")
-    missing: Annotated[Missing, SHOWN] = "error"
+    missing: Annotated[Missing, SHOWN, NEUTRAL] = "error"
 
     @model_validator(mode="after")
     def _fits(self) -> Sensitive:

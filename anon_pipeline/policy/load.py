@@ -15,6 +15,7 @@ from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.reading import POLICY_BYTES, read_small
 from anon_pipeline.policy.columns import COLUMN_TAGS, Column
+from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.model import TYPE, Policy
@@ -56,11 +57,28 @@ def load_policy(path: str | Path, *, retired: bool = False) -> Policy:
 
     Args:
         path: YAML file with ``type`` and ``attributes``.
-        retired: whether it may break rules that came after its releases were made; for verifying them.
+        retired: whether it may break rules that came after its releases were made, and what the organization
+            demands now; for verifying them.
     Raises:
-        PolicyError: unreadable, not YAML, or mistakes in the policy (all of them listed).
+        PolicyError: unreadable, not YAML, mistakes in the policy (all of them listed), or weaker than a
+            `policy.defaults.yaml` accepts, see `policy.defaults_files`.
     """
-    return parse_policy(_text(Path(path)), retired=retired)
+    policy = parse_policy(_text(Path(path)), retired=retired)
+    if not retired:
+        refuse_below_defaults(policy, Path(path))
+    return policy
+
+
+def read_document(path: Path) -> Any:
+    """Read one YAML document within the limits of a policy file, each key once.
+
+    Raises:
+        PolicyError: unreadable, not YAML, beyond a limit, or a key given twice.
+    """
+    try:
+        return _document(_text(path))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise _not_yaml(error, "must be one well-formed YAML document") from None
 
 
 def check_policy_file(path: Path) -> None:

@@ -224,7 +224,7 @@ def _kept(field: FieldInfo, marks: Marks, held: Any, value: Any, keeps: _Keeps) 
     if _holds_models(held) and not marks.marked:
         walked = {key: _walked(held[key], below, keeps) for key, below in value.items()}
         return {key: {} if isinstance(below, _Nothing) else below for key, below in walked.items()}
-    below = _models_in(field.annotation)
+    below = models_in(field.annotation)
     if held is None and below and not marks.marked:  # kept if any field of what is not there would be
         return value if any(_lets(model, keeps) for model in below) else _NOTHING
     return keeps(marks, value)
@@ -241,11 +241,11 @@ def _holds_models(held: Any) -> bool:
     )
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
+def models_in(annotation: Any) -> list[type[BaseModel]]:
     """Return the models that an annotation is made of."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for part in typing.get_args(annotation) for model in _models_in(part)]
+    return [model for part in typing.get_args(annotation) for model in models_in(part)]
 
 
 def _paths(model: BaseModel, where: tuple[str, ...]) -> Iterator[Named]:

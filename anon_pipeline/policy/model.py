@@ -42,6 +42,7 @@ from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding_fields
 from anon_pipeline.policy.noise_rules import without_public_scale
+from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.policy.rules import broken_rules
@@ -102,11 +103,11 @@ class Policy(Strict):
         pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
         description="The population that the data is about, which releases share. Default: the name.",
     )
-    budget: Budget | None = None
-    acknowledged: Annotated[tuple[Acknowledged, ...], SHOWN, AFTER] = Field(
+    budget: Annotated[Budget | None, PRESENT] = None
+    acknowledged: Annotated[tuple[Acknowledged, ...], SHOWN, AFTER, FEWER] = Field(
         (), description="What the author answers for: columns that single people out, and are released."
     )
-    responsible: Responsible | None = None
+    responsible: Annotated[Responsible | None, NEUTRAL] = None
 
     @model_serializer(mode="wrap")
     def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import LossName, Preference, RecoderName
 from anon_pipeline.policy.marks import SHOWN, Fits, Names
+from anon_pipeline.policy.protection import LESS, MORE, NEUTRAL
 
 CELLS = names_where(lambda recoder: recoder.family.cells)
 PREFERRING = names_where(lambda recoder: recoder.prefers)
@@ -55,8 +56,8 @@ class LDiversity(Strict):
     kind: Annotated[Literal["distinct", "entropy", "recursive"], SHOWN] = Field(
         "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
     )
-    l: Annotated[Real, SHOWN] = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
-    c: Annotated[Real | None, SHOWN] = Field(None, gt=0, description="c of recursive (c, l)-diversity.")
+    l: Annotated[Real, SHOWN, MORE] = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
+    c: Annotated[Real | None, SHOWN, LESS] = Field(None, gt=0, description="c of recursive (c, l)-diversity.")
 
     @model_validator(mode="after")
     def _fits(self) -> LDiversity:
@@ -70,7 +71,7 @@ class LDiversity(Strict):
 class Anonymize(Strict):
     """How quasi-identifiers are generalized."""
 
-    k: Annotated[Whole, SHOWN] = Field(ge=2, description="Records in the smallest class.")
+    k: Annotated[Whole, SHOWN, MORE] = Field(ge=2, description="Records in the smallest class.")
     recoder: Annotated[RecoderName, SHOWN] = Field(
         DEFAULT_RECODER,
         description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
@@ -78,7 +79,7 @@ class Anonymize(Strict):
         "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "
         "kanon_first, tclose_first: the same, t-close.",
     )
-    prefer: Annotated[Preference, SHOWN, Fits(_choosing)] = Field(
+    prefer: Annotated[Preference, SHOWN, NEUTRAL, Fits(_choosing)] = Field(
         "loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss."
     )
     suppress: Annotated[Literal["records", "cells"], SHOWN, Fits(_blanking)] = Field(
@@ -86,27 +87,31 @@ class Anonymize(Strict):
         description="records: suppress whole records; cells: only single cells of them where that keeps all "
         "limits. For full-domain recoders.",
     )
-    gamma: Annotated[Real | None, SHOWN] = Field(
+    gamma: Annotated[Real | None, SHOWN, NEUTRAL] = Field(
         None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."
     )
-    loss: Annotated[LossName, SHOWN] = Field(
+    loss: Annotated[LossName, SHOWN, NEUTRAL] = Field(
         DEFAULT_LOSS,
         description="Information loss to minimize. "
         + "; ".join(f"{loss.name}: {loss.words}" for loss in LOSSES.values()),
     )
     weights: Annotated[
-        Keyed[Annotated[Real, Field(gt=0)]], SHOWN, Names("generalize"), Fits(_weighing, "columns")
+        Keyed[Annotated[Real, Field(gt=0)]],
+        SHOWN,
+        NEUTRAL,
+        Names("generalize"),
+        Fits(_weighing, "columns"),
     ] = Field(
         default_factory=FrozenMapping,
         description=f"Generalize column → weight in {', '.join(WEIGHED)}. Default: 1 each.",
     )
-    target: Annotated[str | None, SHOWN, Fits(_labeling, "columns")] = Field(
+    target: Annotated[str | None, SHOWN, NEUTRAL, Fits(_labeling, "columns")] = Field(
         None, description="Released column that holds the class label, for loss: classification."
     )
-    most_nodes: Annotated[Whole, SHOWN] = Field(
+    most_nodes: Annotated[Whole, SHOWN, NEUTRAL] = Field(
         10_000_000, ge=1, description="A lattice with more nodes is refused instead of searched."
     )
-    suppression_limit: Annotated[Real, SHOWN] = Field(
+    suppression_limit: Annotated[Real, SHOWN, LESS] = Field(
         0.05, ge=0, lt=1, description="Share of the records that may be suppressed to keep the limits."
     )
     t_closeness: Annotated[Keyed[Share] | None, SHOWN, Names("sensitive")] = Field(

@@ -22,6 +22,17 @@ from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName, Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Names
 from anon_pipeline.policy.plugin_limits import with_limits
+from anon_pipeline.policy.protection import (
+    BY_PROMISE,
+    JUDGED,
+    LESS,
+    LESS_IF_SET,
+    MORE_IF_SET,
+    NEUTRAL,
+    PRESENT,
+    SOONER,
+    ranked,
+)
 from anon_pipeline.policy.recoding import LDiversity
 
 
@@ -33,7 +44,7 @@ class Source(Strict):
     )
     format: FileFormat = Field(DEFAULT_FORMAT, description="File format.")
     options: SourceOptions = Field(SourceOptions(), description="CSV options.")
-    limits: Limits = Field(Limits(), description="How large the file may be.")
+    limits: Annotated[Limits, NEUTRAL] = Field(Limits(), description="How large the file may be.")
     generate: GeneratorName | None = Field(None, description="Name of a generator, instead of a path.")
     records: Whole = Field(20_000, ge=1, description="Records that a generator makes.")
     seed: Whole = Field(0, ge=0, description="Seed of a generator.")
@@ -70,19 +81,19 @@ def _sticky(republish: str, sections: Mapping[str, Any]) -> Iterator[str]:
 class PerturbSection(Strict):
     """The budget of one record for all of its perturb columns together."""
 
-    epsilon: Annotated[Real, SHOWN] = Field(
+    epsilon: Annotated[Real, SHOWN, LESS] = Field(
         gt=0, description="ε of one record, for all of its perturb columns together."
     )
-    mechanism: Annotated[Mechanism, SHOWN] = Field(
+    mechanism: Annotated[Mechanism, SHOWN, BY_PROMISE] = Field(
         DEFAULT_MECHANISM, description="Kind of noise, of columns that name none themselves."
     )
-    delta: Annotated[Real | None, SHOWN] = Field(
+    delta: Annotated[Real | None, SHOWN, LESS_IF_SET] = Field(
         None,
         ge=1e-12,
         lt=1,
         description="δ of one record, for all of its columns with discrete_gaussian together.",
     )
-    without_guarantee: Annotated[bool, SHOWN] = Field(
+    without_guarantee: Annotated[bool, SHOWN, ranked(True, False)] = Field(
         False, strict=True, description="Whether columns may have noise that guarantees nothing (uniform)."
     )
     republish: Annotated[Literal["fresh", "sticky"], SHOWN, Fits(_sticky)] = Field(
@@ -96,13 +107,15 @@ class PerturbSection(Strict):
 class Budget(Strict):
     """What all releases of a dataset may spend together."""
 
-    epsilon: Annotated[Real, AFTER] = Field(gt=0, description="Largest sum of ε of the dataset's releases.")
-    per: Annotated[Literal["dataset", "record"], AFTER] = Field(
+    epsilon: Annotated[Real, AFTER, LESS] = Field(
+        gt=0, description="Largest sum of ε of the dataset's releases."
+    )
+    per: Annotated[Literal["dataset", "record"], AFTER, ranked("record", "dataset")] = Field(
         "dataset",
         description="record: partitions hold different people, each partition has the budget for itself; "
         "needs {partition} in source.path, and one kind of partition for the dataset.",
     )
-    window: Annotated[Whole | None, AFTER] = Field(
+    window: Annotated[Whole | None, AFTER, MORE_IF_SET] = Field(
         None, ge=1, le=36_500, description="Days after which ε counts no more. None: it counts forever."
     )
 
@@ -122,7 +135,7 @@ def _noisy(confidence: float | None, sections: Mapping[str, Any]) -> Iterator[st
 class SuppressSection(Strict):
     """Confidence-based suppression."""
 
-    confidence: Annotated[Real | None, SHOWN, Fits(_noisy, "every column")] = Field(
+    confidence: Annotated[Real | None, SHOWN, PRESENT, Fits(_noisy, "every column")] = Field(
         None,
         gt=0,
         lt=1,
@@ -180,7 +193,7 @@ class Usefulness(Strict):
 class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
-    k: Annotated[Whole | None, SHOWN, AFTER] = Field(None, ge=2, description="Default: anonymize.k.")
+    k: Annotated[Whole | None, SHOWN, AFTER, JUDGED] = Field(None, ge=2, description="Default: anonymize.k.")
     t_closeness: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest distance of a class to the whole input.",
@@ -197,7 +210,7 @@ class Gate(Strict):
     confidence_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_confident, "columns")] = Field(
         None, ge=2, description="Fewest originals within suppress.confidence's interval."
     )
-    released_identifiers: Annotated[Real, SHOWN, AFTER] = Field(
+    released_identifiers: Annotated[Real, SHOWN, AFTER, LESS] = Field(
         0.05,
         ge=0,
         le=0.05,
@@ -251,14 +264,16 @@ class Publish(Strict):
     to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
-    format: Annotated[ReleaseFormat, AFTER] = Field(
+    format: Annotated[ReleaseFormat, AFTER, NEUTRAL] = Field(
         DEFAULT_RELEASE_FORMAT, description="Format of the data file."
     )
-    wait: Annotated[Real, AFTER] = Field(
+    wait: Annotated[Real, AFTER, NEUTRAL] = Field(
         60, ge=0, le=86_400, description="Seconds to wait for another run that publishes to the folder."
     )
-    sign: Sign | None = Field(None, description="Key that signs the manifest; none: it is not signed.")
-    formulas: Annotated[Literal["neutralize", "keep"], AFTER] = Field(
+    sign: Annotated[Sign | None, PRESENT] = Field(
+        None, description="Key that signs the manifest; none: it is not signed."
+    )
+    formulas: Annotated[Literal["neutralize", "keep"], AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
 
@@ -266,7 +281,7 @@ class Publish(Strict):
 class VaultSection(Strict):
     """How long the private tables stay after publishing."""
 
-    retain: Annotated[Literal["none", "last"] | Annotated[int, Field(ge=1)], AFTER] = Field(
+    retain: Annotated[Literal["none", "last"] | Annotated[int, Field(ge=1)], AFTER, SOONER] = Field(
         "last",
         description="none: deleted after publishing; last: until the next release replaces them; a number: "
         "those of all partitions are deleted after publishing when they are older than so many days.",

@@ -20,6 +20,7 @@ from anon_pipeline.catalog.releases import format_of
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import from_bytes, read_release, schema_of
+from anon_pipeline.publish.manifest import MANIFEST
 
 VERSIONS = (1, 2)
 """Of manifests that can be read."""
@@ -161,3 +162,30 @@ def readings(read: Read, held: Held, policy: Policy | None) -> Iterator[pd.DataF
     yield from_bytes(held.data, form.name, like=like)
     with suppress(InputError):  # then they were kept
         yield from_bytes(held.data, form.name, like=like, formulas="neutralize")
+
+
+def manifests_in(folder: Path) -> list[Path]:
+    """Return the manifests of a release, or of its partitions: in a folder, else in the folders in it.
+
+    Raises:
+        InputError: there is none.
+    """
+    own = folder / MANIFEST
+    found = [own] if own.is_file() else sorted(folder.glob(f"*/{MANIFEST}"))
+    if not found:
+        raise InputError(
+            "the folder must hold a release with its manifest, or releases in folders of their own"
+        )
+    return found
+
+
+def named_table(manifest: Path, policy: Policy) -> pd.DataFrame:
+    """Return the table of the data file that a manifest names, if it is that file.
+
+    Raises:
+        InputError: there is no such manifest, or the file is not the one that it describes.
+    """
+    read = read_data_file(manifest.parent, manifest_of(manifest), limits_of(policy))
+    if read.held is None:
+        raise InputError(f"{MANIFEST}: the data file must be the one that it names: {read.wrong}")
+    return read_release(read.held, policy)

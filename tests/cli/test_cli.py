@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.projects import Folder
+from anon_pipeline import Policy
+from anon_pipeline.cli import cli
+from tests.cli.projects import Folder, write_policy
 
 CANARY = "CANARY-7f3a"
 
@@ -38,3 +41,27 @@ def test_the_installed_command(tmp_path: Path) -> None:
     for command in ("run", "check", "schema", "demo"):
         assert f"  {command} " in done.stdout
     assert "3 infeasible" in done.stdout
+
+
+def _examples() -> list[str]:
+    """Return the lines of commands' help that call this program."""
+    shown = [command.epilog or "" for command in cli.commands.values()]
+    lines = (line.strip() for text in shown for line in text.splitlines())
+    return [line for line in lines if line.startswith("anon-pipeline ")]
+
+
+@pytest.mark.parametrize("line", _examples())
+def test_the_examples_of_the_help_run(
+    folder: Callable[..., Folder], small_policy: Callable[..., Policy], line: str
+) -> None:
+    made = folder(publish={"to": "releases/small"})
+    write_policy(made.path / "before.yaml", small_policy(publish={"to": "releases/small"}))
+    if " check " in line:
+        assert made.call("run", "policy.yaml").code == 0
+    _, *arguments = shlex.split(line.partition(" > ")[0])
+    done = made.call(*arguments)
+    assert done.code == 0, done.err
+
+
+def test_the_commands_of_ci_have_examples() -> None:
+    assert {line.split()[1] for line in _examples()} >= {"check", "check-policy", "diff", "schema"}

@@ -10,8 +10,10 @@ from typing import Any, cast
 import pytest
 
 from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.classes import L_DIVERSITY
 from anon_pipeline.limits.limit import Advised, Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.recoding import LDiversity
 
 CASE = cast(Case, SimpleNamespace(has={}, policy=None))
 
@@ -99,3 +101,14 @@ def test_a_recorded_warning_within_its_bound_is_broken(value: float | None, sens
 def test_an_advised_limit_that_cannot_be_measured_refuses() -> None:
     limit = Limit("mine", "x", measure=lambda case, demand: math.nan, advisable=True)
     assert Demand(limit, "", 0.5, advised=True).verdict(CASE).status is Status.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sense", "bound"),
+    [({"l": 3}, "at least", 3), ({"kind": "recursive", "l": 2, "c": 4.0}, "below", 4)],
+)
+def test_the_sense_of_a_limit_that_was_not_measured(wanted: dict[str, Any], sense: str, bound: float) -> None:
+    demand = Demand(L_DIVERSITY, "illness", LDiversity(**wanted))
+    of_people = SimpleNamespace(has={"originals": False}, policy=SimpleNamespace(person="who"))
+    verdict = demand.verdict(cast(Case, of_people))
+    assert (verdict.status, verdict.sense, verdict.bound) == (Status.UNMEASURED, sense, bound)

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from dagster.components.testing import create_defs_folder_sandbox
 
-from anon_pipeline import AnonymizedRelease, Locations, load_policy, make_release
+from anon_pipeline import AnonymizedRelease, Locations, PolicyError, load_policy, make_release
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
@@ -181,3 +181,21 @@ def test_only_the_plugin_goes_into_the_wheel(tmp_path: Path) -> None:
 def test_the_schema_of_the_component_is_the_policys() -> None:
     assert AnonymizedRelease.get_model_cls() is Policy
     assert yaml.safe_load(template("x"))["type"] == "anon_pipeline.AnonymizedRelease"
+
+
+def test_a_policy_below_the_floor_makes_no_definitions(tmp_path: Path) -> None:
+    floor = yaml.safe_dump({"type": "anon_pipeline.PolicyDefaults", "attributes": {"anonymize": {"k": 11}}})
+    with create_defs_folder_sandbox() as sandbox:
+        path = sandbox.scaffold_component(component_cls=AnonymizedRelease, defs_yaml_contents={})
+        (path / "defs.yaml").write_text(template("visitors"))
+        with sandbox.load_component_and_build_defs(defs_path=path) as (component, _):
+            assert isinstance(component, AnonymizedRelease)
+        (path.parent / "policy.defaults.yaml").write_text(floor)
+        with (
+            pytest.raises(Exception, match="Error while loading component"),
+            sandbox.load_component_and_build_defs(defs_path=path),
+        ):
+            pass
+    (tmp_path / "policy.defaults.yaml").write_text(floor)
+    with pytest.raises(PolicyError, match=r"anonymize\.k: must protect at least as much as 11"):
+        build_release(parse_policy(template("visitors")), tmp_path)

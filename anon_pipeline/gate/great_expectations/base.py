@@ -145,7 +145,7 @@ class ReleaseExpectation(BatchExpectation):
         """Return a sentence for people, and its parameters, defaults included."""
         if kwargs.get("policy") is not None:
             _, demand = asked(dict.fromkeys(cls.success_keys) | kwargs, cls.expectation_type)
-            bound = "" if demand.bound is None else f" ({demand.limit.sense} {demand.bound:g})"
+            bound = "" if demand.bound is None else f" ({demand.sense} {demand.bound:g})"
             return "$limit_name: $meaning", {"limit_name": demand.name, "meaning": f"{demand.meaning}{bound}"}
         given = {name: kwargs.get(name, cls.__fields__[name].default) for name in cls.success_keys}
         return cls.sentence, {

@@ -39,7 +39,7 @@ def broken_by_pandera(frame: pd.DataFrame, contract: Contract) -> set[str]:
     )
     try:
         with everything:
-            _schema(contract).validate(frame, lazy=True)
+            pandera_schema(contract).validate(frame, lazy=True)
     except SchemaErrors as errors:
         cases = errors.failure_cases
         return {_line(row.schema_context, row.column, row.check, contract) for row in cases.itertuples()}
@@ -57,8 +57,11 @@ def _line(context: object, column: object, check: object, contract: Contract) ->
     return f"{where}: {rule}"
 
 
-def _schema(contract: Contract) -> pa.DataFrameSchema:
-    """Write a contract as a schema of Pandera."""
+def pandera_schema(contract: Contract) -> pa.DataFrameSchema:
+    """Write a contract as a schema of Pandera; `broken_contract` judges by it, and others may.
+
+    Errors of Pandera quote the values that fail: do not let them get into a log.
+    """
     import pandera.pandas as pa  # noqa: PLC0415
 
     def check(rule: Rule) -> pa.Check:

@@ -1,0 +1,165 @@
+"""The JSON that commands print with ``--json``: one JSON Schema for each of them.
+
+Keys are only ever added: who reads them must let unknown ones be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_TEXT, _BIT = {"type": "string"}, {"type": "boolean"}
+_NUMBER = {"type": ["number", "null"]}
+_WORDS = {"type": ["string", "null"]}
+_EFFECT = {"enum": ["strengthens", "weakens", "neutral", "cannot be compared"]}
+_STATUS = {"enum": ["passed", "warned", "refused", "unmeasured"]}
+_SENSE = {"enum": ["at least", "at most", "below", "holds"]}
+
+
+def _object(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    return {"type": "object", "required": [*required], "properties": {**required, **optional}}
+
+
+def _list(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_VERDICT = _object(
+    {
+        "limit": _TEXT,
+        "status": _STATUS,
+        "value": {**_NUMBER, "description": "None where it is not told, see SECURITY.md."},
+        "bound": _NUMBER,
+        "sense": _SENSE,
+        "reason": _WORDS,
+    },
+    band=_TEXT,
+)
+_CHANGE = _object(
+    {
+        "of": {"enum": ["field", "limit"]},
+        "where": {**_TEXT, "description": "Key of the policy, or name of the limit."},
+        "effect": _EFFECT,
+        "before": _TEXT,
+        "after": _TEXT,
+        "note": _TEXT,
+    }
+)
+
+DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "diff": _object(
+        {
+            "effect": {**_EFFECT, "description": "Of all changes together; neutral without any."},
+            "changes": _list(_CHANGE),
+        }
+    ),
+    "check": _object(
+        {
+            "passed": _BIT,
+            "releases": _list(
+                _object(
+                    {
+                        "release": {**_TEXT, "description": "Name of the file, or of the release's folder."},
+                        "policy": _TEXT,
+                        "passed": _BIT,
+                        "policy_digest": _TEXT,
+                        "data_digest": _TEXT,
+                        "verdicts": _list(_VERDICT),
+                    }
+                )
+            ),
+        }
+    ),
+    "run": _object(
+        {
+            "published": _BIT,
+            "release": _TEXT,
+            "partition": _WORDS,
+            "verdicts": _list(_VERDICT),
+            "advice": {**_list(_TEXT), "description": "What to change, where the gate refused."},
+        },
+        data={**_TEXT, "description": "Path of the released file."},
+        manifest=_TEXT,
+        report=_TEXT,
+        left={**_list(_TEXT), "description": "What is left of the data, in words."},
+        ledger=_WORDS,
+    ),
+    "ledger list": _object(
+        {
+            "broken_at": {
+                "type": ["integer", "null"],
+                "description": "Number of the event at which the hash chain breaks.",
+            },
+            "releases": _list(
+                _object(
+                    {
+                        "id": _TEXT,
+                        "dataset": _TEXT,
+                        "release": _TEXT,
+                        "partition": _WORDS,
+                        "policy_digest": _TEXT,
+                        "data_digest": _WORDS,
+                        "state": _TEXT,
+                        "epsilon": {**_TEXT, "description": "Exact: a decimal number or a fraction."},
+                        "k": {"type": "integer"},
+                        "since": {**_TEXT, "description": "UTC, ISO 8601."},
+                    }
+                )
+            ),
+        }
+    ),
+    "plugins": _object(
+        {
+            "allowed": _list(_TEXT),
+            "plugins": _list(
+                _object({"name": _TEXT, "version": _TEXT, "kinds": _list(_TEXT), "allowed": _BIT})
+            ),
+        }
+    ),
+    "vault status": _object(
+        {
+            "key": {**_WORDS, "description": "Id of the current key; null: the vault is not encrypted."},
+            "encrypted": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "plain": {"type": "integer"},
+            "unfinished": {"type": "integer"},
+            "other": {"type": "integer"},
+            "tracked_by_git": {"type": "integer"},
+        }
+    ),
+    "check-policy": _object(
+        {
+            "passed": _BIT,
+            "policies": _list(
+                _object(
+                    {
+                        "file": _TEXT,
+                        "status": {"enum": ["passed", "refused", "skipped"]},
+                        "problems": _list(_TEXT),
+                    }
+                )
+            ),
+        }
+    ),
+    "verify": _object(
+        {
+            "verified": _BIT,
+            "verdicts": _list(_VERDICT),
+            "unverified": _list(_object({"path": _TEXT, "why": _TEXT})),
+            "warnings": _list(_object({"text": _TEXT, "section": _TEXT})),
+        }
+    ),
+}
+"""By command."""
+
+
+def schema_of(command: str) -> dict[str, Any]:
+    """Return the JSON Schema of what a command prints with ``--json``.
+
+    Raises:
+        KeyError: the command prints none.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"anon-pipeline {command} --json",
+        **DOCUMENTS[command],
+    }

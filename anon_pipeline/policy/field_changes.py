@@ -1,0 +1,146 @@
+"""What differs between two policies, field by field, and what each difference does to protection.
+
+Belongs here: walking over two policies, and columns that come, go or get another role. Does not belong here:
+what a single field means (its mark, see `policy.protection`), and the limits of the gate (`limits.changes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
+from anon_pipeline.policy.coarsening import Coarsened
+from anon_pipeline.policy.columns import Identifier
+from anon_pipeline.policy.marks import field_marks
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.protection import NEUTRAL, Effect, protection_of
+
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two policies.
+
+    where: key of the policy, such as ``anonymize.k``; of a limit its name.
+    effect: what it does to protection.
+    before, after: what the policies say, for people; texts of unmarked fields, such as paths, are not told.
+    of: ``field`` or ``limit``.
+    note: what else a reader should know; empty where before and after say it all.
+    path: the same as ``where`` in parts, to find the field again.
+    """
+
+    where: str
+    effect: Effect
+    before: str
+    after: str
+    of: str = "field"
+    note: str = ""
+    path: tuple[str, ...] = field(default=(), compare=False)
+
+    def as_text(self) -> str:
+        """Say the change in one line."""
+        what = f"the limit {self.where}" if self.of == "limit" else self.where
+        return f"{what}: {self.before} → {self.after}: {_WORDS[self.effect]}" + (
+            f" ({self.note})" if self.note else ""
+        )
+
+    def to_json(self) -> dict[str, str]:
+        """Return it as JSON types, as `anon-pipeline diff --json` prints it."""
+        return {
+            "of": self.of,
+            "where": self.where,
+            "effect": str(self.effect),
+            "before": self.before,
+            "after": self.after,
+            "note": self.note,
+        }
+
+
+_WORDS = {
+    Effect.STRENGTHENS: "strengthens protection",
+    Effect.WEAKENS: "weakens protection",
+    Effect.NEUTRAL: "does not change protection",
+    Effect.UNKNOWN: "cannot be compared",
+}
+
+
+def field_changes(before: Policy, after: Policy) -> Iterator[Change]:
+    """Yield what differs, in the order of the fields.
+
+    Of a field without a mark of `policy.protection` the difference cannot be compared. Every difference is
+    yielded: two policies of which nothing is yielded are equal.
+    """
+    yield from _walked(before, after, ())
+
+
+def _walked(before: BaseModel, after: BaseModel, path: tuple[str, ...]) -> Iterator[Change]:
+    for name, declared in type(before).model_fields.items():
+        old, new, here = getattr(before, name), getattr(after, name), (*path, name)
+        if old == new:
+            continue
+        mark = protection_of(declared)
+        if isinstance(old, BaseModel) and type(old) is type(new) and mark is not NEUTRAL:
+            yield from _walked(old, new, here)
+        elif here == ("columns",):
+            yield from _columns(old, new)
+        else:
+            marks = field_marks(type(before), name)
+            effect = Effect.UNKNOWN if mark is None else mark.compare(old, new)
+            told = marks.shown == "whole"
+            yield Change(".".join(here), effect, _text(old, told=told), _text(new, told=told), path=here)
+
+
+def _text(value: Any, *, told: bool) -> str:
+    """Write a value for people: numbers, and what the policy's marks let be shown."""
+    if value is None or value in ((), {}):
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if not told or isinstance(value, BaseModel):
+        return "set"
+    text = ", ".join(map(str, value)) if isinstance(value, (tuple, Mapping)) else str(value)
+    return text if len(text) <= _LONGEST else "set"
+
+
+def _columns(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield what differs of columns: those that came, those that went, those of another role, the others."""
+    for name in dict.fromkeys([*before, *after]):
+        old: Any = before.get(name)
+        new: Any = after.get(name)
+        here = ("columns", name)
+        if old == new:
+            continue
+        if old is not None and type(old) is type(new):
+            yield from _walked(old, new, here)
+            continue
+        effect, note = _role_change(old, new)
+        yield Change(".".join(here), effect, _role(old), _role(new), note=note, path=here)
+
+
+def _role(column: Any) -> str:
+    return "not named" if column is None else str(column.role)
+
+
+def _role_change(old: Any, new: Any) -> tuple[Effect, str]:
+    """Say what another role does: what is released of a column without noise, and what is not released."""
+    was, will_be = _released(old), _released(new)
+    if not will_be:
+        return (Effect.STRENGTHENS, "no longer released") if was else (Effect.NEUTRAL, "not released")
+    if not was:
+        return Effect.WEAKENS, "released in addition"
+    if isinstance(new, Coarsened) and not isinstance(old, Coarsened):
+        return Effect.WEAKENS, "released without classes and noise"
+    return Effect.UNKNOWN, "released in another role"
+
+
+def _released(column: Any) -> bool:
+    if isinstance(column, Identifier):
+        return IDENTIFIER_ACTIONS[column.action].released
+    return column is not None
