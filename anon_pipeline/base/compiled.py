@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import njit, vectorize
 from numba.core.caching import IndexDataCacheFile
+from numba.core.types.misc import unliteral
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -89,6 +90,19 @@ def _kept(compiled: Any, holder: Any, attribute: str) -> Any:
     return compiled
 
 
+def _of_plain_types(compiled: Any) -> Any:
+    """Let kernels that call this one with a constant take the code for any number: it is compiled once."""
+    template = compiled.get_call_template
+
+    def plain(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return template(
+            tuple(unliteral(arg) for arg in args), {name: unliteral(arg) for name, arg in kws.items()}
+        )
+
+    compiled.get_call_template = plain
+    return compiled
+
+
 def kernel(function: _Function) -> _Function:
     """Compile a function of plain loops when it is first called, once on a machine for each signature.
 
@@ -96,7 +110,7 @@ def kernel(function: _Function) -> _Function:
         function: of a module; the kernels that it calls are made before, or are of the same module.
     """
     compiled: Any = njit(cache=True)(function)
-    return compiled if compiled is function else _kept(compiled, compiled, "_cache")
+    return compiled if compiled is function else _of_plain_types(_kept(compiled, compiled, "_cache"))
 
 
 def elementwise(function: _Function) -> _Function:
