@@ -28,6 +28,7 @@ FLOORS: list[set[str]] = [
     {"report", "tuning"},
     {"publish"},
     {"release"},
+    {"warming"},
     {"orchestration"},
     {"cli"},
 ]

@@ -22,6 +22,7 @@ from anon_pipeline.cli.shared import show_names, shows_values
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
+from anon_pipeline.cli.warming import warmup
 
 __all__ = ["cli", "main"]
 
@@ -74,6 +75,7 @@ for command in (
     plugins,
     ledger,
     vault,
+    warmup,
     demo,
 ):
     cli.add_command(with_local_paths(command))

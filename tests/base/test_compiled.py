@@ -252,7 +252,8 @@ def two_kernels(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     )
     program = (
         "from anon_pipeline.base import compiled; from loops.constants import inner, outer; told = []\n"
-        "value = outer(5)\n"
+        "compiled.__package__ = 'loops'\n"
+        "with compiled.compilations_told(told.append): value = outer(5)\n"
         "outer(2.5); print(value, told, len(inner.signatures))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(path), str(PACKAGE.parent)))}
@@ -267,6 +268,9 @@ def test_a_kernel_that_is_called_with_constants_is_compiled_once_for_each_type(
     two_kernels: list[str],
 ) -> None:
     assert two_kernels[0].startswith("17 ")
-    assert two_kernels[0].endswith(
-        " 4"
-    )  # one, and three with a float
+    assert two_kernels[0].endswith(" 4")  # one, and three with a float
+
+
+def test_each_compilation_is_told_and_loading_is_none(two_kernels: list[str]) -> None:
+    assert " [1, 2] " in two_kernels[0]
+    assert " [] " in two_kernels[1]
