@@ -28,7 +28,7 @@ FLOORS: list[set[str]] = [
     {"report", "tuning"},
     {"publish"},
     {"release"},
-    {"warming"},
+    {"doctor", "warming"},
     {"orchestration"},
     {"cli"},
 ]

@@ -11,6 +11,7 @@ import click
 
 from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
+from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
@@ -76,6 +77,7 @@ for command in (
     ledger,
     vault,
     warmup,
+    doctor,
     demo,
 ):
     cli.add_command(with_local_paths(command))
