@@ -15,12 +15,13 @@ from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.encode.codes import CLASS, code_sensitive
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.evidence import Evidence, Originals, people_in
-from anon_pipeline.evidence.measures import ClassLimit, class_limits
+from anon_pipeline.evidence.measures import class_limits
 from anon_pipeline.evidence.spare import spare_records
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.linking import LinkingTable, linking_table
+from anon_pipeline.risk.suppression import ClassLimit
 from anon_pipeline.risk.survival import Line, sort_line
 from anon_pipeline.stages.pipeline import k_anonymized
 from anon_pipeline.stages.private import Staged
