@@ -28,6 +28,7 @@ FLOORS: list[set[str]] = [
     {"report", "tuning"},
     {"publish"},
     {"release", "testing"},
+    {"doctor", "warming"},
     {"orchestration", "pytest_plugin"},
     {"cli"},
 ]

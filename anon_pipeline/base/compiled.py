@@ -10,14 +10,17 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numba import njit, vectorize
+from numba.core import event
 from numba.core.caching import IndexDataCacheFile
+from numba.core.types.misc import unliteral
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -89,6 +92,19 @@ def _kept(compiled: Any, holder: Any, attribute: str) -> Any:
     return compiled
 
 
+def _of_plain_types(compiled: Any) -> Any:
+    """Let kernels that call this one with a constant take the code for any number: it is compiled once."""
+    template = compiled.get_call_template
+
+    def plain(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return template(
+            tuple(unliteral(arg) for arg in args), {name: unliteral(arg) for name, arg in kws.items()}
+        )
+
+    compiled.get_call_template = plain
+    return compiled
+
+
 def kernel(function: _Function) -> _Function:
     """Compile a function of plain loops when it is first called, once on a machine for each signature.
 
@@ -96,10 +112,43 @@ def kernel(function: _Function) -> _Function:
         function: of a module; the kernels that it calls are made before, or are of the same module.
     """
     compiled: Any = njit(cache=True)(function)
-    return compiled if compiled is function else _kept(compiled, compiled, "_cache")
+    return compiled if compiled is function else _of_plain_types(_kept(compiled, compiled, "_cache"))
 
 
 def elementwise(function: _Function) -> _Function:
     """Compile a function of single numbers, as `kernel` does, and apply it to each number of arrays."""
     compiled: Any = vectorize(cache=True)(function)
     return _kept(compiled, compiled._dispatcher, "cache")
+
+
+class _Counter(event.Listener):
+    """Counts the kernels of this package that numba begins to compile; those that it loads are none."""
+
+    def __init__(self, told: Callable[[int], None]) -> None:
+        self._told = told
+        self._begun = 0
+
+    def on_start(self, event: Any) -> None:
+        """Count one more, and tell."""
+        module = getattr(event.data["dispatcher"].py_func, "__module__", None) or ""
+        if module.partition(".")[0] == __package__.partition(".")[0]:
+            self._begun += 1
+            self._told(self._begun)
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def compilations_told(told: Callable[[int], None]) -> Iterator[None]:
+    """Tell of each kernel that must be compiled while this is open: nothing where all are on disk.
+
+    Args:
+        told: called with how many kernels were begun so far, 1 and more, before numba compiles the next.
+    """
+    counter = _Counter(told)
+    event.register("numba:compile", counter)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", counter)

@@ -17,12 +17,12 @@ class Progress(NamedTuple):
     """How far a long search is.
 
     doing: ``loading`` while kernels are loaded, or compiled where that never happened on this machine;
-        ``searching`` a lattice; ``dividing`` records into classes.
-    counted: nodes, or records that are in a class.
+        ``compiling`` one; ``searching`` a lattice; ``dividing`` records into classes.
+    counted: kernels compiled, the one at work among them; nodes, or records that are in a class.
     left: nodes that are not ruled out yet, an upper bound; or the other records.
     """
 
-    doing: Literal["loading", "searching", "dividing"]
+    doing: Literal["loading", "compiling", "searching", "dividing"]
     counted: int = 0
     left: int = 0
 
@@ -33,6 +33,8 @@ class Progress(NamedTuple):
         """
         if self.doing == "loading":
             return "loading kernels; compiling them takes a while, once on a machine"
+        if self.doing == "compiling":
+            return f"compiling kernels, once on a machine: {self.counted}"
         if self.doing == "dividing":
             return f"more than {_power_below(self.counted):,} records in classes"
         return f"more than {_power_below(self.counted):,} nodes counted"

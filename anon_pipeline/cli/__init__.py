@@ -13,6 +13,7 @@ from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.checking_policies import check_policy
 from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
+from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
@@ -24,6 +25,7 @@ from anon_pipeline.cli.shared import show_names, show_records, shows_values
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
+from anon_pipeline.cli.warming import warmup
 
 __all__ = ["cli", "main"]
 
@@ -79,6 +81,8 @@ for command in (
     plugins,
     ledger,
     vault,
+    warmup,
+    doctor,
     demo,
 ):
     cli.add_command(with_local_paths(command))

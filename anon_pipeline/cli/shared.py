@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from anon_pipeline.policy.locations import Locations
 
 
+_EACH = 10  # kernels from one line to the next, where there is no terminal
 _SHOW_VALUES = f"{__name__}.show_values"
 _MISTAKES_TO = f"{__name__}.mistakes_to"
 
@@ -133,15 +135,28 @@ class Progress:
         )
         self._bars = Bars(*columns, console=self._console, transient=True)
         self._line = self._bars.add_task("starting", total=None, said="")
+        self._open = ExitStack()
 
     def __enter__(self) -> Progress:
+        from anon_pipeline.base.compiled import compilations_told  # noqa: PLC0415
+
         if self._console.is_terminal:
-            self._bars.start()
+            self._open.enter_context(self._bars)
+        self._open.enter_context(compilations_told(self._compiling))
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def _compiling(self, begun: int) -> None:
+        """Say how many kernels are compiled: of each on a terminal, else of the first and every tenth."""
+        from anon_pipeline.base.observer import Progress as Far  # noqa: PLC0415
+
+        far = Far("compiling", begun)
         if self._console.is_terminal:
-            self._bars.stop()
+            self._bars.update(self._line, total=None, said=far.as_text())
+        elif begun == 1 or begun % _EACH == 0:
+            click.echo(f"… {far.as_text()}", err=True)
 
     def __call__(self, event: Step | Far) -> None:
         """Show an event: a step on a line of its own; on a terminal, how far a search is as a bar."""

@@ -52,7 +52,7 @@ def code_column(
         InputError: a value that the hierarchy does not cover (with the count), a hierarchy that is not
             nested, a text where a number or a date belongs (with the count).
     """
-    if not (pd.api.types.is_integer_dtype(column.dtype) or column.dtype == "str"):
+    if not (pd.api.types.is_integer_dtype(column.dtype) or _holds_texts(column)):
         return code_each_value(column, spec, folder)
     codes, values = pd.factorize(column)
     if 2 * len(values) > len(column):
@@ -66,6 +66,16 @@ def code_column(
     except InputError:
         return code_each_value(column, spec, folder)  # to count records instead of values
     return own[codes], hierarchy
+
+
+def _holds_texts(column: pd.Series) -> bool:
+    """Tell whether all values are texts or missing: equal ones are then the same value.
+
+    Of other objects 1, 1.0 and True are equal, and are written in three ways.
+    """
+    if column.dtype == object:
+        return pd.api.types.infer_dtype(column, skipna=True) == "string"
+    return bool(column.dtype == "str")
 
 
 def code_each_value(

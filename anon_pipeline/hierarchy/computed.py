@@ -99,10 +99,11 @@ def mask_levels(leaves: NDArray[np.object_], hidden: Sequence[int]) -> list[NDAr
     >>> [str(level[0]) for level in mask_levels(np.array(["94139"], dtype=object), [1, 2])]
     ['94139', '9413*', '941**', '*']
     """
-    masked = [
-        np.array([text[: max(len(text) - n, 0)] + "*" * min(n, len(text)) for text in leaves], dtype=object)
-        for n in hidden
-    ]
+    masked = []
+    for n in hidden:
+        stars = "*" * n
+        texts = [text[: len(text) - n] + stars if len(text) > n else "*" * len(text) for text in leaves]
+        masked.append(np.array(texts, dtype=object))
     return [leaves, *masked, np.full(len(leaves), TOP, dtype=object)]
 
 

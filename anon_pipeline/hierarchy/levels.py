@@ -64,7 +64,7 @@ def _refuse(column: str, coded: Sequence[tuple[NDArray[np.int64], NDArray[np.obj
         problems.append(f"{column}: each leaf must appear once, got {leaves - len(coded[0][1])} repeated")
     for level in range(1, len(coded)):
         below, above = coded[level - 1][0], coded[level][0]
-        pairs = np.unique(np.stack([below, above]), axis=1).shape[1]
+        pairs = len(pd.unique(below * len(coded[level][1]) + above))
         torn = pairs - len(coded[level - 1][1])
         if torn:
             problems.append(

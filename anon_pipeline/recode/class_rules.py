@@ -14,11 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.sorting import sort_pairs
 from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE
 from anon_pipeline.risk.t_closeness import flat_part
 
 NONE, ORDERED, EQUAL, HIERARCHICAL = 0, 1, 2, 3
 DISTINCT, ENTROPY, RECURSIVE = 1, 2, 3
+DISTANCE, START, TOTAL, OCCURRING, HEIGHT, TREE, KIND = 0, 1, 2, 3, 4, 5, 6
+T, L, C = 0, 1, 2
+WHOLE, RANK, BELOW, AREA = 0, 1, 2, 3
+NODE, MASS = 0, 1
 CLOSE = 1e-12
 """A distance is within t if it is at most t + CLOSE: the gate's own tolerance for sums of floats."""
 
@@ -26,41 +31,30 @@ CLOSE = 1e-12
 class Rules(NamedTuple):
     """What a class must keep, for a sensitive columns; V is the sum of their numbers of values.
 
+    Few arrays of many rows: numba takes as long to compile a kernel's arguments as its loops.
+
     k: records of a class, at least.
-    distances: (a,) NONE, ORDERED, EQUAL or HIERARCHICAL; NONE where t is not limited.
-    t: (a,) largest distance.
-    starts: (a + 1,) where a column's values begin in the arrays over V.
-    whole: (V,) records of the whole table with each value.
-    totals: (a,) records of the whole table with any value.
-    ranks: (V,) place of a value among those that occur in the whole table.
-    occurring: (a,) values that occur.
-    below: (V,) records of the whole table up to each of the occurring values; the rest is unused.
-    areas: (V + a,) sums of ``below`` in front of each of the occurring values, and of all.
-    heights: (a,) levels of the column's hierarchy; 0 without.
-    trees: (a + 1,) where a column's levels begin in ``nodes`` and ``masses``.
-    nodes: (x,) code of each leaf on each level, level after level.
-    masses: (x,) records of the whole table below each code of a level, in the same layout.
-    kinds: (a,) NONE, DISTINCT, ENTROPY or RECURSIVE.
-    l: (a,) how diverse; c: (a,) for RECURSIVE.
+    columns: (7, a + 1) of each column, and of the end.
+        DISTANCE: NONE, ORDERED, EQUAL or HIERARCHICAL; NONE where t is not limited.
+        START: where its values begin in ``values``. TOTAL: records of the whole table with any value.
+        OCCURRING: values that occur. HEIGHT: levels of its hierarchy; 0 without.
+        TREE: where its levels begin in ``levels``. KIND: NONE, DISTINCT, ENTROPY or RECURSIVE.
+    bounds: (3, a). T: largest distance. L: how diverse; C: for RECURSIVE.
+    values: (4, V + a).
+        WHOLE: records of the whole table with each value.
+        RANK: place of a value among those that occur in the whole table.
+        BELOW: records of the whole table up to each of the occurring values; the rest is unused.
+        AREA: sums of BELOW in front of each of the occurring values, and of all; a column's begin at its
+        START plus its number.
+    levels: (2, x). NODE: code of each leaf on each level, level after level. MASS: records of the whole table
+        below each code of a level, in the same layout.
     """
 
     k: int
-    distances: NDArray[np.int64]
-    t: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    whole: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    ranks: NDArray[np.int64]
-    occurring: NDArray[np.int64]
-    below: NDArray[np.int64]
-    areas: NDArray[np.int64]
-    heights: NDArray[np.int64]
-    trees: NDArray[np.int64]
-    nodes: NDArray[np.int64]
-    masses: NDArray[np.int64]
-    kinds: NDArray[np.int64]
-    l: NDArray[np.float64]  # noqa: E741 - the field's own letter
-    c: NDArray[np.float64]
+    columns: NDArray[np.int64]
+    bounds: NDArray[np.float64]
+    values: NDArray[np.int64]
+    levels: NDArray[np.int64]
 
 
 @kernel
@@ -74,7 +68,7 @@ def tally(
     """Count the values of one column in one class.
 
     Args:
-        codes: (m,) value of each of the class's entries.
+        codes: (m,) value of each of the class's entries; may be sorted, with their weights.
         weights: (m,) records of each entry.
         values: (≥ m,) out: the distinct values, ascending.
         counts: (≥ m,) out: records of each.
@@ -92,7 +86,8 @@ def tally(
                 seen[value] = 0
                 found += 1
         return found
-    for entry in np.argsort(codes):
+    sort_pairs(codes, weights)
+    for entry in range(len(codes)):
         if found == 0 or values[found - 1] != codes[entry]:
             values[found], counts[found] = codes[entry], 0
             found += 1
@@ -105,16 +100,16 @@ def _ordered(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
     """1/(r − 1)·Σ|cumulative difference| over the r values that occur; 0 for r = 1."""
-    start, occurring = rules.starts[column], rules.occurring[column]
+    start, occurring = rules.columns[START, column], rules.columns[OCCURRING, column]
     if occurring <= 1:
         return 0.0
     prefixes = (
-        rules.below[start : start + occurring],
-        rules.areas[start + column : start + column + occurring + 1],
+        rules.values[BELOW, start : start + occurring],
+        rules.values[AREA, start + column : start + column + occurring + 1],
     )
     distance, begin, level = 0.0, 0, 0
     for pair in range(len(values)):
-        rank = rules.ranks[start + values[pair]]
+        rank = rules.values[RANK, start + values[pair]]
         distance += flat_part(begin, rank, level, size, prefixes)
         begin = rank
         level += counts[pair]
@@ -127,9 +122,9 @@ def _equal(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
     """½Σ|p − q|, as the mass above q."""
-    start, distance = rules.starts[column], 0.0
+    start, distance = rules.columns[START, column], 0.0
     for pair in range(len(values)):
-        share = rules.whole[start + values[pair]] / rules.totals[column]
+        share = rules.values[WHOLE, start + values[pair]] / rules.columns[TOTAL, column]
         distance += max(counts[pair] / size - share, 0.0)
     return distance
 
@@ -139,25 +134,26 @@ def _hierarchical(
     rules: Rules, column: int, values: NDArray[np.int64], counts: NDArray[np.int64], size: int
 ) -> float:
     """Σ cost(N) over the hierarchy, as in `risk.t_closeness`: codes are in tree order, siblings together."""
-    start, n, height = rules.starts[column], rules.totals[column], rules.heights[column]
-    leaves = rules.starts[column + 1] - start
+    start, n = rules.columns[START, column], rules.columns[TOTAL, column]
+    height = rules.columns[HEIGHT, column]
+    leaves = rules.columns[START, column + 1] - start
     first, count, extra = values.copy(), counts.copy(), np.empty(len(values), np.int64)
     for pair in range(len(values)):
         # Share above that in the whole table, as a whole number.
-        extra[pair] = counts[pair] * n - rules.whole[start + values[pair]] * size
+        extra[pair] = counts[pair] * n - rules.values[WHOLE, start + values[pair]] * size
     found, cost = len(values), 0.0
     for level in range(1, height):
-        layer, kept, pair = rules.trees[column] + level * leaves, 0, 0
+        layer, kept, pair = rules.columns[TREE, column] + level * leaves, 0, 0
         while pair < found:
             # Join the codes below one parent: what they can even out among themselves costs this level.
-            parent, positive, records = rules.nodes[layer + first[pair]], 0, 0
+            parent, positive, records = rules.levels[NODE, layer + first[pair]], 0, 0
             leaf = first[pair]
-            while pair < found and rules.nodes[layer + first[pair]] == parent:
+            while pair < found and rules.levels[NODE, layer + first[pair]] == parent:
                 positive += max(extra[pair], 0)
                 records += count[pair]
                 pair += 1
             first[kept], count[kept] = leaf, records
-            extra[kept] = records * n - rules.masses[layer + parent] * size
+            extra[kept] = records * n - rules.levels[MASS, layer + parent] * size
             cost += level * min(positive, positive - extra[kept])
             kept += 1
         found = kept
@@ -176,11 +172,11 @@ def class_distance(
     Returns:
         In [0, 1]; 0 where t is not limited.
     """
-    if rules.distances[column] == ORDERED:
+    if rules.columns[DISTANCE, column] == ORDERED:
         return _ordered(rules, column, values, counts, size)
-    if rules.distances[column] == EQUAL:
+    if rules.columns[DISTANCE, column] == EQUAL:
         return _equal(rules, column, values, counts, size)
-    if rules.distances[column] == HIERARCHICAL:
+    if rules.columns[DISTANCE, column] == HIERARCHICAL:
         return _hierarchical(rules, column, values, counts, size)
     return 0.0
 
@@ -188,18 +184,20 @@ def class_distance(
 @kernel
 def _diverse(rules: Rules, column: int, counts: NDArray[np.int64], size: int) -> bool:
     """Whether a class is l-diverse in one column."""
-    if rules.kinds[column] == NONE:
+    if rules.columns[KIND, column] == NONE:
         return True
-    if rules.kinds[column] == DISTINCT:
-        return len(counts) >= rules.l[column]
-    if rules.kinds[column] == ENTROPY:
+    if rules.columns[KIND, column] == DISTINCT:
+        return len(counts) >= rules.bounds[L, column]
+    if rules.columns[KIND, column] == ENTROPY:
         entropy = 0.0
         for count in counts:
             entropy -= count / size * math.log(count / size)
-        return math.exp(entropy) >= rules.l[column] - ENTROPY_TOLERANCE
-    ranked = np.sort(counts)
-    rest = ranked[: max(0, len(ranked) - int(rules.l[column]) + 1)].sum()
-    return rest > 0 and ranked[-1] / rest < rules.c[column]
+        return math.exp(entropy) >= rules.bounds[L, column] - ENTROPY_TOLERANCE
+    ranked, rest = counts.copy(), 0
+    sort_pairs(ranked, counts.copy())
+    for place in range(len(ranked) - int(rules.bounds[L, column]) + 1):
+        rest += ranked[place]
+    return rest > 0 and ranked[-1] / rest < rules.bounds[C, column]
 
 
 @kernel
@@ -222,6 +220,6 @@ def keeps_rules(
         begin = ends[column]
         if not _diverse(rules, column, records, size):
             return False
-        if class_distance(rules, column, own, records, size) > rules.t[column] + CLOSE:
+        if class_distance(rules, column, own, records, size) > rules.bounds[T, column] + CLOSE:
             return False
     return True

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +11,37 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
 from anon_pipeline.recode.class_rules import (
+    AREA,
+    BELOW,
     CLOSE,
+    DISTANCE,
     DISTINCT,
     ENTROPY,
     EQUAL,
+    HEIGHT,
     HIERARCHICAL,
+    KIND,
+    MASS,
+    NODE,
     NONE,
+    OCCURRING,
     ORDERED,
+    RANK,
     RECURSIVE,
+    START,
+    TOTAL,
+    TREE,
+    WHOLE,
+    C,
+    L,
     Rules,
+    T,
 )
 from anon_pipeline.recode.task import Constraints, Diversity, SensitiveLimit
 from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE, distinct_l, entropy_l, recursive_ratio
 from anon_pipeline.risk.t_closeness import t_closeness
 
+_Rows = Mapping[int, Sequence[Any] | NDArray[Any]]
 _DISTANCES = {"ordered": ORDERED, "equal": EQUAL, "hierarchical": HIERARCHICAL}
 _KINDS = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
 
@@ -195,22 +213,39 @@ def rules_of(constraints: Constraints) -> Rules:
     belows = [_below(limit) for limit in limits]
     levels = [len(limit.lookups or ()) for limit in limits]
     lookups = [np.asarray(lookup, np.int64) for limit in limits for lookup in limit.lookups or ()]
+    columns: _Rows = {
+        DISTANCE: [NONE if x.t is None else _DISTANCES[x.distance] for x in limits],
+        START: _starts([len(x.whole) for x in limits]),
+        TOTAL: [x.whole.sum() for x in limits],
+        OCCURRING: [np.count_nonzero(x.whole) for x in limits],
+        HEIGHT: levels,
+        TREE: _starts([h * len(x.whole) for h, x in zip(levels, limits, strict=True)]),
+        KIND: [NONE if x.diversity is None else _KINDS[x.diversity.kind] for x in limits],
+    }
+    bounds = {
+        T: [1.0 if x.t is None else x.t for x in limits],
+        L: [0.0 if x.diversity is None else x.diversity.l for x in limits],
+        C: [(x.diversity.c if x.diversity else None) or 0.0 for x in limits],
+    }
+    values = {
+        WHOLE: _flat([x.whole for x in limits]),
+        RANK: _flat([np.cumsum(x.whole > 0) - 1 for x in limits]),
+        BELOW: _flat(belows),
+        AREA: _flat([np.concatenate(([0], np.cumsum(below))) for below in belows]),
+    }
+    nodes = {NODE: _flat(lookups), MASS: _flat([mass for limit in limits for mass in _masses(limit)])}
     return Rules(
         k=constraints.k,
-        distances=np.array([NONE if x.t is None else _DISTANCES[x.distance] for x in limits], np.int64),
-        t=np.array([1.0 if x.t is None else x.t for x in limits], np.float64),
-        starts=_starts([len(x.whole) for x in limits]),
-        whole=_flat([x.whole for x in limits]),
-        totals=np.array([x.whole.sum() for x in limits], np.int64),
-        ranks=_flat([np.cumsum(x.whole > 0) - 1 for x in limits]),
-        occurring=np.array([np.count_nonzero(x.whole) for x in limits], np.int64),
-        below=_flat(belows),
-        areas=_flat([np.concatenate(([0], np.cumsum(below))) for below in belows]),
-        heights=np.array(levels, np.int64),
-        trees=_starts([h * len(x.whole) for h, x in zip(levels, limits, strict=True)]),
-        nodes=_flat(lookups),
-        masses=_flat([mass for limit in limits for mass in _masses(limit)]),
-        kinds=np.array([NONE if x.diversity is None else _KINDS[x.diversity.kind] for x in limits], np.int64),
-        l=np.array([0.0 if x.diversity is None else x.diversity.l for x in limits], np.float64),
-        c=np.array([(x.diversity.c if x.diversity else None) or 0.0 for x in limits], np.float64),
+        columns=_rows(columns, len(limits) + 1, np.int64),
+        bounds=_rows(bounds, len(limits), np.float64),
+        values=_rows(values, len(values[AREA]), np.int64),
+        levels=_rows(nodes, len(nodes[NODE]), np.int64),
     )
+
+
+def _rows(rows: _Rows, width: int, dtype: type) -> NDArray[Any]:
+    """Lay sequences under each other, by their row's number; what is shorter ends with 0."""
+    table: NDArray[Any] = np.zeros((len(rows), width), dtype)
+    for row, numbers in rows.items():
+        table[row, : len(numbers)] = numbers
+    return table

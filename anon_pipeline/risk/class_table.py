@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.sorting import sort_rows
 from anon_pipeline.risk.histograms import class_sizes, starts_of
-
-_SHORT = 32  # rows up to which insertion is faster than sorting by columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,48 +62,14 @@ def _grouped(values, labels, starts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lexicographically_below(a, b, first):  # type: ignore[no-untyped-def]
-    """Tell whether row a comes before row b, by the columns from ``first`` on."""
-    for column in range(first, len(a)):
-        if a[column] != b[column]:
-            return a[column] < b[column]
-    return False
-
-
-@kernel
-def _insertion_sort(part):  # type: ignore[no-untyped-def]
-    """Sort a few rows in place, lexicographically."""
-    row = np.empty(part.shape[1])
-    for i in range(1, len(part)):
-        row[:] = part[i]
-        j = i
-        while j > 0 and lexicographically_below(row, part[j - 1], 0):
-            part[j] = part[j - 1]
-            j -= 1
-        part[j] = row
-
-
-@kernel
-def _sort_by_columns(part):  # type: ignore[no-untyped-def]
-    """Sort rows in place, lexicographically: stable sorts from the last column to the first."""
-    for column in range(part.shape[1] - 1, -1, -1):
-        part[:] = part[np.argsort(part[:, column], kind="mergesort")]
-
-
-@kernel
 def _sort_within(rows, starts):  # type: ignore[no-untyped-def]
-    """Sort the rows of each class in place, lexicographically.
-
-    Short classes by insertion, long ones by stable sorts from the last column to the first.
-    """
+    """Sort the rows of each class in place, lexicographically."""
+    longest = 1
     for label in range(len(starts) - 1):
-        part = rows[starts[label] : starts[label + 1]]
-        if part.shape[1] == 1:
-            part[:, 0].sort()
-        elif len(part) <= _SHORT:
-            _insertion_sort(part)
-        else:
-            _sort_by_columns(part)
+        longest = max(longest, starts[label + 1] - starts[label])
+    room = np.empty((longest, rows.shape[1]))
+    for label in range(len(starts) - 1):
+        sort_rows(rows, starts[label], starts[label + 1], room)
 
 
 def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> ClassTable:
@@ -118,7 +83,7 @@ def class_table(values: NDArray[np.float64], labels: NDArray[np.integer]) -> Cla
     Raises:
         ValueError: no class, or a class number that no record has.
     """
-    labels = np.ascontiguousarray(labels, np.int64)
+    labels = np.array(labels, np.int64)  # a copy: what may not be written is another type, compiled again
     sizes = class_sizes(labels[labels >= 0], m=int(labels.max(initial=-1)) + 1)
     starts = starts_of(sizes)
     rows = _grouped(np.ascontiguousarray(values, np.float64), labels, starts)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.sorting import lexicographically_below
 from anon_pipeline.perturb.discrete_laplace_law import cdf
-from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first, lexicographically_below
+from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
 from anon_pipeline.risk.histograms import class_histograms
 
 Rows = NDArray[np.int64] | slice

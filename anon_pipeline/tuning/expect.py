@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
-from anon_pipeline.evidence.measures import class_intervals, class_limits
+from anon_pipeline.evidence.measures import class_intervals
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.perturb.entropy import Entropy
 from anon_pipeline.perturb.error import expected_relative_shift
 from anon_pipeline.perturb.mechanisms import Noise
-from anon_pipeline.perturb.noise import add_noise
+from anon_pipeline.perturb.noise import Drawing, prepare_noise
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.confidence import confident_counts
-from anon_pipeline.risk.linking import linking_risk
-from anon_pipeline.risk.people import linked_share, linked_to_people, people_table
+from anon_pipeline.risk.confidence import ConfidenceTable, confidence_table
+from anon_pipeline.risk.people import PeopleTable, linked_share, linked_to_people, people_table
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.risk.survival import Line, Outputs, expected_kept, fates
 from anon_pipeline.tuning.recode_input import Recoded
@@ -206,11 +205,27 @@ def _closed(policy: Policy, table: Recoded, column: Line, noise: Noise) -> _Rele
     return _Release(linking, released, kept, min(math.fsum(at_least.tolist()), kept))
 
 
+class _Prepared(NamedTuple):
+    """What all draws of one point share.
+
+    noise: of the r records.
+    values: (r, p) originals in grid units.
+    near: counts the originals, or the people, that a noisy record could stand for; None without confidence.
+    """
+
+    noise: Drawing
+    values: NDArray[np.float64]
+    near: ConfidenceTable | PeopleTable | None
+
+
 def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: Entropy) -> _Release:
     """Draw the noise of all columns some times, and do what the pipeline does with it."""
     n = len(table.originals)
     draws = min(max(_DRAWN // n, 8), 64)
-    one = [_drawn(policy, table, drawn, entropy) for _ in range(draws)]
+    values = table.originals.astype(np.float64)
+    noise = prepare_noise(table.originals, table.classes, noises=drawn, bounds=output_bounds(policy))
+    prepared = _Prepared(noise, values, _near(policy, table, drawn))
+    one = [_drawn(policy, table, prepared, entropy) for _ in range(draws)]
     means = np.mean(one, axis=0)
     errors = np.std(one, axis=0, ddof=1) / math.sqrt(draws)
     counted = n if table.people is None else table.population
@@ -227,42 +242,38 @@ def _simulated(policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: 
 
 
 def _drawn(
-    policy: Policy, table: Recoded, drawn: Sequence[Noise], entropy: Entropy
+    policy: Policy, table: Recoded, prepared: _Prepared, entropy: Entropy
 ) -> tuple[float, float, float, float]:
     """Return the share linked of all, of those released, the share released, and missing, of one draw.
 
     Linked and missing are people where these are counted.
     """
-    labels, values = table.classes.labels, table.originals.astype(np.float64)
-    noisy = add_noise(
-        table.originals, table.classes, noises=drawn, entropy=entropy, bounds=output_bounds(policy)
-    ).values.astype(np.float64)
-    counts, k = _counts(policy, table, drawn, noisy), policy.anonymize.k
-    limits, people = class_limits(table.evidence, policy), table.people
-    keep = suppress_unconfident(counts, labels, k=k, limits=limits, people=people).keep
+    labels, people, k = table.classes.labels, table.people, policy.anonymize.k
+    noisy = prepared.noise.drawn(entropy).astype(np.float64)
+    counts = None if prepared.near is None else prepared.near.counts(noisy, labels, cap=k)
+    keep = suppress_unconfident(counts, labels, k=k, limits=table.limits, people=people).keep
     if people is not None:
-        near = linked_to_people(noisy, np.arange(len(keep)), values, labels=labels, people=people)
+        rows = np.arange(len(keep))
+        near = linked_to_people(noisy, rows, prepared.values, labels=labels, people=people)
         every = linked_share(near, people)
         some = linked_share(near[keep], people[keep]) if keep.any() else every
         return every, some, float(keep.mean()), _missing(table, keep) or 0.0
-    linked = [
-        linking_risk(noisy[rows], rows, values, labels=labels).linked if len(rows) else 0
-        for rows in (np.flatnonzero(keep), np.flatnonzero(~keep))
-    ]
-    every, left = sum(linked) / len(keep), int(keep.sum())
-    return every, linked[0] / left if left else every, left / len(keep), 1 - left / len(keep)
+    linked = table.linking.ties(noisy) > 0
+    every, left = int(linked.sum()) / len(keep), int(keep.sum())
+    return every, int(linked[keep].sum()) / left if left else every, left / len(keep), 1 - left / len(keep)
 
 
-def _counts(
-    policy: Policy, table: Recoded, drawn: Sequence[Noise], noisy: NDArray[np.float64]
-) -> NDArray[np.int64] | None:
+def _near(policy: Policy, table: Recoded, drawn: Sequence[Noise]) -> ConfidenceTable | PeopleTable | None:
+    """Sort what a noisy record could stand for, once for all draws; the originals are sorted already."""
     if policy.suppress.confidence is None:
         return None
     inputs, radius = class_intervals(
         drawn, table.originals, table.classes, confidence=policy.suppress.confidence
     )
-    labels, k = table.classes.labels, policy.anonymize.k
+    labels, linking = table.classes.labels, table.linking
     if table.people is not None:
-        near = people_table(inputs.astype(np.float64), labels=labels, radius=radius, people=table.people)
-        return near.counts(noisy, labels, cap=k)
-    return confident_counts(noisy, labels, inputs.astype(np.float64), labels=labels, radius=radius, cap=k)
+        return people_table(inputs.astype(np.float64), labels=labels, radius=radius, people=table.people)
+    if np.array_equal(inputs, table.originals):
+        reach = np.ascontiguousarray(radius[:, linking.order], np.float64)
+        return ConfidenceTable(linking.order, reach, linking.sizes, linking.table)
+    return confidence_table(inputs.astype(np.float64), labels=labels, radius=radius)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,10 +15,13 @@ from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.encode.codes import CLASS, code_sensitive
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.evidence import Evidence, Originals, people_in
+from anon_pipeline.evidence.measures import class_limits
 from anon_pipeline.evidence.spare import spare_records
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.linking import LinkingTable, linking_table
+from anon_pipeline.risk.suppression import ClassLimit
 from anon_pipeline.risk.survival import Line, sort_line
 from anon_pipeline.stages.pipeline import k_anonymized
 from anon_pipeline.stages.private import Staged
@@ -33,6 +37,8 @@ class Recoded:
     diameters: (m, p) of the classes.
     spans: (p,) largest minus smallest value of each column in the input, in grid units.
     line: the column, where there is exactly one.
+    linking: the originals, sorted, to measure whom noisy values are linked to.
+    limits: what every class must keep by itself, see `measures.class_limits`.
     spare: (m,) records that each class may lose, whichever they are, and keep the limits t and l; −1: it
         breaks one as it is.
     records: n, of the input.
@@ -49,6 +55,8 @@ class Recoded:
     diameters: NDArray[np.int64] = field(repr=False)
     spans: NDArray[np.float64] = field(repr=False)
     line: Line | None = field(repr=False)
+    linking: LinkingTable = field(repr=False)
+    limits: Mapping[str, ClassLimit] = field(repr=False)
     spare: NDArray[np.int64] = field(repr=False)
     records: int
     information_loss: float
@@ -83,6 +91,8 @@ def recode_input(
         diameters=class_diameters(originals, classes),
         spans=np.nanmax(grid, axis=0) - np.nanmin(grid, axis=0),
         line=sort_line(originals[:, 0], classes.labels) if originals.shape[1] == 1 else None,
+        linking=linking_table(np.arange(len(own)), originals.astype(np.float64), labels=classes.labels),
+        limits=class_limits(evidence, policy),
         spare=spare_records(policy, evidence),
         records=len(frame),
         information_loss=float(after.facts["k_anonymized"]["information_loss"]),

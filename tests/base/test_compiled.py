@@ -236,3 +236,41 @@ def test_an_index_that_names_types_of_an_earlier_version_is_stale(cache: Any, go
     assert cache().load("ints") is None
     cache().save("ints", "new code of ints")
     assert cache().load("ints") == "new code of ints"
+
+
+@pytest.fixture(scope="module")
+def two_kernels(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What two processes say of a kernel that calls another with constants: each compilation, its types."""
+    path = tmp_path_factory.mktemp("told")
+    (path / "loops").mkdir()
+    (path / "loops" / "__init__.py").touch()
+    (path / "loops" / "constants.py").write_text(
+        "from anon_pipeline.base.compiled import kernel\n"
+        "\n@kernel\ndef inner(x, y):\n    return x + y[0]\n"
+        "\n@kernel\ndef outer(x):\n    return inner(0, (1, x)) + inner(1, (x, 0)) + inner(x, (x, x))\n",
+        encoding="utf-8",
+    )
+    program = (
+        "from anon_pipeline.base import compiled; from loops.constants import inner, outer; told = []\n"
+        "compiled.__package__ = 'loops'\n"
+        "with compiled.compilations_told(told.append): value = outer(5)\n"
+        "outer(2.5); print(value, told, len(inner.signatures))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(path), str(PACKAGE.parent)))}
+    command = [sys.executable, "-c", program]
+    return [
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+        for _ in range(2)
+    ]
+
+
+def test_a_kernel_that_is_called_with_constants_is_compiled_once_for_each_type(
+    two_kernels: list[str],
+) -> None:
+    assert two_kernels[0].startswith("17 ")
+    assert two_kernels[0].endswith(" 4")  # one, and three with a float
+
+
+def test_each_compilation_is_told_and_loading_is_none(two_kernels: list[str]) -> None:
+    assert " [1, 2] " in two_kernels[0]
+    assert " [] " in two_kernels[1]

@@ -234,7 +234,7 @@ def test_without_a_hierarchy_values_are_in_text_order() -> None:
     assert (hierarchy.ordered, hierarchy.coordinates) == (False, None)
 
 
-@pytest.mark.parametrize("kind", ["str", "int64", "Int64"])
+@pytest.mark.parametrize("kind", ["str", "int64", "Int64", "texts in objects", "object"])
 @settings(deadline=None, max_examples=60)
 @given(rows=st.lists(st.sampled_from([94139, 94138, 2139, None]), min_size=1, max_size=30))
 def test_coding_distinct_values_is_coding_all(kind: str, rows: list[int | None]) -> None:
@@ -242,8 +242,11 @@ def test_coding_distinct_values_is_coding_all(kind: str, rows: list[int | None])
 
     if kind == "int64":
         rows = [row or 0 for row in rows]
-    written = [None if row is None else str(row) for row in rows] if kind == "str" else rows
-    column = pd.Series(written, dtype=kind, name="zip")
+    texts = [None if row is None else str(row) for row in rows]
+    written: list[Any] = texts if kind in {"str", "texts in objects"} else list(rows)
+    if kind == "object":  # equal numbers and texts of several kinds, among them missing values
+        written += [text for text in texts if text] + [float(row or 0) for row in rows] + [float("nan"), True]
+    column = pd.Series(written, dtype="object" if "object" in kind else kind, name="zip")
     for spec in (Mask(mask=[1, 3]), Intervals(intervals=[10, 100]), Suppress(suppress=True)):
         results = []
         for function in (build.code_column, lambda *given, folder: build.code_each_value(*given, folder)):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.recode.class_rules import ENTROPY, NONE, RECURSIVE, Rules, keeps_rules, tally
+from anon_pipeline.recode.class_rules import ENTROPY, KIND, NONE, RECURSIVE, L, Rules, keeps_rules, tally
 from anon_pipeline.risk.l_diversity import ENTROPY_TOLERANCE
 
 
@@ -20,8 +20,8 @@ def least_distinct(rules: Rules) -> NDArray[np.int64]:
     Every kind of l-diversity needs them: exp(H) of d values is at most d, and r_l + … is 0 below l values. A
     class with fewer consists of classes with fewer, so unlike the rest of the rules this one is monotone.
     """
-    least = np.zeros(len(rules.kinds), np.int64)
-    for column, (kind, wanted) in enumerate(zip(rules.kinds, rules.l, strict=True)):
+    least = np.zeros(rules.bounds.shape[1], np.int64)
+    for column, (kind, wanted) in enumerate(zip(rules.columns[KIND, :-1], rules.bounds[L], strict=True)):
         if kind == RECURSIVE:
             least[column] = int(wanted)
         elif kind != NONE:
@@ -85,8 +85,8 @@ def merge(
                     entries += 1
             # Those of a single member are sorted and distinct; others are added up.
             if first[group + 1] - first[group] == 1:
-                out_values[at : at + entries] = codes[:entries]
-                out_counts[at : at + entries] = weights[:entries]
+                for entry in range(entries):
+                    out_values[at + entry], out_counts[at + entry] = codes[entry], weights[entry]
                 found = entries
             else:
                 found = tally(codes[:entries], weights[:entries], out_values[at:], out_counts[at:], seen)

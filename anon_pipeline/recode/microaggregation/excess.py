@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.sorting import sort_pairs
 from anon_pipeline.recode.class_rules import (
+    DISTANCE,
     DISTINCT,
     ENTROPY,
+    KIND,
     NONE,
+    START,
+    C,
+    L,
     Rules,
+    T,
     class_distance,
     keeps_rules,
     tally,
@@ -57,7 +64,7 @@ def _count(limits: Limits, members: NDArray[np.int64]) -> int:
     for column in range(len(sensitive)):
         for place in range(len(members)):
             own[place] = sensitive[column, members[place]]
-        seen = room.seen[: rules.starts[column + 1] - rules.starts[column]]
+        seen = room.seen[: rules.columns[START, column + 1] - rules.columns[START, column]]
         begin += tally(own, ones, room.values[begin:], room.counts[begin:], seen)
         room.ends[column] = begin
     return begin
@@ -66,18 +73,20 @@ def _count(limits: Limits, members: NDArray[np.int64]) -> int:
 @kernel
 def _shortfall(rules: Rules, column: int, counts: NDArray[np.int64], size: int) -> float:
     """Share of the diversity that is missing, in (−∞, 1]; 0 or less where there is enough."""
-    if rules.kinds[column] == NONE:
+    if rules.columns[KIND, column] == NONE:
         return -1.0
-    if rules.kinds[column] == DISTINCT:
-        return 1.0 - len(counts) / rules.l[column]
-    if rules.kinds[column] == ENTROPY:
+    if rules.columns[KIND, column] == DISTINCT:
+        return 1.0 - len(counts) / rules.bounds[L, column]
+    if rules.columns[KIND, column] == ENTROPY:
         entropy = 0.0
         for count in counts:
             entropy -= count / size * math.log(count / size)
-        return 1.0 - math.exp(entropy) / rules.l[column]
-    ranked = np.sort(counts)
-    rest = ranked[: max(0, len(ranked) - int(rules.l[column]) + 1)].sum()
-    return 1.0 - rules.c[column] * rest / ranked[-1]
+        return 1.0 - math.exp(entropy) / rules.bounds[L, column]
+    ranked, rest = counts.copy(), 0
+    sort_pairs(ranked, counts.copy())
+    for place in range(len(ranked) - int(rules.bounds[L, column]) + 1):
+        rest += ranked[place]
+    return 1.0 - rules.bounds[C, column] * rest / ranked[-1]
 
 
 @kernel
@@ -99,8 +108,8 @@ def excess(
         own, records = values[begin : ends[column]], counts[begin : ends[column]]
         begin = ends[column]
         worst = max(worst, _shortfall(rules, column, records, size))
-        if rules.distances[column] != NONE:
-            worst = max(worst, class_distance(rules, column, own, records, size) - rules.t[column])
+        if rules.columns[DISTANCE, column] != NONE:
+            worst = max(worst, class_distance(rules, column, own, records, size) - rules.bounds[T, column])
     return worst
 
 

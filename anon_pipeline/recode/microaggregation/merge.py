@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.recode.class_rules import Rules
+from anon_pipeline.recode.class_rules import START, Rules
 from anon_pipeline.recode.microaggregation.clusters import Clusters, centroid, make_clusters, members_of
 from anon_pipeline.recode.microaggregation.excess import KEPT, Limits, Tallies, judge
 from anon_pipeline.recode.microaggregation.geometry import Taxonomies, centroid_distance
@@ -99,7 +99,7 @@ def _merge_some(
 def make_limits(space: Space, rules: Rules) -> Limits:
     """Put limits and sensitive values together, with room to count those of a class of any size."""
     columns, n = space.sensitive.shape
-    widest = int(np.diff(rules.starts).max(initial=0))
+    widest = int(np.diff(rules.columns[START]).max(initial=0))
     values, counts = np.zeros((2, max(1, columns) * n), np.int64)
     ends, seen, own = np.zeros(columns, np.int64), np.zeros(widest, np.int64), np.zeros(n, np.int64)
     room = Tallies(values, counts, ends, seen, own, np.ones(n, np.int64))

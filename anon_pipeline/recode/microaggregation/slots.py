@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.recode.class_rules import Rules
+from anon_pipeline.recode.class_rules import BELOW, OCCURRING, RANK, START, TOTAL, Rules, T
 
 
 class Scale(NamedTuple):
@@ -65,9 +65,9 @@ def distance_with(scale: Scale, ranked: NDArray[np.int64], old: int, new: int) -
 
 def make_scale(rules: Rules, column: int, sizes: NDArray[np.int64]) -> Scale:
     """Describe an ordered sensitive column for clusters of some sizes."""
-    begin, end = rules.starts[column], rules.starts[column + 1]
-    below = rules.below[begin : begin + rules.occurring[column]]
-    shares = below / max(1, rules.totals[column])
+    begin, end = rules.columns[START, column], rules.columns[START, column + 1]
+    below = rules.values[BELOW, begin : begin + rules.columns[OCCURRING, column]]
+    shares = below / max(1, rules.columns[TOTAL, column])
     heights = np.diff(shares, prepend=0.0)
     areas = np.cumsum(np.arange(len(shares)) * heights)
     begins, edges, filled = np.full(int(sizes.max()) + 1, -1), [], 0
@@ -75,4 +75,5 @@ def make_scale(rules: Rules, column: int, sizes: NDArray[np.int64]) -> Scale:
         begins[size] = filled
         edges.append(np.interp(np.arange(size + 1) / size, np.append(0.0, shares), np.append(0.0, areas)))
         filled += size + 1
-    return Scale(rules.ranks[begin:end], shares, areas, begins, np.concatenate(edges), float(rules.t[column]))
+    ranks, t = rules.values[RANK, begin:end], float(rules.bounds[T, column])
+    return Scale(ranks, shares, areas, begins, np.concatenate(edges), t)

@@ -164,7 +164,7 @@ def _cut(
         Entries of the left half, _NO_CUT or _PAUSE; and the work, in cells.
     """
     begin, end, budget = place
-    q, a = len(axes.starts), len(rules.kinds)
+    q, a = len(axes.starts), rules.bounds.shape[1]
     records, work = state.weights[begin:end].sum(), end - begin
     if records < 2 * rules.k:
         return _NO_CUT, work
