@@ -139,17 +139,17 @@ def _advice(
     policy: Policy, locations: Locations, partition: str | None, report: GateReport, progress: Progress
 ) -> tuple[str, ...]:
     """Return what to change in a policy that the gate refused; a source that has gone is no other failure."""
-    from anon_pipeline.base.errors import InfeasibleError, InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.tuning.advise import advise  # noqa: PLC0415
+    from anon_pipeline.tuning.advise import NO_ADVICE, advise  # noqa: PLC0415
     from anon_pipeline.tuning.tune import source_of  # noqa: PLC0415
 
     refused = [verdict.limit for verdict in report.with_status(Status.REFUSED)]
-    with suppress(InputError, InfeasibleError):
+    with suppress(AnonPipelineError):
         frame = source_of(policy, locations, partition=partition)
         found = advise(policy, frame, refused, hierarchies=locations.hierarchies, observe=progress)
         return tuple(found)
-    return ()
+    return (NO_ADVICE,)
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
