@@ -154,7 +154,7 @@ def _contract(
 
 def _gate_specs(policy: Policy) -> list[dg.AssetCheckSpec]:
     """Return the specs of the gate's checks: one per limit, and one of Great Expectations."""
-    says = {name: limit_meaning(limit) for limit, name in check_names(policy).items()}
+    says = {name: limit_meaning(limit, policy) for limit, name in check_names(policy).items()}
     says[GX_CHECK] = "The same limits as a suite of Great Expectations."
     return [
         dg.AssetCheckSpec(
