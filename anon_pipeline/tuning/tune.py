@@ -99,7 +99,15 @@ def tune_confined(
         nearest(marked),
         limits_not_judged(policy),
         records=len(frame),
+        simulated=_why_simulated(policy),
     )
+
+
+def _why_simulated(policy: Policy) -> str:
+    """Say why what the noise does has no closed form here; see `expect`."""
+    if policy.person is not None and policy.perturbed:
+        return "People with several records"
+    return "Several perturb columns" if len(policy.perturbed) > 1 else ""
 
 
 def _point(policy: Policy, choice: Choice, table: Recoded) -> Point:
