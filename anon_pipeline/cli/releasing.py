@@ -17,6 +17,7 @@ from anon_pipeline.cli.shared import (
     locations_of,
     print_paths,
     print_report,
+    print_warnings,
     project_option,
     show_values_option,
     shows_values,
@@ -81,6 +82,7 @@ def run(
                 refused.advice = _advice(policy, locations, partition, refused.report, progress)
             raise
     print_report(written.report, f"Release {policy.name}", exact=shows_values(ctx))
+    print_warnings(written.report)
     measured = measured_name(policy.name, partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)
     _print_rest(policy, written.path, written.manifest, locations.hierarchies)
@@ -107,6 +109,7 @@ def demo(folder: Path) -> None:
     with Progress() as progress:
         made = materialize_demo(folder.absolute(), observe=progress)
     print_report(made.report, "Release patients")
+    print_warnings(made.report)
     print_paths(made.path, made.manifest_path, made.report_path, made.measured)
 
 

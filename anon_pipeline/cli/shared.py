@@ -147,6 +147,16 @@ def print_report(
     Console(width=None if terminal else 110, markup=False, stderr=err).print(table)
 
 
+def print_warnings(report: GateReport) -> None:
+    """Print what each warning of a published release is about, and what to do about it."""
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+    from anon_pipeline.limits.table import demanded_by, next_step  # noqa: PLC0415
+
+    for verdict in report.with_status(Status.WARNED):
+        bound = "" if verdict.bound is None else f" (advised: {demanded_by(verdict)})"
+        click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict)}")
+
+
 def print_paths(data: Path, manifest: Path, report: Path, measured: str) -> None:
     """Print where a release's files are, and the name of what was measured in the vault."""
     click.echo(f"release   {data}\nmanifest  {manifest}\nreport    {report}")

@@ -142,6 +142,11 @@ def limit_meaning(name: str, policy: Policy | None = None) -> str:
     return meaning_of(limit_of(name), name.partition(".")[2], policy)
 
 
+def next_step(verdict: Verdict) -> str:
+    """Say what to do about a limit that is not kept, or that warns."""
+    return limit_of(verdict.limit).advice or "compare smaller ε and larger k: anon-pipeline tune POLICY."
+
+
 def demanded_by(verdict: Verdict) -> str:
     """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes."""
     return demanded(verdict, _BY_NAME.get(verdict.limit.partition(".")[0]))

@@ -8,7 +8,8 @@ import pytest
 
 from anon_pipeline.base.observer import Progress as Far
 from anon_pipeline.base.observer import Step
-from anon_pipeline.cli.shared import Progress
+from anon_pipeline.cli.shared import Progress, print_warnings
+from anon_pipeline.gate import GateReport, Status, Verdict
 
 
 class Screen(io.StringIO):
@@ -44,3 +45,12 @@ def test_a_terminal_shows_how_far_a_search_is(monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_a_terminal_stages_alone_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, terminal=False) == "… k_anonymized\n"
+
+
+def test_a_warning_says_what_to_do_and_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Verdict("k", Status.PASSED, 5, 5, "at least")
+    error = Verdict("utility_relative_error.income", Status.WARNED, 2.269, 1.0, "at most")
+    print_warnings(GateReport((kept, error), "d", "p"))
+    said = capsys.readouterr().out
+    assert said.startswith("warned    utility_relative_error.income (advised: at most 1): take a larger ε")
+    assert "2.269" not in said and said.count("\n") == 1
