@@ -60,7 +60,7 @@ def _repeated(case: Case, demand: Demand) -> Verdict:
         demand,
         [
             f"values of {', '.join(names)} repeat as those of people with several records do, and k counts "
-            f"records: name the column that says who it is under person, or as record_key"
+            f"records: name the column that says who it is under person"
         ]
         if names
         else (),
