@@ -39,7 +39,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="anon_pipeline_") as folder:
         home = Path(folder)
         shutil.copy(ROOT / ".dagster_home" / "dagster.yaml", home)
-        environment = {**os.environ, "DAGSTER_HOME": folder, "ANON_PIPELINE_RELEASES": folder}
+        places = {"ANON_PIPELINE_RELEASES": folder, "ANON_PIPELINE_VAULT": f"{folder}/vault"}
+        environment = {**os.environ, **places, "DAGSTER_HOME": folder}
         job = [str(BIN / "dagster"), "job", "execute", "-m", LOCATION, "-j", "patients_release"]
         subprocess.run(job, cwd=ROOT, env=environment, check=True, capture_output=True)
         with _server(environment) as address, sync_playwright() as playwright:

@@ -26,11 +26,11 @@ def deployment(root: Path, environ: Mapping[str, str] | None = None) -> dict[str
         environ: default: the process's environment. A variable that moves a place on the command line, such
             as ``ANON_PIPELINE_VAULT``, moves it here too.
     Raises:
-        InputError: the deployment is not one of these.
+        InputError: the deployment is not one of these; an earlier vault is below ``DAGSTER_HOME``.
     """
     given = {name: value for name, value in (os.environ if environ is None else environ).items() if value}
     places = {
-        "local": _local(root, given.get("DAGSTER_HOME")),
+        "local": _local(root),
         "staging": _shared(root, "staging"),
         "production": _shared(root, "production"),
     }
@@ -38,18 +38,30 @@ def deployment(root: Path, environ: Mapping[str, str] | None = None) -> dict[str
     if name not in places:
         raise InputError(f"{_NAMED_BY} must be one of {', '.join(places)}, got another name")
     locations = Locations.of(root, {**places[name], **given})
+    if name == "local" and "ANON_PIPELINE_VAULT" not in given:
+        _refuse_old_vault(given.get("DAGSTER_HOME"))
     return {FOLDERS: Folders.of(locations), VAULT: VaultIOManager(folder=locations.vault_place)}
 
 
-def _local(root: Path, home: str | None) -> dict[str, str]:
-    """Everything is below the repository; the vault is below ``DAGSTER_HOME`` where that is set."""
+def _local(root: Path) -> dict[str, str]:
+    """Everything is below the repository, where the command line has it, too."""
     return {
         "ANON_PIPELINE_SOURCES": str(root),
         "ANON_PIPELINE_HIERARCHIES": str(root),
         "ANON_PIPELINE_RELEASES": str(root),
-        "ANON_PIPELINE_VAULT": str(Path(home or root) / "vault"),
+        "ANON_PIPELINE_VAULT": str(root / "vault"),
         "ANON_PIPELINE_LEDGER": f"sqlite:///{root / 'ledger.sqlite'}",
     }
+
+
+def _refuse_old_vault(home: str | None) -> None:
+    """Refuse to leave private tables behind where earlier versions had the vault in Dagster."""
+    if home and (Path(home) / "vault" / "project-id").exists():
+        raise InputError(
+            "the vault is vault/ in the project, also in Dagster, but there is one in DAGSTER_HOME, where it "
+            "was: move it there, or delete its tables (ANON_PIPELINE_VAULT=… anon-pipeline vault purge, with "
+            "that folder) and then the folder"
+        )
 
 
 def _shared(root: Path, name: str) -> dict[str, str]:

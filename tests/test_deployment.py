@@ -8,6 +8,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT
+from anon_pipeline.policy.locations import Locations
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -41,7 +42,26 @@ def test_local_is_below_the_repository(tmp_path: Path) -> None:
     }
     assert vault == str(tmp_path / "vault")
     assert resources({"DAGSTER_DEPLOYMENT": "local"}, tmp_path) == (found, vault)
-    assert resources({"DAGSTER_HOME": "/home/dagster"}, tmp_path)[1] == "/home/dagster/vault"
+    assert resources({"DAGSTER_HOME": "/home/dagster"}, tmp_path) == (found, vault)
+
+
+def test_local_is_where_the_command_line_looks(tmp_path: Path) -> None:
+    home = {"DAGSTER_HOME": str(tmp_path / "home")}
+    found, vault = resources(home, tmp_path)
+    there = Locations.of(tmp_path, home)
+    assert vault == there.vault_place
+    names = ("sources", "hierarchies", "releases", "vault", "ledger")
+    assert [found[name] for name in names] == [str(getattr(there, name)) for name in names]
+
+
+def test_a_vault_of_earlier_versions_is_not_left_behind(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "vault").mkdir(parents=True)
+    (home / "vault" / "project-id").write_text("0" * 32)
+    with pytest.raises(InputError, match="there is one in DAGSTER_HOME, where it was: move it there"):
+        resources({"DAGSTER_HOME": str(home)}, tmp_path)
+    named = {"DAGSTER_HOME": str(home), "ANON_PIPELINE_VAULT": str(home / "vault")}
+    assert resources(named, tmp_path)[1] == str(home / "vault")
 
 
 @pytest.mark.parametrize("name", ["staging", "production"])

@@ -37,7 +37,9 @@ class Progress(NamedTuple):
             return f"compiling kernels, once on a machine: {self.counted}"
         if self.doing == "dividing":
             return f"more than {_power_below(self.counted):,} records in classes"
-        return f"more than {_power_below(self.counted):,} nodes counted"
+        if not _power_below(self.counted):
+            return "comparing combinations of levels (nodes)"
+        return f"more than {_power_below(self.counted):,} nodes counted (combinations of levels)"
 
 
 def _power_below(count: int) -> int:

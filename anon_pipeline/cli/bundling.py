@@ -73,7 +73,7 @@ def _refuse_place(path: Path, release: Path) -> None:
     if path.suffix != ".zip":
         raise InputError("the bundle must be a file named .zip, got another name")
     if path.exists() or path.is_symlink():
-        raise InputError("the bundle must be a new file, got the name of one that is there")
+        raise InputError(f"{path.name} exists: the bundle must be a new file. Give another name to --to.")
     if path.resolve().is_relative_to(folder.resolve()):
         raise InputError("the bundle must not go to the release's folder: what is there counts as published")
 

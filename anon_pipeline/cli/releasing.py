@@ -20,6 +20,7 @@ from anon_pipeline.cli.shared import (
     mistakes_option,
     print_paths,
     print_report,
+    print_warnings,
     project_option,
     show_values_option,
     shows_values,
@@ -95,6 +96,7 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
         echo_json(_account(policy, partition, written, locations))
         return
     print_report(written.report, f"Release {policy.name}", exact=shows_values(ctx))
+    print_warnings(written.report)
     measured = measured_name(policy.name, partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)
     rest = _rest(policy, written.path, written.manifest, locations.hierarchies)
@@ -123,6 +125,7 @@ def demo(folder: Path) -> None:
     with Progress() as progress:
         made = materialize_demo(folder.absolute(), observe=progress)
     print_report(made.report, "Release patients")
+    print_warnings(made.report)
     print_paths(made.path, made.manifest_path, made.report_path, made.measured)
 
 
@@ -193,17 +196,17 @@ def _advice(
     policy: Policy, locations: Locations, partition: str | None, report: GateReport, progress: Progress
 ) -> tuple[str, ...]:
     """Return what to change in a policy that the gate refused; a source that has gone is no other failure."""
-    from anon_pipeline.base.errors import InfeasibleError, InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.tuning.advise import advise  # noqa: PLC0415
+    from anon_pipeline.tuning.advise import NO_ADVICE, advise  # noqa: PLC0415
     from anon_pipeline.tuning.tune import source_of  # noqa: PLC0415
 
     refused = [verdict.limit for verdict in report.with_status(Status.REFUSED)]
-    with suppress(InputError, InfeasibleError):
+    with suppress(AnonPipelineError):
         frame = source_of(policy, locations, partition=partition)
         found = advise(policy, frame, refused, hierarchies=locations.hierarchies, observe=progress)
         return tuple(found)
-    return ()
+    return (NO_ADVICE,)
 
 
 def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:

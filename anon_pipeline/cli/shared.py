@@ -192,16 +192,27 @@ def print_report(
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
+    from anon_pipeline.limits.table import demanded_by  # noqa: PLC0415
+
     table = Table(title=title, title_justify="left")
     for heading in ("limit", "measured", "demanded", "verdict"):
         table.add_column(heading, overflow="fold")
     for v in report.verdicts:
-        demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
         value = v.seen(at_hand=at_hand) if at_hand or report.passed else None
         shown = v.measured if exact else "" if value is None else f"{value:.6g}"
-        table.add_row(v.limit, shown, demanded, str(v.status) + (f": {v.reason}" if v.reason else ""))
+        table.add_row(v.limit, shown, demanded_by(v), str(v.status) + (f": {v.reason}" if v.reason else ""))
     terminal = (sys.stderr if err else sys.stdout).isatty()
     Console(width=None if terminal else 110, markup=False, stderr=err).print(table)
+
+
+def print_warnings(report: GateReport) -> None:
+    """Print what each warning of a published release is about, and what to do about it."""
+    from anon_pipeline.gate import Status  # noqa: PLC0415
+    from anon_pipeline.limits.table import demanded_by, next_step  # noqa: PLC0415
+
+    for verdict in report.with_status(Status.WARNED):
+        bound = "" if verdict.bound is None else f" (advised: {demanded_by(verdict)})"
+        click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict)}")
 
 
 def print_paths(data: Path, manifest: Path, report: Path, measured: str) -> None:

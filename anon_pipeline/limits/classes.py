@@ -8,7 +8,7 @@ from anon_pipeline.catalog import class_limits
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.measures import class_l_diversity, class_t_closeness, is_l_diverse, is_t_close
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Demand, Limit
+from anon_pipeline.limits.limit import Demand, Limit, counted
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.recoding import LDiversity
 
@@ -76,6 +76,9 @@ L_DIVERSITY = Limit(
 HOMOGENEITY = Limit(
     name="homogeneity",
     meaning="At most this share of the records is in classes with a single value of {}.",
+    meaning_for=lambda policy: (
+        f"At most this share of the {counted(policy)} is in classes with a single value of {{}}."
+    ),
     demanded=lambda policy: policy.gate.attacks.homogeneity,
     measure=lambda case, demand: attackers.homogeneity(case.evidence, case.policy, demand.of),
     people=True,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
 
@@ -58,10 +59,20 @@ def _realized(case: Case, demand: Demand) -> float:
     return case.known_attack.realized(case.evidence, case.policy, demand.wanted.columns)
 
 
+def _linked(policy: Policy) -> str:
+    """Say which share is limited; of people, who are linked by any of their records."""
+    if policy.person is None:
+        return KNOWN_COLUMNS.meaning
+    knows = "also knows the values of {}"
+    return (
+        f"At most this share of the people has a record that is rightly linked by who {knows}. {OVER_NOISE}"
+    )
+
+
 KNOWN_COLUMNS = Limit(
     name="known_columns",
-    meaning="At most this share of the records is rightly linked by who also knows the values of {}; of the "
-    "people, with person. The mean over the noise is judged; with linking: realized, the drawn noise.",
+    meaning=f"At most this share of the records is rightly linked by who also knows the values of {{}}. {OVER_NOISE}",
+    meaning_for=_linked,
     demanded=_demanded,
     measure=_realized,
     bound=lambda wanted: wanted.risk,

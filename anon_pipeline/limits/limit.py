@@ -105,6 +105,7 @@ class Limit:
     question: of the European guidance that it answers; None: none of them.
     knows: what its attacker knows of a person, where its value is the share of the records that he gets
         right, or his chance; empty where its value is something else.
+    meaning_for: its meaning in one policy, which says for example what is counted; None: ``meaning``.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Limit:
     expectation: str | None = None
     question: Question | None = None
     knows: str = ""
+    meaning_for: Callable[[Policy], str] | None = None
 
     def __post_init__(self) -> None:
         if (self.measure is None) == (self.judge is None):
@@ -359,6 +361,11 @@ def judge_bound(name: str, value: float, bound: float, sense: str, realized: flo
     return Verdict(
         name, Status.PASSED if kept else Status.REFUSED, float(value), float(bound), sense, None, realized
     )
+
+
+def counted(policy: Policy) -> str:
+    """Return what limits count that count people where the policy says whose records they are."""
+    return "records" if policy.person is None else "people"
 
 
 def judges_expectation(policy: Policy) -> bool:

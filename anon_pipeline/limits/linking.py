@@ -13,9 +13,9 @@ from anon_pipeline.evidence.linkage import LINKAGES, linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking_risk, linking_share, suppression
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Demanded, Foreseen, Limit
+from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.policy.model import Policy
 
-_OVER_NOISE = "The mean over the noise is judged; with linking: realized, the drawn noise."
 _MORE_NOISE = "take a smaller ε, or a larger k: both hide an original among more others."
 
 
@@ -55,10 +55,32 @@ def _linkages(policy: Policy) -> Demanded:
     return {kind: getattr(limits, kind) for kind in LINKAGES if getattr(limits, kind) is not None}
 
 
+def _nearest(policy: Policy) -> str:
+    """Say which share is limited; of people, who are linked by any of their records."""
+    if policy.person is None:
+        return LINKING_RISK.meaning
+    own = "a record that is nearest to one of their own originals"
+    return f"At most this share of the people has {own}. {OVER_NOISE}"
+
+
+def _missing(policy: Policy) -> str:
+    if policy.person is None:
+        return SUPPRESSION.meaning
+    beyond = "" if policy.rows_per_person is None else " Records beyond rows_per_person are not counted."
+    return f"At most this share of the people has a record that was suppressed.{beyond}"
+
+
+def _pointed_at(policy: Policy) -> str:
+    """Say how few originals no interval holds; of people, with how many."""
+    fewest, what = policy.gate.confidence_k or 2, "originals" if policy.person is None else "people"
+    group = f"1 to {fewest - 1} {what}" if fewest > 2 else f"1 {what.removesuffix('s')}"
+    return f"No noisy value points to a group of {group}: its confidence interval holds none or more of them."
+
+
 LINKING_RISK = Limit(
     name="linking_risk",
-    meaning="At most this share of the records is nearest to its own original; of the people, with person. "
-    f"{_OVER_NOISE}",
+    meaning=f"At most this share of the records is nearest to its own original. {OVER_NOISE}",
+    meaning_for=_nearest,
     demanded=lambda policy: demand_on_release(policy.gate.linking_risk),
     measure=lambda case, demand: linking_share(case.evidence, case.policy),
     needs=("originals",),
@@ -74,6 +96,7 @@ LINKING_RISK = Limit(
 SUPPRESSION = Limit(
     name="suppression",
     meaning="At most this share of the input is missing from the release.",
+    meaning_for=_missing,
     demanded=lambda policy: demand_on_release(policy.gate.suppression),
     measure=lambda case, demand: suppression(case.evidence),
     needs=("originals",),
@@ -84,6 +107,7 @@ SUPPRESSION = Limit(
 CONFIDENCE_K = Limit(
     name="confidence_k",
     meaning="The confidence interval of each record holds no original, or at least this many.",
+    meaning_for=_pointed_at,
     demanded=lambda policy: demand_on_release(policy.gate.confidence_k),
     measure=_confidence_k,
     sense="at least",
@@ -93,7 +117,7 @@ CONFIDENCE_K = Limit(
 )
 ATTACKER_SUCCESS = Limit(
     name="attacker_success",
-    meaning=f"At most this share of the guesses is right that pick the nearest original. {_OVER_NOISE}",
+    meaning=f"At most this share of the guesses is right that pick the nearest original. {OVER_NOISE}",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.attacker_success),
     measure=lambda case, demand: _attacker_success(case.evidence, case.policy),
     needs=("originals",),
@@ -106,7 +130,7 @@ ATTACKER_SUCCESS = Limit(
 ASSIGNMENT_RISK = Limit(
     name="assignment_risk",
     meaning="At most this share is linked: by the nearest original, by the likeliest one, or one to one. "
-    f"{_OVER_NOISE}",
+    f"{OVER_NOISE}",
     demanded=lambda policy: demand_on_release(policy.gate.attacks.assignment_risk),
     measure=lambda case, demand: attackers.assignment_risk(case.evidence, case.policy),
     needs=("originals",),
@@ -142,7 +166,7 @@ AVERAGING = Limit(
 )
 LINKAGE = Limit(
     name="linkage",
-    meaning=f"At most this share is linked by comparing all records: {{}}. {_OVER_NOISE}",
+    meaning=f"At most this share is linked by comparing all records: {{}}. {OVER_NOISE}",
     demanded=_linkages,
     measure=lambda case, demand: linked_by(case.evidence, case.policy, demand.of),
     needs=("originals",),

@@ -38,7 +38,8 @@ RELEASED_IDENTIFIERS = Limit(
 )
 SINGLE_VALUE = Limit(
     name="single_value",
-    meaning="No quasi-identifier has the same value in all records: it would protect nobody. Only advice.",
+    meaning="No quasi-identifier has a single value in the input, or a single coarser one in the release: it "
+    "would protect nobody. Those that are hidden (*) are counted by utility_fully_generalized. Only advice.",
     demanded=lambda policy: {"": Advised(0)},
     measure=_single_values,
     always=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anon_pipeline.evidence import attackers
-from anon_pipeline.limits.limit import Demanded, Limit
+from anon_pipeline.limits.limit import Demanded, Limit, counted
 from anon_pipeline.limits.linking import demand_on_release
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
@@ -40,6 +40,9 @@ PROSECUTOR_RISK = Limit(
 MARKETER_RISK = Limit(
     name="marketer_risk",
     meaning="At most this share of the records is assigned to the right person by one guess per record.",
+    meaning_for=lambda policy: (
+        f"At most this share of the {counted(policy)} is assigned rightly by one guess for each of them."
+    ),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.marketer_risk),
     measure=lambda case, demand: size_risk(case.evidence.class_sizes).marketer,
     people=True,

@@ -9,7 +9,7 @@ from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.facts.origin import broken_origin
 from anon_pipeline.facts.records import RawFacts
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.contracts.stages import broken_contract, release_contract
@@ -60,7 +60,7 @@ def _repeated(case: Case, demand: Demand) -> Verdict:
         demand,
         [
             f"values of {', '.join(names)} repeat as those of people with several records do, and k counts "
-            f"records: name the column that says who it is under person, or as record_key"
+            f"records: name the column that says who it is under person"
         ]
         if names
         else (),
@@ -94,6 +94,9 @@ ORIGIN = Limit(
 K = Limit(
     name="k",
     meaning="Every class of equal quasi-identifiers has at least this many records; people, with person.",
+    meaning_for=lambda policy: (
+        f"Every class of equal quasi-identifiers has at least this many {counted(policy)}."
+    ),
     demanded=lambda policy: {"": policy.gate_k},
     judge=_k,
     sense="at least",

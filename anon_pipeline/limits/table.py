@@ -24,6 +24,7 @@ from anon_pipeline.limits.linking import (
     LINKING_RISK,
     SUPPRESSION,
 )
+from anon_pipeline.limits.meanings import demanded, meaning_of
 from anon_pipeline.limits.mislabelled import RELEASED_IDENTIFIERS, SINGLE_VALUE
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, STICKY
 from anon_pipeline.limits.sizes import (
@@ -40,6 +41,7 @@ from anon_pipeline.limits.usefulness import (
     RELATIVE_ERROR,
     SHARE_RELEASED,
 )
+from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
 
 _OWN = (
@@ -135,6 +137,16 @@ def limit_of(name: str) -> Limit:
     return _BY_NAME[name.partition(".")[0]]
 
 
-def limit_meaning(name: str) -> str:
-    """Say in one sentence what a limit demands; see `limit_of`."""
-    return limit_of(name).meaning.format(name.partition(".")[2])
+def limit_meaning(name: str, policy: Policy | None = None) -> str:
+    """Say in one sentence what a limit demands; see `limit_of` and `meanings.meaning_of`."""
+    return meaning_of(limit_of(name), name.partition(".")[2], policy)
+
+
+def next_step(verdict: Verdict) -> str:
+    """Say what to do about a limit that is not kept, or that warns."""
+    return limit_of(verdict.limit).advice or "compare smaller ε and larger k: anon-pipeline tune POLICY."
+
+
+def demanded_by(verdict: Verdict) -> str:
+    """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes."""
+    return demanded(verdict, _BY_NAME.get(verdict.limit.partition(".")[0]))

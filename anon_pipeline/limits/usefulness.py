@@ -48,6 +48,13 @@ def _information_loss(case: Case, demand: Demand) -> float:
     return float(case.facts["k_anonymized"]["information_loss"])
 
 
+def _released(policy: Policy) -> str:
+    if policy.person is None:
+        return SHARE_RELEASED.meaning
+    beyond = "" if policy.rows_per_person is None else ", but for those beyond rows_per_person"
+    return f"At least this share of the people is released with all of their records{beyond}."
+
+
 INFORMATION_LOSS = Limit(
     name="utility_information_loss",
     meaning="Generalization loses at most this share of what the quasi-identifiers say.",
@@ -84,6 +91,7 @@ FULLY_GENERALIZED = Limit(
 SHARE_RELEASED = Limit(
     name="utility_released",
     meaning="At least this share of the input is released.",
+    meaning_for=_released,
     demanded=lambda policy: {"": _or_advised(policy.gate.utility.released, RELEASED)},
     measure=lambda case, demand: 1.0 - suppression(case.evidence),
     sense="at least",

@@ -48,6 +48,15 @@ def top_of_band(band: str) -> float:
     return (*_EDGES[1:], 1.0)[BANDS.index(band)]
 
 
+def bottom_of_band(band: str) -> float:
+    """Return the share that every share of a band is above.
+
+    >>> [bottom_of_band(band) for band in ("0 to 0.05", "0.5 or more")]
+    [0.0, 0.5]
+    """
+    return _EDGES[BANDS.index(band)]
+
+
 def fits_band(verdict: Verdict) -> bool:
     """Tell whether the band of a verdict is one, and neither its value nor its status contradicts it."""
     if verdict.band not in BANDS or verdict.bound is None:

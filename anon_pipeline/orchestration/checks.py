@@ -11,8 +11,8 @@ import pandas as pd
 from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.encode.codes import code_quasi_identifiers
 from anon_pipeline.evidence.identifying import identifying_columns, utc_today
-from anon_pipeline.gate import GateReport, Status, evaluate
-from anon_pipeline.limits.table import limit_meaning
+from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
+from anon_pipeline.limits.table import limit_meaning, next_step
 from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.orchestration.metadata import digests, verdict_metadata
 from anon_pipeline.orchestration.names import GX_CHECK, check_names
@@ -154,7 +154,7 @@ def _contract(
 
 def _gate_specs(policy: Policy) -> list[dg.AssetCheckSpec]:
     """Return the specs of the gate's checks: one per limit, and one of Great Expectations."""
-    says = {name: limit_meaning(limit) for limit, name in check_names(policy).items()}
+    says = {name: limit_meaning(limit, policy) for limit, name in check_names(policy).items()}
     says[GX_CHECK] = "The same limits as a suite of Great Expectations."
     return [
         dg.AssetCheckSpec(
@@ -207,7 +207,7 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
             suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         results: list[tuple[str, Status, str | None, dict[str, Any]]] = [
-            (names[each.limit], each.status, each.as_text(), verdict_metadata(each, report, measured.name))
+            (names[each.limit], each.status, _said(each), verdict_metadata(each, report, measured.name))
             for each in report.verdicts
         ]
         if suite is not None:
@@ -226,6 +226,16 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
                 )
 
     return gate
+
+
+def _said(verdict: Verdict) -> str:
+    """Say a verdict; of one that is not kept or warns also what to do, and where the numbers are."""
+    said = verdict.as_text()
+    if verdict.status in (Status.REFUSED, Status.WARNED):
+        said += f". Next: {next_step(verdict)}"
+    if verdict.status is Status.REFUSED:
+        said += " What was measured: anon-pipeline vault measured POLICY --out FILE"
+    return said
 
 
 def _severity(status: Status) -> dg.AssetCheckSeverity:

@@ -23,6 +23,7 @@ from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
 _MERGE = "tag:yaml.org,2002:merge"
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _Loc = tuple[int | str, ...]
 _UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -34,6 +35,11 @@ class _UniqueKeys(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep=deep)
         except _UNFIT:  # PyYAML lets these escape: a 13th month, a tag that does not fit its value
+            if node.tag == _TIMESTAMP:
+                line = node.start_mark.line + 1
+                raise PolicyError(
+                    f"line {line}: must be a date of the calendar, got one that is not"
+                ) from None
             raise _malformed(node) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:

@@ -57,9 +57,11 @@ def _how(document: Mapping[str, Any], *, signed: bool) -> Iterator[str]:
     version = document.get("packages", {}).get("anon-pipeline")
     wanted = "anon-pipeline" if version is None else f"anon-pipeline=={version}"
     yield (
-        f"To check it: unpack it into an empty folder, install {wanted} ({VERSIONS} has all versions), "
-        f"and run there\n\n"
-        f"    anon-pipeline verify {RELEASE} --policy {POLICY} --project ."
+        f"To check it: unpack it into an empty folder and run there\n\n"
+        f"    python3 -m venv .venv\n"
+        f"    .venv/bin/pip install --constraint {VERSIONS} {wanted}\n"
+        f"    .venv/bin/anon-pipeline verify {RELEASE} --policy {POLICY} --project .\n\n"
+        f"If no package index has {wanted}, give pip the folder of its source code instead of its name."
     )
     yield (
         "It recomputes all digests, judges the data file by the policy's limits, and ends with exit code 0 "

@@ -62,9 +62,9 @@ NOT_ALL_LOCAL = (
 )
 
 _PERSON = (
-    "A person has at most {rows} records here, and each record has ε/{rows}. Of all records of a person and "
-    "any other member of the class of each of them, what the noise makes of these records together is at "
-    "most {most} as likely for the person as for the others"
+    "A person has at most {rows} records here, and each record has ε/{rows}. Take all records of a person, "
+    "and for each of them another record of its class: the noisy values of them all are at most {most} as "
+    "likely for the person's records as for the others"
 )
 """All records of one person, against one other member of a fixed class for each, before suppression."""
 
@@ -74,12 +74,13 @@ _PERSON_LOCAL = (
     "others, classes and suppression aside"
 )
 _PERSON_RELEASED = (
-    "Given that all of these records were released, they are at most {} as likely for the person as for the "
-    "others."
+    "Given that all of these records were released, their noisy values are at most {} as likely for the "
+    "person's records as for the others."
 )
 _PERSON_RELEASED_DELTA = (
-    "Given that all of these records were released, they are at most {} as likely for the person as for the "
-    "others, and what is added is δ·(1 + e^ε) divided by the chance that they are all released."
+    "Given that all of these records were released, their noisy values are at most {} as likely for the "
+    "person's records as for the others, and what is added is δ·(1 + e^ε) divided by the chance that they "
+    "are all released."
 )
 PERSON_PICKED = (
     "Which records of a person stay where there are more is decided by these records alone, under a key: "

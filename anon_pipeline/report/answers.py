@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.limit import Question
-from anon_pipeline.limits.table import limit_meaning, limit_of
+from anon_pipeline.limits.meanings import limits_nothing
+from anon_pipeline.limits.table import demanded_by, limit_meaning, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.report.attacks import Attack, is_limited
@@ -44,11 +45,13 @@ class Counted:
 
     noun: people, where the policy says whose records they are; else records.
     released, given: how many are released, and came in.
+    beyond: records that are not released because their person has more than ``rows_per_person``.
     """
 
     noun: str
     released: int
     given: int
+    beyond: int = 0
 
 
 def counted(policy: Policy, described: Described) -> Counted:
@@ -56,7 +59,7 @@ def counted(policy: Policy, described: Described) -> Counted:
     facts = described.facts
     people, released = facts["deidentified"].get("people"), facts["suppressed"].get("released_people")
     if people is not None and released is not None:
-        return Counted("people", int(released), int(people))
+        return Counted("people", int(released), int(people), int(facts["deidentified"]["excess_records"]))
     (file,) = described.document["files"]
     noun = "people" if policy.record_key is not None else "records"
     return Counted(noun, int(file["records"]), int(facts["raw"]["records"]))
@@ -68,8 +71,8 @@ def first_sentences(
     plain: Sequence[Plain],
     levels: Sequence[Level],
     found: Sequence[Attack],
-) -> list[tuple[str, str]]:
-    """Return the first five sentences, each with what it answers.
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the first five sentences, each with what it answers; on attackers, a sentence for each.
 
     Args:
         plain: columns that are released as they are.
@@ -78,11 +81,11 @@ def first_sentences(
     """
     about = counted(policy, described)
     return [
-        ("What was released", _what(policy, described)),
-        ("About how many", _how_many(policy, about)),
-        ("What an attacker can do", _attacker(policy, described.gate, plain, found)),
-        ("What is left out", _left_out(policy, about, levels)),
-        ("Who answers for it", _who(policy.responsible)),
+        ("What was released", (_what(policy, described),)),
+        ("About how many", (_how_many(policy, about),)),
+        ("What an attacker can do", tuple(_attackers(policy, described.gate, plain, found))),
+        ("What is left out", (_left_out(policy, about, levels),)),
+        ("Who answers for it", (_who(policy.responsible),)),
     ]
 
 
@@ -102,39 +105,38 @@ def _how_many(policy: Policy, about: Counted) -> str:
     )
 
 
-def _attacker(policy: Policy, gate: GateReport, plain: Sequence[Plain], found: Sequence[Attack]) -> str:
+def _attackers(
+    policy: Policy, gate: GateReport, plain: Sequence[Plain], found: Sequence[Attack]
+) -> Iterator[str]:
     first, names = found[0], ", ".join(policy.generalized)
     fit = max(round(1 / first.share), 1)
-    parts = [
-        f"Who knows {names} of a person in it finds at least {fit:,} that fit, and picks the right one with "
-        f"a chance of at most 1 in {fit:,} ({policy.gate_k}-anonymity was demanded)"
-    ]
+    yield (
+        f"Who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, and picks the "
+        f"right one with a chance of at most 1 in {fit:,} ({policy.gate_k}-anonymity was demanded)."
+    )
     if policy.perturbed:
-        parts.append(_linked(policy, gate, found))
+        yield _linked(policy, gate, found)
     if (worst := _by_values(found)) is not None:
-        parts.append(f"who knows {worst.knows} finds {_many(worst)}")
+        yield f"Who knows {worst.knows} finds {worst.many}."
     if alone := [column for column in plain if column.alone]:
         most = max(alone, key=lambda column: column.alone)
-        parts.append(
-            f"who knows {most.column}, which is released as it is, finds the only record with that value in "
-            f"{most.alone:,} cases"
+        yield (
+            f"Who knows {most.column}, which is released as it is, finds the only record with that value in "
+            f"{most.alone:,} cases."
         )
-    return "; ".join(parts) + "."
 
 
 def _linked(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
-    exact = f"who also knows the exact {', '.join(policy.perturbed)}"
+    exact = f"the exact {', '.join(policy.perturbed)}"
     linked = _by_linking(found)
     if not is_limited(policy, gate) or not linked:
-        return f"of {exact}, no limit says how many records he finds, and the risk may be larger than that"
+        free = "no limit says how many records he finds, and the risk may be larger than that"
+        return f"Who also knows {exact}: {free}."
     most = max(linked, key=_risk)
-    share = f"{most.limit}, {100 * most.share:.3g} %"
-    return f"{exact} finds {_many(most)} on average ({share}), but more in some classes"
-
-
-def _many(attack: Attack) -> str:
-    many = f"{'at most' if attack.most else 'about'} {attack.right:,} of {attack.among:,}"
-    return many if attack.of == "records" else f"{many} {attack.of}"
+    return (
+        f"Who also knows {exact} finds {most.many} on average ({most.limit}, {100 * most.share:.3g} % of the "
+        f"{most.noun}), but more in some classes."
+    )
 
 
 def _by_linking(found: Sequence[Attack]) -> list[Attack]:
@@ -156,7 +158,9 @@ def _risk(attack: Attack) -> float:
 
 
 def _share(attack: Attack) -> str:
-    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the {attack.of}"
+    if not attack.is_limited:
+        return f"{100 * attack.least:.3g} % of the {attack.noun} or more, without a limit,"
+    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the {attack.noun}"
 
 
 def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
@@ -164,6 +168,8 @@ def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:
     share = 100 * missing / about.given if about.given else 0.0
     gone = [name for name in policy.columns if name not in policy.released]
     said = f"{missing:,} of {about.given:,} {about.noun} ({share:.2g} %; suppression)"
+    if about.beyond:
+        said += f", {about.beyond:,} records beyond {policy.rows} per person (rows_per_person)"
     said += f", and {'no column' if not gone else _columns(gone)}"
     hidden = [level.column for level in levels if level.hidden]
     return said + (f"; nothing is left of {_columns(hidden)}" if hidden else "") + "."
@@ -198,20 +204,22 @@ def answers(
     ]
 
 
-def _judged(gate: GateReport, question: Question, internal: bool) -> Iterator[str]:
+def _judged(policy: Policy, gate: GateReport, question: Question, internal: bool) -> Iterator[str]:
     """Yield what the limits say to a question."""
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
         if limit.question == question:
             told = internal or limit.recomputable
-            yield f"{limit_meaning(verdict.limit)} ({verdict.limit}: {_numbers(verdict, told=told)})"
+            yield f"{limit_meaning(verdict.limit, policy)} ({verdict.limit}: {_numbers(verdict, told=told)})"
 
 
 def _numbers(verdict: Verdict, *, told: bool) -> str:
-    demanded = verdict.sense if verdict.bound is None else f"{verdict.sense} {verdict.bound:.4g}"
-    if not told or verdict.value is None:
-        return f"{demanded}, {verdict.status}"
-    return f"{demanded}, measured {verdict.value:.4g}"
+    demanded = demanded_by(verdict)
+    if told and verdict.value is not None:
+        return f"{demanded}, measured {verdict.value:.4g}"
+    if limits_nothing(verdict, limit_of(verdict.limit)):
+        return f"{demanded}, measured" + ("" if verdict.band is None else f": {verdict.band}")
+    return f"{demanded}, {verdict.status}"
 
 
 def _singled(
@@ -223,7 +231,7 @@ def _singled(
     one_value = "Of {:,} different values of {}, {:,} occur once: who knows such a value finds the record."
     lines = (
         f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
-        *_judged(gate, "singling out", internal),
+        *_judged(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
         *(f"{name} is a keyed hash: who has the key, or has seen one, finds the record." for name in hashed),
         *(
@@ -241,7 +249,7 @@ def _hashed(policy: Policy) -> list[str]:
 
 def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], internal: bool) -> Answer:
     hashed, unlimited = _hashed(policy), not is_limited(policy, gate)
-    lines = list(_judged(gate, "linkability", internal))
+    lines = list(_judged(policy, gate, "linkability", internal))
     if unlimited:
         lines.append(
             f"Who knows the exact {', '.join(policy.perturbed)} of a person may find the record by them: no "
@@ -275,14 +283,12 @@ def _inferred(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal
         return Answer(asked, "inference", "Not measured", True, (unasked,))
     bounded = {v.limit.partition(".")[2] for v in gate.verdicts if limit_of(v.limit).question == "inference"}
     free = [name for name in policy.sensitive if name not in bounded]
-    lines = list(_judged(gate, "inference", internal))
+    lines = list(_judged(policy, gate, "inference", internal))
     lines += [f"Nothing limits what a class tells of {name}." for name in free]
     lines += [_one_value(column) for column in plain if column.sensitive]
-    told = any(column.told for column in plain)
-    short = "Limited" if not free else f"Not limited of {', '.join(free)}"
-    return Answer(
-        asked, "inference", short + (", in some classes yes" if told else ""), bool(free), tuple(lines)
-    )
+    short = "Limited" if not free else f"Nothing limits what a class tells of {', '.join(free)}"
+    given = "; ".join(f"for {c.told:,} records the class gives away {c.column}" for c in plain if c.told)
+    return Answer(asked, "inference", short + (given and f". F{given[1:]}"), bool(free), tuple(lines))
 
 
 def _one_value(column: Plain) -> str:

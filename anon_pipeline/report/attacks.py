@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.table import limit_of
-from anon_pipeline.limits.verdicts import top_of_band
+from anon_pipeline.limits.verdicts import bottom_of_band, top_of_band
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.columns import SizeBin
 from anon_pipeline.report.estimates import estimate
@@ -24,74 +24,109 @@ class Attack:
     """One attacker.
 
     knows: of a person.
-    share: of the records of ``among`` that he gets right, or at most gets right.
-    among: records that it is a share of; people where these are counted.
+    share: of ``among`` that he gets right, or at most gets right.
+    among: how many it is a share of; None: that is not known.
     most: whether it is a bound.
     how: it is known.
     limit: name of the limit that bounds it; None: it follows from the classes alone.
-    of: what ``among`` counts: records, or people.
+    noun: what is counted: people, where the policy says whose records they are; else records.
+    least: share that he gets right at least, of a band that has no upper edge.
     """
 
     knows: str
     share: float
-    among: int
+    among: int | None
     most: bool
     how: str
     limit: str | None = None
-    of: str = "records"
+    noun: str = "records"
+    least: float = 0.0
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether he cannot get all of them right."""
+        return not self.most or self.share < 1
 
     @property
     def right(self) -> int:
-        """Records or people that he gets right, or at most gets right, on average."""
-        return math.floor(self.share * self.among + 1e-9) if self.most else round(self.share * self.among)
+        """How many he gets right, or at most gets right, on average; 0 if it is not known of how many."""
+        among = self.among or 0
+        return math.floor(self.share * among + 1e-9) if self.most else round(self.share * among)
+
+    @property
+    def risk(self) -> str:
+        """Say the share.
+
+        >>> Attack("his job", 1.0, 300, True, "a band", least=0.5).risk
+        '0.5 or more, no limit'
+        """
+        if not self.is_limited:
+            return f"{self.least:g} or more, no limit" if self.least else "no limit"
+        return f"{'at most ' if self.most else ''}{self.share:.4f}"
+
+    @property
+    def many(self) -> str:
+        """Say how many he gets right.
+
+        >>> Attack("his job", 0.2, 300, True, "a bound", noun="people").many
+        'at most 60 of 300 people'
+        >>> Attack("his job", 1.0, 300, True, "a band", least=0.5).many
+        '150 or more of 300 records, no limit holds'
+        """
+        if self.among is None:
+            return "–"
+        whole = f"of {self.among:,} {self.noun}"
+        if self.is_limited:
+            return f"{'at most' if self.most else 'about'} {self.right:,} {whole}"
+        least = math.ceil(self.least * self.among - 1e-9)
+        return (
+            f"{least:,} or more {whole}, no limit holds" if least else f"any number {whole}, no limit holds"
+        )
 
 
 def attacks(
-    policy: Policy,
-    gate: GateReport,
-    sizes: Sequence[SizeBin],
-    *,
-    internal: bool,
-    people: int | None = None,
+    policy: Policy, gate: GateReport, sizes: Sequence[SizeBin], *, internal: bool, people: int | None = None
 ) -> Iterator[Attack]:
     """Yield the attacks that were measured.
 
     Args:
         gate: verdicts on the release; internal ones with all values.
         sizes: classes by size; internal ones with the linking risk that was realized.
-        people: with a released record; None where records are counted.
+        people: who are released; None where records are counted.
     """
     names, records = ", ".join(policy.generalized), sum(row.records for row in sizes)
+    noun, among = ("records", records) if people is None else ("people", people)
     smallest = max(sizes, key=lambda row: row.risk)
+    counted = "counted in the released file: 1 in the size of the class; records of the smallest classes"
     yield Attack(
         f"the values of {names}",
         smallest.risk,
-        smallest.records,
+        smallest.records if people is None else smallest.people,
         True,
-        "counted in the released file: 1 in the size of the class; records of the smallest classes",
+        counted if people is None else "1 in the people of the class",
+        noun=noun,
     )
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
         if limit.knows:
-            counted = (records, "records") if people is None or not limit.people else (people, "people")
-            yield from _limited(verdict, limit, counted, internal=internal)
+            found = _limited(verdict, limit, among, internal=internal)
+            yield from (replace(attack, noun=noun) for attack in found)
     if internal and policy.perturbed:
-        yield from _realized(sizes, ", ".join(policy.perturbed))
+        yield from _realized(sizes, ", ".join(policy.perturbed), noun)
 
 
-def _limited(verdict: Verdict, limit: Limit, counted: tuple[int, str], *, internal: bool) -> Iterator[Attack]:
-    """Yield the attack that a limit bounds, as a share of what is counted: how many, of what."""
-    among, of = counted
+def _limited(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:
     knows = limit.knows.format(verdict.limit.partition(".")[2])
     seen = verdict.value if internal or limit.recomputable else None
     value = verdict.realized if internal and verdict.realized is not None else seen
     if value is not None:
         how = "the mean over the noise or what was drawn, on the originals" if limit.needs else "the file"
-        yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit, of)
+        yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit)
         return
     most, how = _most(verdict)
     if most < 1 or verdict.band is not None:
-        yield Attack(knows, most, among, True, how, verdict.limit, of)
+        least = bottom_of_band(verdict.band) if most >= 1 and verdict.band is not None else 0.0
+        yield Attack(knows, most, among, True, how, verdict.limit, least=least)
 
 
 def _most(verdict: Verdict) -> tuple[float, str]:
@@ -102,18 +137,18 @@ def _most(verdict: Verdict) -> tuple[float, str]:
     return bound, f"limited by {verdict.limit}"
 
 
-def _realized(sizes: Sequence[SizeBin], noisy: str) -> Iterator[Attack]:
+def _realized(sizes: Sequence[SizeBin], noisy: str, noun: str) -> Iterator[Attack]:
     """Yield what the drawn noise lets be linked, by size of the class, with how well that is known."""
     for row in sizes:
         if row.linking is not None:
-            among, of = (row.records, "records") if row.people is None else (row.people, "people")
+            among = row.records if row.people is None else row.people
             yield Attack(
                 f"the generalized values, and the exact {noisy}; classes of {row.label}",
                 row.linking,
                 among,
                 False,
                 f"measured on the originals, {estimate(row.linking, among).as_text()}",
-                of=of,
+                noun=noun,
             )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.report.answers import Answer, answers, first_sentences
+from anon_pipeline.report.answers import Answer, answers, counted, first_sentences
 from anon_pipeline.report.attacks import Attack, attacks, largest
 from anon_pipeline.report.columns import SizeBin
 from anon_pipeline.report.exposure import Level, Plain, levels, plain_columns
@@ -19,7 +19,7 @@ from anon_pipeline.report.manifest_data import Described
 class Findings:
     """What was found of a release.
 
-    sentences: the first five, each with what it answers.
+    sentences: the first five, each with what it answers; that on attackers is one for each of them.
     answers: to the three questions of the European guidance.
     attacks: those that were measured.
     largest: the one of the largest risk.
@@ -28,7 +28,7 @@ class Findings:
     sizes: classes by size.
     """
 
-    sentences: tuple[tuple[str, str], ...]
+    sentences: tuple[tuple[str, tuple[str, ...]], ...]
     answers: tuple[Answer, ...]
     attacks: tuple[Attack, ...]
     largest: Attack
@@ -51,7 +51,8 @@ def findings(
     gate = described.gate if not internal or known is None or known.gate is None else known.gate
     plain = tuple(plain_columns(policy, frame))
     left = tuple(levels(policy, described.facts["k_anonymized"]["levels"], frame))
-    people = described.facts["suppressed"].get("released_people")
+    about = counted(policy, described)
+    people = about.released if policy.person is not None and about.noun == "people" else None
     found = tuple(attacks(policy, gate, sizes, internal=internal, people=people))
     return Findings(
         tuple(first_sentences(policy, described, plain, left, found)),

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 
 _PAPER = Paper(left=48, top=24, wide=260, high=260)
 _BEFORE_AND_AFTER = "The upper bar is the input, the lower bar the release."
+_OF_CLASSES = (
+    "The loss here is the share of the release that a record cannot be told from, on average: small where "
+    "classes are small. It does not say how much a column has lost, which may be hidden as a whole: see the "
+    "levels below."
+)
+_OF_RECODING = (
+    "The loss here is that of the recoding, by the measure that the policy chose, over all generalized "
+    "columns: one of them may be hidden as a whole, see the levels below."
+)
 _MAPPED = names_where(lambda limit: limit.mapped)
 
 
@@ -83,7 +92,7 @@ def page(
             release=policy.name,
             internal=internal is not None,
             summary=list(_summary(described, policy)),
-            verdicts=verdict_rows(gate, exact=internal is not None),
+            verdicts=verdict_rows(gate, policy, exact=internal is not None),
             people=policy.person is not None,
             warned=[verdict.limit for verdict in described.gate.with_status(Status.WARNED)],
             guarantee=described.document["guarantee"],
@@ -97,7 +106,8 @@ def page(
             point=point,
             risk_name="linking risk" if measured else "mean chance 1 in the class's size",
             loss_name=wanted["loss"] if exact else "discernibility of the released classes",
-            suppressed=list(suppressed_rows(facts)),
+            loss_says=_OF_RECODING if exact else _OF_CLASSES,
+            suppressed=list(suppressed_rows(facts, policy)),
             levels=found.levels,
             by_class=wanted["levels"] is None,
             recoder=wanted["recoder"],
@@ -154,8 +164,10 @@ def _summary(described: Described, policy: Policy) -> Iterator[tuple[str, str]]:
     yield "made at", document["made_at"]
     if document.get("partition") is not None:
         yield "partition", document["partition"]
-    yield "records", f"{file['records']:,} released, of {facts['raw']['records']:,}"
     last, people = facts["suppressed"], facts["deidentified"].get("people")
+    beyond = facts["deidentified"].get("excess_records", 0)
+    many = f"{file['records']:,} released, of {facts['raw']['records']:,}"
+    yield "records", many + (f"; {beyond:,} are beyond {policy.rows} per person" if beyond else "")
     if people is not None:
         yield "people", f"{last['released_people']:,} released, of {people:,}"
     else:

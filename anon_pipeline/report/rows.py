@@ -12,7 +12,8 @@ from anon_pipeline.evidence.known import known_attack
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
-from anon_pipeline.limits.table import limit_meaning
+from anon_pipeline.limits.meanings import limits_nothing
+from anon_pipeline.limits.table import demanded_by, limit_meaning, limit_of
 from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
 
@@ -32,7 +33,7 @@ _NOISE = {
 }
 
 
-def verdict_rows(gate: GateReport, *, exact: bool) -> list[dict[str, str]]:
+def verdict_rows(gate: GateReport, policy: Policy, *, exact: bool) -> list[dict[str, str]]:
     """Return what was measured and demanded, a row per limit.
 
     Args:
@@ -42,9 +43,9 @@ def verdict_rows(gate: GateReport, *, exact: bool) -> list[dict[str, str]]:
         {
             "limit": v.limit,
             "measured": _measured(v, exact=exact),
-            "demanded": v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}",
-            "status": str(v.status),
-            "meaning": limit_meaning(v.limit),
+            "demanded": demanded_by(v),
+            "status": "measured" if limits_nothing(v, limit_of(v.limit)) else str(v.status),
+            "meaning": limit_meaning(v.limit, policy),
         }
         for v in gate.verdicts
     ]
@@ -67,11 +68,23 @@ def _measured(verdict: Verdict, *, exact: bool) -> str:
     return (verdict.band or "–") if value is None else f"{value:.6g}"
 
 
-def suppressed_rows(facts: Facts) -> Iterator[tuple[str, int]]:
-    """Yield reasons and records, those that took none left out; then all. Public facts tell no reason."""
+def suppressed_rows(facts: Facts, policy: Policy) -> Iterator[tuple[str, int]]:
+    """Yield reasons and records, those that took none left out; then all.
+
+    Of suppression, public facts tell no reason. Records beyond ``rows_per_person`` are not suppressed: the
+    account has them beside, and then the sum.
+    """
     recoded, last = facts["k_anonymized"], facts["suppressed"]
+    excess, suppressed = facts["deidentified"].get("excess_records", 0), last["suppressed_in_all"]
+    whole = [("in all", suppressed)]
+    if excess:
+        whole = [
+            ("suppressed, in all", suppressed),
+            (f"beyond {policy.rows} per person (rows_per_person)", excess),
+            ("not in the release", suppressed + excess),
+        ]
     if "suppressed_incomplete" not in recoded:
-        yield "in all", last["suppressed_in_all"]
+        yield from whole
         return
     rows = [
         ("a value is missing (missing: suppress)", recoded["suppressed_incomplete"]),
@@ -81,9 +94,7 @@ def suppressed_rows(facts: Facts) -> Iterator[tuple[str, int]]:
         *((f"their class broke {limit}", count) for limit, count in last["suppressed_by_limit"].items()),
     ]
     yield from ((reason, count) for reason, count in rows if count)
-    yield "in all", last["suppressed_in_all"]
-    if excess := facts["deidentified"].get("excess_records", 0):
-        yield "beside them: beyond the rows_per_person of their person", excess
+    yield from whole
     if last.get("people_with_gaps") is not None:
         yield "people of whom a record is suppressed", last["people_with_gaps"]
     if recoded["suppressed_cells"]:

@@ -38,21 +38,27 @@ def describe_rest(policy: Policy, facts: Facts, frame: pd.DataFrame, *, hierarch
         frame: (r, columns) the released table.
         hierarchies: folder of the hierarchy tables.
     """
-    lines = [share_in_words(facts, len(frame))]
+    lines = [share_in_words(facts, len(frame), rows=policy.rows)]
     lines += [f"{name}: {words}" for name, words in columns_in_words(policy, facts, hierarchies=hierarchies)]
     if silent := silent_columns(policy, frame):
         lines.append(f"says nothing, one value in every record: {', '.join(silent)}")
     return lines
 
 
-def share_in_words(facts: Facts, released: int) -> str:
-    """Say how many of the records are released.
+def share_in_words(facts: Facts, released: int, *, rows: int = 1) -> str:
+    """Say how many of the records are released, and how many are not because of ``rows_per_person``.
 
     >>> share_in_words({"raw": {"records": 200}}, 150)
     '150 of 200 records (75 %)'
+    >>> share_in_words({"raw": {"records": 200}, "deidentified": {"excess_records": 40}}, 150, rows=3)
+    '150 of 200 records (75 %); 40 were left out because they are beyond 3 per person (rows_per_person)'
     """
     records = int(facts["raw"]["records"])
-    return f"{released:,} of {records:,} records ({100 * released / max(records, 1):.3g} %)"
+    said = f"{released:,} of {records:,} records ({100 * released / max(records, 1):.3g} %)"
+    beyond = int(facts.get("deidentified", {}).get("excess_records", 0))
+    if not beyond:
+        return said
+    return f"{said}; {beyond:,} were left out because they are beyond {rows} per person (rows_per_person)"
 
 
 def columns_in_words(policy: Policy, facts: Facts, *, hierarchies: Path) -> Iterator[tuple[str, str]]:

@@ -15,18 +15,24 @@ from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.base.errors import ANOTHER_DRAW, InfeasibleError, InputError, PolicyError, private_stage
+from anon_pipeline.base.errors import (
+    ANOTHER_DRAW,
+    AnonPipelineError,
+    InfeasibleError,
+    InputError,
+    PolicyError,
+    private_stage,
+)
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.stages.pipeline import raw
 from anon_pipeline.stages.private import Staged
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, policy_at
 from anon_pipeline.tuning.judging import verdicts
-from anon_pipeline.tuning.recode_input import Recoded, recode_input
+from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
 from anon_pipeline.tuning.tuned import Point
 
 _SHARES = (0.5, 0.25)
@@ -36,6 +42,10 @@ _TIMES = (1.5, 3)
 _CONFIDENCES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _NOTHING_NEAR = (
     "no smaller ε, larger k or other confidence near the policy's is expected to pass. Compare more of them: "
+    "anon-pipeline tune."
+)
+NO_ADVICE = (
+    "no advice could be computed, which does not change that the gate refused the release. Compare points: "
     "anon-pipeline tune."
 )
 _FREE = "this advice cost none, and was computed from the originals"
@@ -57,14 +67,18 @@ def advise(
         refused: names of the limits that were not kept.
     Returns:
         A line each: the changes that would most likely pass, if tuning can judge a limit; the advice of each
-        limit that it cannot judge; what another draw costs.
-    Raises:
-        InputError: see `stages.pipeline.raw`.
+        limit that it cannot judge; what another draw costs. Where a change cannot be computed, that: the
+        release is refused all the same.
     """
     kinds = list(dict.fromkeys(limit_of(name) for name in refused))
     foreseen = [name for name in refused if limit_of(name).is_foreseen]
-    found = _change(policy, frame, foreseen, hierarchies, observe) if foreseen else None
-    lines = [f"{', '.join(foreseen)}: {found or _NOTHING_NEAR}"] if foreseen else []
+    found, otherwise = None, _NOTHING_NEAR
+    if foreseen:
+        try:
+            found = _change(policy, frame, foreseen, hierarchies, observe)
+        except AnonPipelineError:  # a bug, too, is one behind `private_stage`; an interrupt is none
+            otherwise = NO_ADVICE
+    lines = [f"{', '.join(foreseen)}: {found or otherwise}"] if foreseen else []
     others = [kind for kind in kinds if kind.advice and not (kind.is_foreseen and found)]
     lines += [f"{kind.name}: {kind.advice}" for kind in others]
     return [*lines, f"({ANOTHER_DRAW}; {_FREE})"] if lines else []
@@ -76,9 +90,7 @@ def _change(
     """Name the smallest change that is expected to pass; None: there is none near the policy."""
     observe(Step("what would pass"))
     with private_stage("advice"):
-        near = _Near(
-            policy, raw(policy, frame, entropy=seeded_entropy(_SEED), hierarchies=hierarchies), hierarchies
-        )
+        near = _Near(policy, input_to_recode(policy, frame, hierarchies=hierarchies), hierarchies)
         found = next(_passing(near, refused), None)
     if found is None:
         return None

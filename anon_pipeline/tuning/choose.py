@@ -18,9 +18,9 @@ UNLIMITED = (
     "the policy does not limit linking: say how much is too much "
     f"({' or '.join(names_where(lambda limit: limit.linking))})"
 )
-KNEE = (
-    "no point keeps all limits on usefulness; of the points that pass, the knee of the front: the nearest to "
-    "the least risk and the least loss among them, each axis scaled to what they span"
+LEAST_USELESS = (
+    "no point keeps all limits on usefulness; of the points that pass, the one that misses those on noise "
+    "and on the share released by least. Try larger ε (--epsilon), if you can promise them"
 )
 
 
@@ -52,14 +52,13 @@ def choose_point(points: Sequence[Point]) -> tuple[Point | None, str]:
     useful = _useful(passing)
     if useful or not passing:
         return min(useful, key=_smallest_epsilon, default=None), USEFUL
-    risks, losses = [p.expected.risk for p in passing], [p.expected.loss for p in passing]
-    wide, high = max(risks) - min(risks) or 1.0, max(losses) - min(losses) or 1.0
+    return min(passing, key=lambda point: (_uselessness(point), *_careful(point))), LEAST_USELESS
 
-    def distance(point: Point) -> float:
-        x, y = (point.expected.risk - min(risks)) / wide, (point.expected.loss - min(losses)) / high
-        return math.hypot(x, y)
 
-    return min(passing, key=lambda point: (distance(point), *_careful(point))), KNEE
+def _uselessness(point: Point) -> float:
+    """Return by how much of its bound the worst limit on noise is missed, those that only warn included."""
+    noisy = (v for v in point.verdicts if limit_of(v.limit).usefulness == "noise")
+    return max((_missed(v) for v in noisy if v.status is not Status.PASSED), default=0.0)
 
 
 def _useful(passing: Sequence[Point]) -> list[Point]:
@@ -92,7 +91,12 @@ def excess(verdict: Verdict) -> float:
     >>> excess(Verdict("suppression", Status.REFUSED, 0.15, 0.1, "at most"))  # doctest: +ELLIPSIS
     0.4999...
     """
-    if verdict.status.publishable or verdict.value is None or verdict.bound is None:
+    return 0.0 if verdict.status.publishable else _missed(verdict)
+
+
+def _missed(verdict: Verdict) -> float:
+    """Return by how much of its bound a value is beyond it."""
+    if verdict.value is None or verdict.bound is None:
         return 0.0
     over = verdict.value - verdict.bound
     over = -over if verdict.sense == "at least" else over

@@ -136,7 +136,7 @@ def describe(tuning: Tuning) -> list[str]:
     if any(any(point.expected.standard_error) for point in tuning.points):
         worst = [max(p.expected.standard_error[i] for p in tuning.points) for i in (0, 1)]
         lines.append(
-            "Several perturb columns: linking and suppression are simulated; largest standard errors "
+            f"{tuning.simulated}: linking and suppression are simulated; largest standard errors "
             f"{number(worst[0], 2)} and {number(worst[1], 2)}. Suppression has no proven bound then: it is "
             "judged three standard errors above its mean."
         )

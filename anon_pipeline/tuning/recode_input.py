@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +17,19 @@ from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.evidence import Evidence, Originals, people_in
 from anon_pipeline.evidence.measures import class_limits
 from anon_pipeline.evidence.spare import spare_records
+from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.perturb.noise import class_diameters
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.linking import LinkingTable, linking_table
 from anon_pipeline.risk.suppression import ClassLimit
 from anon_pipeline.risk.survival import Line, sort_line
-from anon_pipeline.stages.pipeline import k_anonymized
+from anon_pipeline.stages.coarsen import coarsen
+from anon_pipeline.stages.pipeline import deidentified, k_anonymized, raw
 from anon_pipeline.stages.private import Staged
+
+_SEED = 0  # of random ids, which no release ever has: the same input gives the same numbers
+_KEY = b"anon-pipeline/tuning"  # of people in memory; a release may keep others of their excess records
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +69,20 @@ class Recoded:
     people: NDArray[np.int64] | None = field(default=None, repr=False)
     population: int = 0
     gaps: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+
+
+def input_to_recode(policy: Policy, frame: pd.DataFrame, *, hierarchies: Path = Path()) -> Staged:
+    """Return the table that is recoded: accepted, as coarse as the policy says, people by their records.
+
+    Args:
+        frame: (n, columns) personal data.
+    Raises:
+        InputError: the data does not fit the policy.
+    """
+    before = raw(policy, frame, entropy=seeded_entropy(_SEED), hierarchies=hierarchies)
+    if policy.person is not None:
+        return deidentified(policy, before, key=_KEY, hierarchies=hierarchies)
+    return replace(before, frame=coarsen(before.frame, policy, hierarchies=hierarchies))
 
 
 def recode_input(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -15,17 +14,14 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.sources import read_source
-from anon_pipeline.stages.coarsen import coarsen
-from anon_pipeline.stages.pipeline import deidentified, raw
 from anon_pipeline.tuning.choose import UNLIMITED, choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
 from anon_pipeline.tuning.judging import limits_linking, limits_not_judged, verdicts
-from anon_pipeline.tuning.recode_input import Recoded, recode_input
+from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
-_KEY = b"anon-pipeline/tuning"  # of people in memory; a release may keep others of their excess records
 
 
 def tune(
@@ -80,11 +76,7 @@ def tune_confined(
     wanted = choices(policy, default_grid(policy) if grid is None else grid)
     policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
     with private_stage("tune"):
-        before = raw(policy, frame, entropy=seeded_entropy(_SEED), hierarchies=hierarchies)
-        if policy.person is not None:
-            before = deidentified(policy, before, key=_KEY, hierarchies=hierarchies)
-        else:
-            before = replace(before, frame=coarsen(before.frame, policy, hierarchies=hierarchies))
+        before = input_to_recode(policy, frame, hierarchies=hierarchies)
         points: list[Point] = []
         impossible: list[Impossible] = []
         for (k, recoder), members in groupby(wanted, key=lambda choice: (choice.k, choice.recoder)):
@@ -107,7 +99,15 @@ def tune_confined(
         nearest(marked),
         limits_not_judged(policy),
         records=len(frame),
+        simulated=_why_simulated(policy),
     )
+
+
+def _why_simulated(policy: Policy) -> str:
+    """Say why what the noise does has no closed form here; see `expect`."""
+    if policy.person is not None and policy.perturbed:
+        return "People with several records"
+    return "Several perturb columns" if len(policy.perturbed) > 1 else ""
 
 
 def _point(policy: Policy, choice: Choice, table: Recoded) -> Point:

@@ -27,7 +27,7 @@ class Expected:
     loss: share of what the quasi-identifiers say that is lost: 1 for a record that is left out, else the mean
         over columns of the information loss, and of the error of the range (at most 1).
     standard_error: of linking_released and of suppression where they were simulated (several perturb
-        columns), at least that of k records in all that were drawn; 0: exact.
+        columns, or people), at least that of k records in all that were drawn; 0: exact.
     smallest_class: least records of a class that is released, for certain.
     errors: by perturb column with numbers, the same as ``error``; 0 where no record has x ≠ 0.
     constant: generalized columns with one value in all classes of the recoding.
@@ -114,6 +114,7 @@ class Tuning:
     nearest: None if a point passes, or all are impossible.
     unjudged: limits of the gate that only a release can be judged by.
     records: n, of the input.
+    simulated: why linking and suppression were simulated; empty where they were not.
     """
 
     points: tuple[Point, ...]
@@ -123,6 +124,7 @@ class Tuning:
     nearest: Nearest | None
     unjudged: tuple[str, ...]
     records: int
+    simulated: str = ""
 
     @property
     def front(self) -> tuple[Point, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
@@ -13,12 +11,11 @@ from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources import read_source
-from anon_pipeline.stages.accepted import accepted_input
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.persons import memory_key
 from anon_pipeline.stages.pipeline import run
-from anon_pipeline.stages.private import Chain, Means
+from anon_pipeline.stages.private import Means, Staged
 from anon_pipeline.utility.results import Utility, utility
 
 
@@ -29,28 +26,21 @@ def measure_trial_of(
 
     Args:
         policy: what the release would be; the gate is not asked.
-        frame: (n, columns) personal data.
+        frame: (n, columns) personal data. What is measured against is what is recoded: without the records
+            beyond ``rows_per_person``.
         means: hierarchies, key, entropy, who observes.
         target: column to classify by, see `utility.results.utility`.
     Raises:
         InputError, InfeasibleError: see the stages.
     """
-    chain = run(policy, frame, means)
+    before: list[Staged] = []  # recoding: all stages from there on keep the order of its rows
+    chain = run(policy, frame, means, without_identifiers=before.append)
     means.observe(Step("utility"))
     with private_stage("utility"):
         evidence = evidence_from(
             chain.suppressed.frame, policy, originals=chain.k_anonymized.frame, hierarchies=means.hierarchies
         )
-        before = _before(policy, frame, chain, hierarchies=means.hierarchies)
-        return utility(evidence, policy, before, target=target)
-
-
-def _before(policy: Policy, frame: pd.DataFrame, chain: Chain, *, hierarchies: Path) -> pd.DataFrame:
-    """Return the table before recoding: all stages until then keep the order of the rows."""
-    names = list(policy.generalized)
-    before = chain.k_anonymized.frame.copy(deep=False)
-    before[names] = accepted_input(policy, frame, hierarchies=hierarchies)[names]
-    return before
+        return utility(evidence, policy, before[0].frame, target=target)
 
 
 def measure_trial(

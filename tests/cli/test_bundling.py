@@ -16,7 +16,7 @@ Make = Callable[..., Project]
     [
         ("audit.txt", "a file named .zip"),
         ("out/audit.zip", "must not go to the release's folder"),
-        ("there.zip", "must be a new file"),
+        ("there.zip", "there.zip exists: the bundle must be a new file. Give another name to --to."),
         ("no/audit.zip", "can be written"),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 
 from anon_pipeline.base.observer import Progress as Far
 from anon_pipeline.base.observer import Step
-from anon_pipeline.cli.shared import Progress, show_records
+from anon_pipeline.cli.shared import Progress, print_warnings, show_records
+from anon_pipeline.gate import GateReport, Status, Verdict
 from tests.cli.projects import Folder
 
 
@@ -86,3 +87,12 @@ def test_a_terminal_shows_the_records_that_were_asked_for(monkeypatch: pytest.Mo
     ctx.meta["anon_pipeline.cli.shared.show_values"] = True
     show_records(ctx, ["height: 7777"])
     assert "Records with mistakes, from 1 (--show-values):\n  height: 7777" in screen.getvalue()
+
+
+def test_a_warning_says_what_to_do_and_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Verdict("k", Status.PASSED, 5, 5, "at least")
+    error = Verdict("utility_relative_error.income", Status.WARNED, 2.269, 1.0, "at most")
+    print_warnings(GateReport((kept, error), "d", "p"))
+    said = capsys.readouterr().out
+    assert said.startswith("warned    utility_relative_error.income (advised: at most 1): take a larger ε")
+    assert "2.269" not in said and said.count("\n") == 1

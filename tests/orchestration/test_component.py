@@ -136,7 +136,7 @@ def test_this_repository_loads_with_its_own_resources(
     from assets.definitions import defs
     from resources.deployment import deployment
 
-    assert deployment(ROOT)[VAULT].folder == str(tmp_path / "vault")
+    assert deployment(ROOT)[VAULT].folder == str(ROOT / "vault")
     repository = defs().get_repository_def() if callable(defs) else None
     assert repository is not None
     names = {key.path[0] for key in repository.asset_graph.get_all_asset_keys()}

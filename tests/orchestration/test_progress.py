@@ -19,7 +19,7 @@ def test_a_line_is_written_each_time_that_the_count_has_doubled() -> None:
     for counted in range(1, 1001):
         log(Progress("searching", counted, 1000 - counted))
     assert lines[:2] == ["raw", "loading kernels; compiling them takes a while, once on a machine"]
-    assert lines[2] == "more than 0 nodes counted"
+    assert lines[2] == "comparing combinations of levels (nodes)"
     assert [line.split()[2] for line in lines[3:]] == [str(2**i) for i in range(9)]
 
 

@@ -28,8 +28,9 @@ def test_versions_are_as_pip_reads_them() -> None:
 
 def test_it_says_what_to_run_and_what_was_not_checked() -> None:
     text = readme(DOCUMENT, {"policy.yaml": b""}, CHECKED, ["a.csv"], signed=False).decode()
-    assert "    anon-pipeline verify release --policy policy.yaml --project ." in text
-    assert "install anon-pipeline==0.2.0" in text
+    assert "    .venv/bin/anon-pipeline verify release --policy policy.yaml --project ." in text
+    assert "    .venv/bin/pip install --constraint versions.txt anon-pipeline" in text
+    assert "versions.txt anon-pipeline==0.2.0\n" in text
     assert "1 checks passed" in text
     assert "* origin: needs more" in text
     assert "put them here: a.csv" in text

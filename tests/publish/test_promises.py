@@ -536,7 +536,7 @@ def test_what_becomes_of_the_rest_of_a_class_cancels_for_all_rows_of_a_person() 
 @pytest.mark.parametrize(
     ("perturbed", "local", "said"),
     [
-        ({}, False, "any other member of the class of each of them"),
+        ({}, False, "for each of them another record of its class"),
         ({"sensitivity": "declared", "input_bounds": [100, 250]}, True, "Whatever the classes"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -78,7 +79,8 @@ def test_both_reports_state_the_largest_risk(made: Any) -> None:
     bands = [v["band"] for v in made.document["gate"]["verdicts"] if "band" in v]
     assert bands
     most = max(1 / smallest, *map(top_of_band, bands))
-    assert f"at most {most:.4f}</strong>" in page
+    said = f"at most {most:.4f}" if most < 1 else "0.5 or more, no limit"
+    assert f"limited: {said}</strong>" in page
     released, originals = chain.suppressed.frame, chain.k_anonymized.frame
     gate = evaluate(released, made.policy, chain.suppressed.facts, originals=originals)
     exact = Exact(chain.suppressed.facts, gate)
@@ -105,6 +107,27 @@ def test_of_a_warning_the_band_is_the_most_and_not_the_bound() -> None:
     assert found[0].knows.endswith("and job")
     _, exact = attacks(policy, report_of(within), SIZES, internal=True)
     assert exact.share == 0.1
+
+
+def test_people_are_counted_where_they_are_known(small_policy: Small) -> None:
+    by_class, linked = attacks(small_policy(), judged(), SIZES, internal=False, people=90)
+    assert (by_class.many, linked.many) == ("–", "at most 4 of 90 people")
+    sizes = [replace(row, people=40) for row in SIZES]
+    found = list(attacks(small_policy(), judged(realized=0.04), sizes, internal=True, people=90))
+    assert [one.many for one in found] == [
+        "at most 8 of 40 people",
+        "about 4 of 90 people",
+        "about 10 of 40 people",
+        "about 3 of 40 people",
+    ]
+
+
+def test_without_a_limit_the_band_says_how_many_at_least() -> None:
+    verdict = Verdict("known_columns.job", Status.PASSED, None, 1.0, "at most", band="0.5 or more")
+    policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
+    _, found = attacks(policy, report_of(verdict), SIZES, internal=False)
+    assert found.risk == "0.5 or more, no limit"
+    assert found.many == "175 or more of 350 records, no limit holds"
 
 
 def test_a_band_within_a_smaller_bound_gives_way_to_it() -> None:

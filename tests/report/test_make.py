@@ -80,7 +80,11 @@ def test_a_report_says_verdicts_guarantee_suppression_digests(
     limits = found["What the gate has measured against the policy's limits"][1:]
     assert [row[0] for row in limits] == [v["limit"] for v in made.document["gate"]["verdicts"]]
     marks = {"passed": "✓ passed", "warned": "⚠ warned"}
-    assert [row[4] for row in limits] == [marks[v["status"]] for v in made.document["gate"]["verdicts"]]
+    judged = [(row[4], v) for row, v in zip(limits, made.document["gate"]["verdicts"], strict=True)]
+    free = [v["limit"] for mark, v in judged if mark == "measured"]
+    assert "linking_risk" in free and "k" not in free
+    assert all(mark == marks[v["status"]] for mark, v in judged if v["limit"] not in free)
+    assert all((row[3] == "no limit") == (row[0] in free) for row in limits)
     bands = [v["band"] for v in made.document["gate"]["verdicts"] if v["limit"].startswith("known_columns")]
     assert [row[2] for row in limits if row[0].startswith("known_columns")] == bands
     for line in made.document["guarantee"]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
-from anon_pipeline.report.rows import policy_text
+from anon_pipeline.report.rows import policy_text, suppressed_rows
 
 Making = Callable[..., Any]
 Small = Callable[..., Policy]
@@ -50,3 +50,19 @@ def test_the_public_policy_has_the_limits_on_the_population_but_not_where_it_is(
     assert "journalist_risk: 0.25" in page
     assert "prosecutor_risk: 0.5" in page
     assert "PRIVATE/register.csv" in policy_text(policy, internal=True)
+
+
+def test_records_beyond_those_of_a_person_are_in_the_account(small_policy: Small) -> None:
+    policy = small_policy(person="person", rows_per_person=3, deidentify={"key_env": "K"})
+    facts: dict[str, Any] = {
+        "deidentified": {"excess_records": 40},
+        "k_anonymized": {},
+        "suppressed": {"suppressed_in_all": 2},
+    }
+    assert list(suppressed_rows(facts, policy)) == [
+        ("suppressed, in all", 2),
+        ("beyond 3 per person (rows_per_person)", 40),
+        ("not in the release", 42),
+    ]
+    facts["deidentified"]["excess_records"] = 0
+    assert list(suppressed_rows(facts, policy)) == [("in all", 2)]

@@ -6,14 +6,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from anon_pipeline import anonymize
-from anon_pipeline.base.errors import ANOTHER_DRAW
+from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy import Policy
-from anon_pipeline.tuning.advise import advise, near_choices
+from anon_pipeline.tuning import advise as advise_module
+from anon_pipeline.tuning.advise import NO_ADVICE, advise, near_choices
 from anon_pipeline.tuning.grid import Choice
 from tests.tuning.policies import people, policy
 
@@ -96,3 +98,37 @@ def test_nothing_of_the_data_is_said() -> None:
 
 def test_nothing_is_refused_nothing_is_said() -> None:
     assert asked(policy()) == []
+
+
+def test_people_with_several_records_get_advice() -> None:
+    once = people(200)
+    frame = once.loc[np.repeat(once.index, 3)].reset_index(drop=True)
+    frame["who"] = [f"p{i // 3}" for i in range(len(frame))]
+    wanted = policy(
+        columns={"who": {"role": "identifier"}},
+        person="who",
+        rows_per_person=2,
+        deidentify={"key_env": "K"},
+        gate={"linking_risk": 0.01},
+        anonymize={"k": 10},
+    )
+    lines = asked(wanted, "linking_risk", frame=frame)
+    assert lines[0].startswith("linking_risk: ") and NO_ADVICE not in lines[0]
+
+
+@pytest.mark.parametrize("error", [KeyError("CANARY"), MemoryError(), InputError("no such file")])
+def test_advice_that_cannot_be_computed_is_no_failure(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(advise_module, "expect", broken)
+    monkeypatch.setattr(advise_module, "input_to_recode", broken)
+    gate = {"linking_risk": 0.05, "attacks": {"assignment_risk": 0.001}}
+    lines = asked(policy(gate=gate), "linking_risk", "assignment_risk")
+    assert lines[0] == f"linking_risk: {NO_ADVICE}"
+    assert lines[1].startswith("assignment_risk: ") and "CANARY" not in "\n".join(lines)
+    with pytest.raises(KeyboardInterrupt):
+        error = KeyboardInterrupt()
+        asked(policy(gate=gate), "linking_risk")

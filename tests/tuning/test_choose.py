@@ -8,7 +8,7 @@ import pytest
 
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
-from anon_pipeline.tuning.choose import KNEE, USEFUL, choose_point, excess, mark_front, nearest
+from anon_pipeline.tuning.choose import LEAST_USELESS, USEFUL, choose_point, excess, mark_front, nearest
 from anon_pipeline.tuning.grid import Choice
 from anon_pipeline.tuning.judging import verdicts
 from anon_pipeline.tuning.tuned import Expected, Point
@@ -78,11 +78,23 @@ def test_what_no_point_keeps_of_the_recoding_is_left_aside() -> None:
     assert choose_point(points) == (points[1], USEFUL)
 
 
-def test_where_none_is_useful_the_knee_of_the_front_is_recommended() -> None:
-    loss = warned("utility_relative_error.height")
-    points = [point(0.9, 0.1, loss), point(0.2, 0.2, loss), point(0.1, 0.9, loss)]
-    assert choose_point(points) == (points[1], KNEE)
+def test_where_none_is_useful_the_point_that_misses_least_is_recommended() -> None:
+    """Not the smallest ε, whose error may be 53 times the value."""
+
+    def error(times: float) -> Verdict:
+        return Verdict("utility_relative_error.height", Status.WARNED, times, 1.0, "at most")
+
+    hidden = Verdict("utility_fully_generalized", Status.WARNED, 1.0, 0.0, "at most")
+    points = [
+        point(0.1, 0.9, error(53), hidden, epsilon=0.1),
+        point(0.2, 0.5, error(2.3), hidden, epsilon=2),
+        point(0.3, 0.4, error(2.2), hidden, epsilon=2, k=3),
+    ]
+    assert choose_point(points) == (points[2], LEAST_USELESS)
     assert choose_point(points[:1])[0] == points[0]
+    assert "larger ε" in LEAST_USELESS
+    alike = [point(0.9, 0.1, error(2)), point(0.2, 0.2, error(2))]
+    assert choose_point(alike)[0] == alike[1]
 
 
 def test_where_none_passes_the_nearest_misses_its_worst_limit_least() -> None:

@@ -12,7 +12,7 @@ from anon_pipeline import anonymize
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status
-from anon_pipeline.tuning.choose import KNEE, USEFUL
+from anon_pipeline.tuning.choose import LEAST_USELESS, USEFUL
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.output import describe, number
 from anon_pipeline.tuning.tune import tune
@@ -45,7 +45,7 @@ def test_an_error_of_many_times_the_value_is_not_recommended_silently() -> None:
     passing = [point for point in found.points if point.passes]
     assert passing and all((point.expected.error or 0) > 12 for point in passing)
     best = found.recommended
-    assert best is not None and KNEE in found.rule
+    assert best is not None and LEAST_USELESS in found.rule
     said = "\n".join(describe(found))
     assert (
         f"It would have a warning: utility_relative_error.height is {number(best.expected.error, 2)}" in said
@@ -84,3 +84,18 @@ def test_columns_with_one_value_and_errors_by_column_are_foreseen_as_the_gate_me
         elif limit_of(verdict.limit).usefulness:
             assert judged[verdict.limit] == (verdict.status, pytest.approx(verdict.value, rel=1e-9))
     assert found.expected.constant == 1
+
+
+def test_it_says_why_it_simulates() -> None:
+    once = people(150)
+    frame = once.loc[np.repeat(once.index, 2)].reset_index(drop=True)
+    frame["who"] = [f"p{i // 2}" for i in range(len(frame))]
+    who: dict[str, Any] = {"who": {"role": "identifier"}}
+    of_people = policy(columns=who, person="who", rows_per_person=2, deidentify={"key_env": "K"})
+    two = policy(columns={"weight": {"role": "perturb", "resolution": 1}})
+    for wanted, table, cause in (
+        (of_people, frame, "People with several records"),
+        (two, once, "Several perturb columns"),
+    ):
+        said = "\n".join(describe(tune(wanted, table, Grid(k=(5,), epsilon=(2.0,)))))
+        assert f"{cause}: linking and suppression are simulated" in said

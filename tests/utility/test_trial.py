@@ -38,6 +38,22 @@ def test_it_is_the_utility_of_the_chain(small_policy: Small, small_people: Peopl
     assert found == utility(evidence, policy, before.frame)
 
 
+def test_records_beyond_those_of_a_person_are_no_part_of_it(
+    small_policy: Small, small_people: People
+) -> None:
+    once = small_people()
+    people = once.loc[once.index.repeat(3)].reset_index(drop=True)
+    people["age"] = 20 + people.index % 60
+    policy = small_policy(
+        person="person",
+        rows_per_person=2,
+        deidentify={"key_env": "K"},
+        anonymize={"k": 4, "suppression_limit": 0.5},
+    )
+    found = measure_trial_of(policy, people, Means(Path(), b"0123456789abcdef", seeded_entropy(4)))
+    assert found.records == 2 * len(once) >= found.released > 0
+
+
 @pytest.fixture
 def call(
     tmp_path: Path,

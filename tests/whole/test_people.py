@@ -299,6 +299,10 @@ def test_a_release_of_people_is_published_and_verified(tmp_path: Path, small_pol
     report = next((folder / "out").glob("*.html")).read_text()
     assert "People are counted: all records of one person count as one." in report
     assert "ε of a person" in report
+    beyond, kept = facts["deidentified"]["excess_records"], facts["suppressed"]["released_people"]
+    assert f"{beyond} records beyond 3 per person (rows_per_person)" in report
+    assert f'beyond 3 per person (rows_per_person)</th><td class="n">{beyond}</td>' in report
+    assert f"of {kept} people" in report and "of 150 people" in report
     assert leaks(folder) == []
     assert not any(name in reported[0].decode() for name in ("CANARY", PERSON))
 

@@ -1,0 +1,62 @@
+"""What a limit demands is said as it holds for one policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from anon_pipeline.gate import Status, Verdict
+from anon_pipeline.limits.meanings import OVER_NOISE
+from anon_pipeline.limits.table import LIMITS, demanded_by, demands, limit_meaning
+from anon_pipeline.policy import Policy
+
+Small = Callable[..., Policy]
+PERSON: dict[str, Any] = {"person": "person", "rows_per_person": 3, "deidentify": {"key_env": "K"}}
+LIMITED: dict[str, Any] = {
+    "gate": {"linking_risk": 0.2, "suppression": 0.1, "confidence_k": 3, "attacks": {"marketer_risk": 0.5}},
+    "suppress": {"confidence": 0.9},
+}
+
+
+def said(policy: Policy) -> dict[str, str]:
+    return {demand.name: limit_meaning(demand.name, policy) for demand in demands(policy)}
+
+
+def test_of_a_policy_only_what_holds_is_said(small_policy: Small) -> None:
+    for changes in ({}, PERSON, {"gate": {**LIMITED["gate"], "linking": "realized"}}):
+        for meaning in said(small_policy(**(LIMITED | changes))).values():
+            assert "with person" not in meaning and OVER_NOISE not in meaning and "{" not in meaning
+    assert OVER_NOISE in limit_meaning("linking_risk")
+
+
+def test_records_or_people_are_counted(small_policy: Small) -> None:
+    records, people = said(small_policy(**LIMITED)), said(small_policy(**LIMITED, **PERSON))
+    counting = ("k", "linking_risk", "marketer_risk", "suppression", "utility_released")
+    assert not any("people" in records[name] for name in counting)
+    assert all("people" in people[name] for name in counting)
+    assert people["k"] == "Every class of equal quasi-identifiers has at least this many people."
+    assert people["suppression"].endswith("Records beyond rows_per_person are not counted.")
+
+
+def test_the_noise_that_is_judged_is_named(small_policy: Small) -> None:
+    average = "Judged on average over all noise that could have been drawn."
+    assert said(small_policy(**LIMITED))["linking_risk"].endswith(average)
+    realized = said(small_policy(gate={"linking_risk": 0.2, "linking": "realized"}))
+    assert realized["linking_risk"].endswith("Judged on the noise that was drawn.")
+
+
+@pytest.mark.parametrize(("fewest", "group"), [(2, "1 original:"), (10, "1 to 9 originals:")])
+def test_an_interval_points_to_no_small_group(small_policy: Small, fewest: int, group: str) -> None:
+    wanted = {"gate": {"confidence_k": fewest}, "anonymize": {"k": 10}, "suppress": {"confidence": 0.9}}
+    assert f"a group of {group}" in said(small_policy(**wanted))["confidence_k"]
+
+
+def test_a_bound_of_everything_is_no_limit() -> None:
+    whole = [("linking_risk", "no limit"), ("utility_relative_error.income", "at most 1"), ("k", "at most 1")]
+    for name, words in whole:
+        assert demanded_by(Verdict(name, Status.PASSED, 0.5, 1.0, "at most")) == words
+    assert demanded_by(Verdict("linking_risk", Status.PASSED, 0.5, 0.2, "at most")) == "at most 0.2"
+    assert demanded_by(Verdict("contract", Status.PASSED)) == "holds"
+    assert all(limit.meaning for limit in LIMITS)
