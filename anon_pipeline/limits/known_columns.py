@@ -71,7 +71,8 @@ def _linked(policy: Policy) -> str:
 
 KNOWN_COLUMNS = Limit(
     name="known_columns",
-    meaning=f"At most this share of the records is rightly linked by who also knows the values of {{}}. {OVER_NOISE}",
+    meaning="At most this share of the records is rightly linked by who also knows the values of {}. "
+    + OVER_NOISE,
     meaning_for=_linked,
     demanded=_demanded,
     measure=_realized,
