@@ -17,11 +17,11 @@ Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 def test_a_traceback_of_a_private_stage_ends_where_the_stage_begins(
     project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def quoting(frame: pd.DataFrame, policy: object) -> pd.DataFrame:
+    def quoting(policy: object, frame: pd.DataFrame, **_: object) -> pd.DataFrame:
         secret = "CANARY-7f3a"
         raise ValueError(f"{secret} in {frame!r}")
 
-    monkeypatch.setattr("anon_pipeline.stages.pipeline.accept", quoting)
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.accepted_input", quoting)
     result = project().run("small_release")
     lines = []
     for event in result.all_events:

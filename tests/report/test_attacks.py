@@ -142,13 +142,13 @@ def test_shares_of_people_are_counted_in_people(small_policy: Small) -> None:
     known = Verdict("known_columns.note", Status.PASSED, None, 1.0, "at most", band="0.1 to 0.2")
     gate = report_of(Verdict("linking_risk", Status.PASSED, None, 0.05, "at most"), known)
     found = list(attacks(small_policy(), gate, SIZES, internal=False, people=100))
-    assert [(one.right, one.among, one.of) for one in found] == [
-        (40, 200, "records"),  # by the class alone: records of the smallest classes
+    assert [(one.right, one.among, one.noun) for one in found] == [
+        (0, None, "people"),  # by the class alone: nobody counted the people of the smallest classes
         (5, 100, "people"),
         (20, 100, "people"),
     ]
     sized = [SizeBin("5 to 9", 30, 200, 0.2, 0.25, 80)]
     exact = list(attacks(small_policy(), judged(), sized, internal=True, people=100))[-1]
-    assert (exact.right, exact.among, exact.of) == (20, 80, "people")
+    assert (exact.right, exact.among, exact.noun) == (20, 80, "people")
     assert "too few records" in exact.how
-    assert {one.of for one in attacks(small_policy(), gate, SIZES, internal=False)} == {"records"}
+    assert {one.noun for one in attacks(small_policy(), gate, SIZES, internal=False)} == {"records"}
