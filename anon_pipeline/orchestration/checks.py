@@ -207,7 +207,12 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
             suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         results: list[tuple[str, Status, str | None, dict[str, Any]]] = [
-            (names[each.limit], each.status, _said(each), verdict_metadata(each, report, measured.name))
+            (
+                names[each.limit],
+                each.status,
+                described_verdict(each),
+                verdict_metadata(each, report, measured.name),
+            )
             for each in report.verdicts
         ]
         if suite is not None:
@@ -228,7 +233,7 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
     return gate
 
 
-def _said(verdict: Verdict) -> str:
+def described_verdict(verdict: Verdict) -> str:
     """Say a verdict; of one that is not kept or warns also what to do, and where the numbers are."""
     said = verdict.as_text()
     if verdict.status in (Status.REFUSED, Status.WARNED):

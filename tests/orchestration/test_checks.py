@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.orchestration.chain import chain, chain_definitions
-from anon_pipeline.orchestration.checks import _said
+from anon_pipeline.orchestration.checks import described_verdict
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish.verify import Against, verify_release
 from anon_pipeline.stages.private import STAGES, Staged
@@ -179,9 +179,9 @@ def test_each_contract_check_finds_a_table_that_breaks_it(
 
 
 def test_a_refused_check_says_what_to_do_and_where_the_numbers_are() -> None:
-    said = _said(Verdict("linking_risk", Status.REFUSED, 0.123, 0.01, "at most"))
+    said = described_verdict(Verdict("linking_risk", Status.REFUSED, 0.123, 0.01, "at most"))
     assert said.startswith("linking_risk (at most 0.01) refused. Next: ") and "0.123" not in said
     assert "anon-pipeline tune POLICY" in said and "anon-pipeline vault measured POLICY" in said
-    assert _said(Verdict("contract", Status.PASSED)) == "contract passed"
-    warned = _said(Verdict("utility_released", Status.WARNED, 0.5, 0.8, "at least"))
+    assert described_verdict(Verdict("contract", Status.PASSED)) == "contract passed"
+    warned = described_verdict(Verdict("utility_released", Status.WARNED, 0.5, 0.8, "at least"))
     assert "Next: take a smaller k" in warned and "vault measured" not in warned
