@@ -207,8 +207,8 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
             suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         results: list[tuple[str, Status, str | None, dict[str, Any]]] = [
-            (
-                names[each.limit],
+            (names[v.limit], v.status, described_verdict(v), verdict_metadata(v, report, measured.name))
+            for v in report.verdicts
                 each.status,
                 described_verdict(each),
                 verdict_metadata(each, report, measured.name),
