@@ -61,6 +61,7 @@ class DeidentifiedFacts:
 
     people: with a record; None without ``person``.
     excess_records: records beyond ``rows_per_person``, which were left out.
+    following: released columns whose equal values mark one person's records, `evidence.released_columns`.
     """
 
     stage: ClassVar[str] = "deidentified"
@@ -69,6 +70,7 @@ class DeidentifiedFacts:
     hashed: tuple[str, ...] = field(metadata=marked(POLICY))
     people: int | None = field(default=None, metadata=marked(COUNTED))
     excess_records: int = field(default=0, metadata=marked(COUNTED))
+    following: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)
