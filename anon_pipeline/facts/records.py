@@ -45,7 +45,7 @@ COMPOSITION_NUMBERS: Mapping[str, Number] = {
 class RawFacts:
     """What came in.
 
-    repeated: identifier columns whose values look like people with several records, see `stages.repeated`.
+    repeated: columns whose values look like those of people with several records, see `stages.repeated`.
     """
 
     stage: ClassVar[str] = "raw"
