@@ -17,6 +17,7 @@ from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expected import DrawingTable, Drawn, Expectation, drawing_table
+from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, in_order, people_attack
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.value_order import value_ranks
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -29,6 +30,7 @@ from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
 _SEED = 1  # of simulated noise and samples, whatever input and policy
 _RECORDS = 2**15  # whose noise is drawn, all draws together
 _PAIRS = 2**19  # of a record and an original that are compared for one set of columns, all draws together
+_PAIRS_OF_PEOPLE = 2**21  # the same where people are counted: each one is looked at with all records
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -42,7 +44,9 @@ class KnownAttack:
     centers: (R, p) what the noise is added to, in grid units.
     draws: some releases; none where no draw leaves a record.
     groups: (R,) group of classes that each record's draws are counted in.
+    people: (R,) whose record it is, where people are counted.
     made: cells by columns, kept from one question for the next.
+    made_of_people: the same, with the people of the cells.
     """
 
     table: DrawingTable
@@ -51,10 +55,15 @@ class KnownAttack:
     law: NoiseLaw = field(repr=False)
     draws: Sequence[Drawn] = field(repr=False)
     groups: Integers = field(repr=False)
+    people: Integers | None = field(default=None, repr=False)
     made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
+    made_of_people: dict[tuple[str, ...], PeopleAttack] = field(default_factory=dict, repr=False)
 
     def over_noise(self, columns: Sequence[str]) -> Expectation:
         """Return the share of the released records that is rightly linked, on average over the noise.
+
+        Where people are counted, that of the people with a released record: they are linked if at least one
+        of their records is (`known_people`).
 
         Args:
             columns: that the attacker knows beside class, originals and the law of the noise.
@@ -64,6 +73,8 @@ class KnownAttack:
         """
         if not self.draws:
             return Expectation(1.0)
+        if self.people is not None:
+            return self._of_people(columns, self.people).over_noise(self.draws, _PAIRS_OF_PEOPLE)
         cells = self._cells(columns)
         most = most_linked(cells, self.centers, self.law)
         bounded = (most > 1) & (most <= CLOSE * cells.sizes)
@@ -88,16 +99,19 @@ class KnownAttack:
     def realized(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
         """Return the share of the released records that is rightly linked by the noise that was drawn.
 
-        Of large cells a sample is looked at.
+        Of large cells a sample is looked at; where people are counted, of people with records there.
 
         Args:
             evidence: that this was prepared of.
         """
-        cells, behind = self._cells(columns), require_originals(evidence)
+        behind = require_originals(evidence)
         places = np.full(len(behind.labels), -1, np.int64)
         first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
         places[first] = np.arange(len(first))
         rows, values = places[behind.own], grid_units(evidence.released, policy)
+        if self.people is not None:
+            return self._of_people(columns, self.people).realized(values, rows, _PAIRS_OF_PEOPLE)
+        cells = self._cells(columns)
         most = most_linked(cells, self.centers, self.law)
         plan = _planned(cells, most, np.ones(len(most), np.bool_), _PAIRS)
         weighed = self._linked(values, rows, (cells, most, plan), np.random.default_rng(_SEED))
@@ -112,6 +126,11 @@ class KnownAttack:
             codes = np.unique(codes * (int(ranks.max()) + 1) + ranks, return_inverse=True)[1].astype(np.int64)
         self.made[tuple(columns)] = cells_of(self.table.labels, codes)
         return self.made[tuple(columns)]
+
+    def _of_people(self, columns: Sequence[str], people: Integers) -> PeopleAttack:
+        if (of := tuple(columns)) not in self.made_of_people:
+            self.made_of_people[of] = people_attack(self._cells(columns), people, self.centers, self.law)
+        return self.made_of_people[of]
 
     def _linked(
         self, values: Reals, rows: Integers, of: tuple[Cells, Reals, Integers], random: np.random.Generator
@@ -164,7 +183,9 @@ def known_attack(evidence: Evidence, policy: Policy) -> KnownAttack:
     table = drawing_table(evidence, policy, copies, ranks)
     own, sizes = table.originals.own, np.bincount(table.labels)
     law = noise_law(replace(evidence, originals=table.originals), policy)
-    entropy, draws = seeded_entropy(_SEED), draws_of(sizes, records=_RECORDS) if policy.perturbed else 1
+    people = None if table.originals.people is None else in_order(table.originals.people[own])
+    least = draws_of(sizes, records=_RECORDS) if people is None else DRAWS
+    entropy, draws = seeded_entropy(_SEED), least if policy.perturbed else 1
     drawn = [table.released(entropy) for _ in range(draws)]
     return KnownAttack(
         table,
@@ -173,4 +194,5 @@ def known_attack(evidence: Evidence, policy: Policy) -> KnownAttack:
         law,
         [one for one in drawn if one is not None],
         groups_of(sizes)[table.labels],
+        people,
     )

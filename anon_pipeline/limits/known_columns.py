@@ -60,12 +60,13 @@ def _realized(case: Case, demand: Demand) -> float:
 
 KNOWN_COLUMNS = Limit(
     name="known_columns",
-    meaning="At most this share is rightly linked by who also knows the values of {}. "
-    "The mean over the noise is judged; with linking: realized, the drawn noise.",
+    meaning="At most this share of the records is rightly linked by who also knows the values of {}; of the "
+    "people, with person. The mean over the noise is judged; with linking: realized, the drawn noise.",
     demanded=_demanded,
     measure=_realized,
     bound=lambda wanted: wanted.risk,
     needs=("originals",),
+    people=True,
     over_noise=lambda case, demand: case.known_attack.over_noise(demand.wanted.columns),
     attack=True,
     advisable=True,

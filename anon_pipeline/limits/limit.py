@@ -192,6 +192,8 @@ class Limit:
             return self.broken(verdict)
         if verdict.value is not None:
             return f"{verdict.limit}: its value must not be told"
+        if self.banded and verdict.band is None:
+            return f"{verdict.limit}: its band must be told"
         if (wrong := self._misplaced(verdict)) is not None:
             return wrong
         if verdict.bound is None:

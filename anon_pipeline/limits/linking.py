@@ -57,10 +57,12 @@ def _linkages(policy: Policy) -> Demanded:
 
 LINKING_RISK = Limit(
     name="linking_risk",
-    meaning=f"At most this share of the records is nearest to its own original. {_OVER_NOISE}",
+    meaning="At most this share of the records is nearest to its own original; of the people, with person. "
+    f"{_OVER_NOISE}",
     demanded=lambda policy: demand_on_release(policy.gate.linking_risk),
     measure=lambda case, demand: linking_share(case.evidence, case.policy),
     needs=("originals",),
+    people=True,
     over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy),
     linking=True,
     mapped=True,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from anon_pipeline.base.audience import FILE, POLICY, RUN, Audience, Number
+from anon_pipeline.facts.records import COUNTED
 from anon_pipeline.facts.seen import fact_numbers
 from anon_pipeline.limits.table import LIMITS
 
@@ -72,6 +73,18 @@ _SLOW = Number(
 _LEDGER = Number(
     ("policy", "history"), Audience.OPERATOR, "who runs it must know whether the budget allows another one"
 )
+_ADVICE = Number(
+    ("policy", "originals"),
+    Audience.OPERATOR,
+    "who runs it must know what to change. It is no number, but one of at most 18 changes of the policy, or "
+    "none: the first that is foreseen to pass. As measured, it tells less of a record than one bit can",
+)
+_AUDITED = Number(
+    ("policy", "released file", "history"),
+    Audience.OPERATOR,
+    "it is a file of mode 0600 for an auditor, who must add up what the dataset has spent: the public files, "
+    "the policy and the ledger's events, no table of the vault; hierarchy tables only if asked for",
+)
 _ONE_BIT = Number(("originals", "noise", "population table", "history"), Audience.OPERATOR, _BIT.because)
 
 METADATA: Mapping[str, Number] = {
@@ -101,6 +114,13 @@ that the released file tells, of releases that passed."""
 
 ELSEWHERE: Mapping[str, Number] = {
     "public report: classes by size, columns, correlations, place on the map": FILE,
+    "public report: what attackers get right: by the class alone, and values or bounds of limits": FILE,
+    "public report: the same of what known columns link: the band": _BANDED,
+    "public report: the same as a number of people; how many people and records came in": COUNTED,
+    "`run`: what is left, in words: levels, noise as it is declared, columns with one value": FILE,
+    "`run`: what is left, in words: the share of the records that is released": COUNTED,
+    "`run`: advice after a refusal: the first change of ε, k, confidence that is foreseen to pass": _ADVICE,
+    "`bundle`: release, report, policy, versions, the ledger's events of the dataset": _AUDITED,
     "terminal, log: which stage is at work": RUN,
     "terminal, log: more than 2ⁿ nodes counted, or records in classes; a bar on a terminal": _SLOW,
     "terminal, log: time that a stage took; size of files in the vault": _SLOW,

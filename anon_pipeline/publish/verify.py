@@ -23,6 +23,7 @@ from anon_pipeline.limits.structure import CONTRACT
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.extensions import absent, broken_plugins
 from anon_pipeline.publish.file_formats import read_release
+from anon_pipeline.publish.lapsed import broken_acknowledgements
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.manifest_facts import (
     broken_facts,
@@ -115,10 +116,9 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
     shape = rules.shape(read.document)
     gate, anew, frame = _gate(read, against, rules)
     content = tuple(check_content(read, against.policy))
-    same = all(verdict.status is Status.PASSED for verdict in content)
     verdicts = (
         *_signature(read, against.key),
-        *check_file(read, shape, same=same),
+        *check_file(read, shape, same=all(one.status is Status.PASSED for one in content)),
         check_report_file(manifest.parent, read.document, shape),
         check_folder(manifest.parent, read, against.policy),
         *content,
@@ -126,14 +126,14 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
         *_policy(read, against, rules),
         *_plugins(read, against.policy, shape),
         _facts(read, against, frame, shape, rules),
-        *_statements(read, against.policy, shape, rules),
+        *_statements(read, against.policy, frame, shape, rules),
         *gate,
     )
     report = GateReport(verdicts, read.document["data_digest"], read.document["policy_digest"])
     left: tuple[Unverified, ...] = ()
     if against.key is None and not report.with_status(Status.REFUSED):
         left = tuple(list_unverified(read.document, _held_against(read, against, report, anew, rules)))
-    later = any(verdict.reason and verdict.reason.startswith(LATER) for verdict in gate)
+    later = any(one.reason and one.reason.startswith(LATER) for one in gate)
     return Verification(report, left, (*warnings_for(read.document), *([LOOKED_FOR] if later else [])))
 
 
@@ -244,7 +244,9 @@ def _facts(
 _PARTS = ("files", "report", "gate", "facts", "plugins")  # of a manifest, with verdicts of their own
 
 
-def _statements(read: Read, policy: Policy | None, shape: list[str], rules: Rules) -> Iterator[Verdict]:
+def _statements(
+    read: Read, policy: Policy | None, frame: pd.DataFrame | None, shape: list[str], rules: Rules
+) -> Iterator[Verdict]:
     """Compare what else the manifest states with what the policy leads to."""
     wrong = malformed_parts(shape, *(part for place in shape if (part := top_level_key(place)) not in _PARTS))
     if wrong:
@@ -253,7 +255,10 @@ def _statements(read: Read, policy: Policy | None, shape: list[str], rules: Rule
     if policy is None:
         yield unmeasured_verdict("statements", "ε, guarantee, partition: needs --policy")
         return
-    yield verdict_on_list("statements", broken_statements(read.document, policy, rules=rules))
+    problems = broken_statements(read.document, policy, rules=rules)
+    if rules.version != 1 and not malformed_parts(shape, "facts"):
+        problems += broken_acknowledgements(read.document, policy, frame)
+    yield verdict_on_list("statements", problems)
     if not rules.worded(read.document):
         yield unmeasured_verdict("guarantee", "another version of anon-pipeline has worded it")
 

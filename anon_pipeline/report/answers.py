@@ -112,10 +112,7 @@ def _attacker(policy: Policy, gate: GateReport, plain: Sequence[Plain], found: S
     if policy.perturbed:
         parts.append(_linked(policy, gate, found))
     if (worst := _by_values(found)) is not None:
-        parts.append(
-            f"who knows {worst.knows} finds {'at most' if worst.most else 'about'} {worst.right:,} of "
-            f"{worst.among:,}"
-        )
+        parts.append(f"who knows {worst.knows} finds {_many(worst)}")
     if alone := [column for column in plain if column.alone]:
         most = max(alone, key=lambda column: column.alone)
         parts.append(
@@ -131,10 +128,13 @@ def _linked(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
     if not is_limited(policy, gate) or not linked:
         return f"of {exact}, no limit says how many records he finds, and the risk may be larger than that"
     most = max(linked, key=_risk)
-    many = f"{'at most ' if most.most else 'about '}{most.right:,} of {most.among:,}"
-    return (
-        f"{exact} finds {many} on average ({most.limit}, {100 * most.share:.3g} %), but more in some classes"
-    )
+    share = f"{most.limit}, {100 * most.share:.3g} %"
+    return f"{exact} finds {_many(most)} on average ({share}), but more in some classes"
+
+
+def _many(attack: Attack) -> str:
+    many = f"{'at most' if attack.most else 'about'} {attack.right:,} of {attack.among:,}"
+    return many if attack.of == "records" else f"{many} {attack.of}"
 
 
 def _by_linking(found: Sequence[Attack]) -> list[Attack]:
@@ -156,7 +156,7 @@ def _risk(attack: Attack) -> float:
 
 
 def _share(attack: Attack) -> str:
-    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the records"
+    return f"{'at most ' if attack.most else 'about '}{100 * attack.share:.3g} % of the {attack.of}"
 
 
 def _left_out(policy: Policy, about: Counted, levels: Sequence[Level]) -> str:

@@ -25,10 +25,11 @@ class Attack:
 
     knows: of a person.
     share: of the records of ``among`` that he gets right, or at most gets right.
-    among: records that it is a share of.
+    among: records that it is a share of; people where these are counted.
     most: whether it is a bound.
     how: it is known.
     limit: name of the limit that bounds it; None: it follows from the classes alone.
+    of: what ``among`` counts: records, or people.
     """
 
     knows: str
@@ -37,21 +38,28 @@ class Attack:
     most: bool
     how: str
     limit: str | None = None
+    of: str = "records"
 
     @property
     def right(self) -> int:
-        """Records that he gets right, or at most gets right, on average."""
+        """Records or people that he gets right, or at most gets right, on average."""
         return math.floor(self.share * self.among + 1e-9) if self.most else round(self.share * self.among)
 
 
 def attacks(
-    policy: Policy, gate: GateReport, sizes: Sequence[SizeBin], *, internal: bool
+    policy: Policy,
+    gate: GateReport,
+    sizes: Sequence[SizeBin],
+    *,
+    internal: bool,
+    people: int | None = None,
 ) -> Iterator[Attack]:
     """Yield the attacks that were measured.
 
     Args:
         gate: verdicts on the release; internal ones with all values.
         sizes: classes by size; internal ones with the linking risk that was realized.
+        people: with a released record; None where records are counted.
     """
     names, records = ", ".join(policy.generalized), sum(row.records for row in sizes)
     smallest = max(sizes, key=lambda row: row.risk)
@@ -65,22 +73,25 @@ def attacks(
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
         if limit.knows:
-            yield from _limited(verdict, limit, records, internal=internal)
+            counted = (records, "records") if people is None or not limit.people else (people, "people")
+            yield from _limited(verdict, limit, counted, internal=internal)
     if internal and policy.perturbed:
         yield from _realized(sizes, ", ".join(policy.perturbed))
 
 
-def _limited(verdict: Verdict, limit: Limit, records: int, *, internal: bool) -> Iterator[Attack]:
+def _limited(verdict: Verdict, limit: Limit, counted: tuple[int, str], *, internal: bool) -> Iterator[Attack]:
+    """Yield the attack that a limit bounds, as a share of what is counted: how many, of what."""
+    among, of = counted
     knows = limit.knows.format(verdict.limit.partition(".")[2])
     seen = verdict.value if internal or limit.recomputable else None
     value = verdict.realized if internal and verdict.realized is not None else seen
     if value is not None:
         how = "the mean over the noise or what was drawn, on the originals" if limit.needs else "the file"
-        yield Attack(knows, value, records, False, f"measured: {how}", verdict.limit)
+        yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit, of)
         return
     most, how = _most(verdict)
     if most < 1 or verdict.band is not None:
-        yield Attack(knows, most, records, True, how, verdict.limit)
+        yield Attack(knows, most, among, True, how, verdict.limit, of)
 
 
 def _most(verdict: Verdict) -> tuple[float, str]:
@@ -95,12 +106,14 @@ def _realized(sizes: Sequence[SizeBin], noisy: str) -> Iterator[Attack]:
     """Yield what the drawn noise lets be linked, by size of the class, with how well that is known."""
     for row in sizes:
         if row.linking is not None:
+            among, of = (row.records, "records") if row.people is None else (row.people, "people")
             yield Attack(
                 f"the generalized values, and the exact {noisy}; classes of {row.label}",
                 row.linking,
-                row.records,
+                among,
                 False,
-                f"measured on the originals, {estimate(row.linking, row.records).as_text()}",
+                f"measured on the originals, {estimate(row.linking, among).as_text()}",
+                of=of,
             )
 
 

@@ -44,6 +44,9 @@ class SizeBin:
     """Classes of like size: label, classes, records, largest chance 1/m of one of its records.
 
     Where people are counted, m is theirs; in the public report, which does not know them, the k of the gate.
+
+    linking: risk of these records that was realized; of their people where these are counted.
+    people: whose records these are; None where that is not known, or records are counted.
     """
 
     label: str
@@ -51,6 +54,7 @@ class SizeBin:
     records: int
     risk: float
     linking: float | None = None
+    people: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,8 @@ def class_sizes(
     for i, label in enumerate(_size_labels(classes.sizes, of_class)):
         sizes, rows = sought[of_class == i], np.flatnonzero(of_class[classes.labels] == i)
         risk = None if linking is None else linking(rows)
-        found.append(SizeBin(label, len(sizes), len(rows), 1 / int(sizes.min()), risk))
+        whose = None if people is None else len(np.unique(people[rows]))
+        found.append(SizeBin(label, len(sizes), len(rows), 1 / int(sizes.min()), risk, whose))
     return found
 
 

@@ -51,7 +51,8 @@ def findings(
     gate = described.gate if not internal or known is None or known.gate is None else known.gate
     plain = tuple(plain_columns(policy, frame))
     left = tuple(levels(policy, described.facts["k_anonymized"]["levels"], frame))
-    found = tuple(attacks(policy, gate, sizes, internal=internal))
+    people = described.facts["suppressed"].get("released_people")
+    found = tuple(attacks(policy, gate, sizes, internal=internal, people=people))
     return Findings(
         tuple(first_sentences(policy, described, plain, left, found)),
         tuple(answers(policy, gate, plain, found, internal=internal)),

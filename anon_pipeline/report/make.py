@@ -72,7 +72,7 @@ def internal_report(
     said = replace(table_description(document, policy, frame), exact=exact)
     evidence = evidence_from(released, policy, originals=originals, hierarchies=hierarchies)
     tables = [originals, frame]
-    sizes = class_sizes(policy, frame, lambda rows: _linking(evidence, policy, rows))
+    sizes = class_sizes(policy, frame, lambda rows: _linking(evidence, policy, rows), evidence.people)
     return page(
         policy,
         said,

@@ -6,6 +6,7 @@ likeliest original of the cell gets right. Not here: which columns are known, wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,8 +18,10 @@ from anon_pipeline.risk.expected import NoiseLaw
 CLOSE = 0.01
 """Share of a cell's records up to which a bound stands for what is linked of them."""
 
+TIE = 1e-9
+"""By which logarithms of equal likelihoods may differ."""
+
 _CHUNK = 2**15  # pairs of a record and an original that are in memory together
-_TIE = 1e-9  # by which logarithms of equal likelihoods may differ
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -96,18 +99,41 @@ def right_guesses(values: Reals, rows: Integers, cells: Cells, centers: Reals, l
         [methods 8.1]; the likelihoods as in `posterior`, each released record guessed by itself.
     """
     found = np.empty(len(rows))
-    ends = np.cumsum(cells.sizes[cells.own[rows]])
-    first = 0
-    while first < len(rows):
-        before = int(ends[first - 1]) if first else 0
-        last = max(int(np.searchsorted(ends, before + _CHUNK, side="right")), first + 1)
-        found[first:last] = _guessed(values[first:last], rows[first:last], cells, centers, law)
-        first = last
+    for part in chunks(rows, cells):
+        compared = compare(values[part], rows[part], cells, centers, law)
+        at, offsets, likely = compared.at, compared.offsets, compared.likely
+        ties = likely >= (np.maximum.reduceat(likely, offsets) - TIE)[at]
+        right = np.add.reduceat((ties & (compared.other == rows[part][at])).astype(np.float64), offsets)
+        found[part] = right / np.add.reduceat(ties.astype(np.float64), offsets)
     return found
 
 
-def _guessed(values: Reals, rows: Integers, cells: Cells, centers: Reals, law: NoiseLaw) -> Reals:
-    """Compare each of some records with all originals of its cell."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Pairs of a released record and an original of its cell, record by record.
+
+    at: (pairs,) the record. other: (pairs,) the original. offsets: (r,) where the pairs of a record begin.
+    likely: (pairs,) ln P(y | x), but for a term that is equal for all pairs of a record.
+    """
+
+    at: Integers = field(repr=False)
+    other: Integers = field(repr=False)
+    offsets: Integers = field(repr=False)
+    likely: Reals = field(repr=False)
+
+
+def chunks(rows: Integers, cells: Cells) -> Iterator[slice]:
+    """Yield parts of (r,) released records, so small that all pairs of one fit into memory."""
+    ends, first = np.cumsum(cells.sizes[cells.own[rows]]), 0
+    while first < len(rows):
+        before = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, before + _CHUNK, side="right")), first + 1)
+        yield slice(first, last)
+        first = last
+
+
+def compare(values: Reals, rows: Integers, cells: Cells, centers: Reals, law: NoiseLaw) -> Compared:
+    """Compare each of some records with all originals of its cell; the arguments are `right_guesses`'."""
     cell = cells.own[rows]
     sizes = cells.sizes[cell]
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1]))
@@ -117,9 +143,7 @@ def _guessed(values: Reals, rows: Integers, cells: Cells, centers: Reals, law: N
     for j, bound in enumerate(law.bounds):
         wide = law.scales[cells.labels[cell], j].astype(np.int64)
         likely += _log_likelihoods(values[:, j], at, centers[other, j], wide, (law, j, bound))
-    ties = likely >= (np.maximum.reduceat(likely, offsets) - _TIE)[at]
-    right = np.add.reduceat((ties & (other == rows[at])).astype(np.float64), offsets)
-    return right / np.add.reduceat(ties.astype(np.float64), offsets)
+    return Compared(at, other, offsets, likely)
 
 
 def _log_likelihoods(

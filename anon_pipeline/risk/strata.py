@@ -54,15 +54,17 @@ def combined_ratio(counted: NDArray[np.number], of: NDArray[np.number]) -> tuple
     """Return the share of all draws together, and its standard error.
 
     Args:
-        counted: (D, G) what is counted in each draw and group, D ≥ 2.
+        counted: (D, G) what is counted in each draw and group.
         of: (D, G) records that it is counted of; not all 0.
     Returns:
-        Σ counted/Σ of, and the error of that ratio to the first order.
+        Σ counted/Σ of, and the error of that ratio to the first order; 1 of a single draw.
     Source:
         Cochran (1977), Sampling Techniques, 6.11: the combined ratio estimate of a stratified sample.
     """
     whole, draws = math.fsum(np.ravel(of).tolist()), len(of)
     share = math.fsum(np.ravel(counted).tolist()) / whole
+    if draws == 1:
+        return share, 1.0
     beyond = np.asarray(counted, np.float64) - share * np.asarray(of, np.float64)
     spread = draws * np.var(beyond, axis=0, ddof=1)
     return share, math.sqrt(math.fsum(spread.tolist())) / whole

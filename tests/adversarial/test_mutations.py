@@ -49,7 +49,9 @@ def _today(name: str) -> Against:
     columns = attributes["columns"]
     columns["charges"] |= {"round": 2000, "bottom": 0, "top": 30_000}
     columns["zip"] |= {"hierarchy": {"mask": [2]}, "level": 1}
-    attributes["gate"].setdefault("attacks", {})["known_columns"] = [{"columns": ["zip"], "risk": 0.9}]
+    told = ["zip", "height_cm", "weight_kg"] if name == "plain" else ["zip"]
+    known = [{"columns": [column], "risk": 0.9} for column in told]
+    attributes["gate"].setdefault("attacks", {})["known_columns"] = known
     if name == "plain":
         columns["height_cm"] |= {"round": 10}
         columns["weight_kg"] |= {"round": 10}
@@ -123,6 +125,18 @@ def test_with_the_key_no_change_passes(made: dict[str, Path]) -> None:
     against = Against(load_policy(OLD / "signed" / "policy.yaml"), OLD / "signed", key)
     found = missed(made["signed"], against, FEW)
     assert found == Missed(found.leaves, {}, frozenset(), 0)
+
+
+@pytest.mark.parametrize(("name", "refused"), [("plain", True), ("noisy", False)])
+def test_a_day_on_which_nobody_answers_is_refused(
+    made: dict[str, Path], tmp_path: Path, name: str, refused: bool
+) -> None:
+    """Any time is possible, where nothing is acknowledged that a release needs."""
+    folder = Path(shutil.copytree(made[name], tmp_path / name))
+    document = json.loads((folder / "manifest.json").read_text())
+    for year in ("2016", "2096"):
+        late = {**document, "made_at": year + document["made_at"][4:]}
+        assert caught(folder, _today(name), late) is refused
 
 
 @pytest.mark.parametrize("name", NAMES)

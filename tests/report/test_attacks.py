@@ -112,3 +112,20 @@ def test_a_band_within_a_smaller_bound_gives_way_to_it() -> None:
     policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
     _, found = attacks(policy, report_of(verdict), SIZES, internal=False)
     assert (found.share, found.how) == (0.15, "limited by known_columns.job")
+
+
+def test_shares_of_people_are_counted_in_people(small_policy: Small) -> None:
+    """Of limits that count people; and by size of class, of the people whose records these are."""
+    known = Verdict("known_columns.note", Status.PASSED, None, 1.0, "at most", band="0.1 to 0.2")
+    gate = report_of(Verdict("linking_risk", Status.PASSED, None, 0.05, "at most"), known)
+    found = list(attacks(small_policy(), gate, SIZES, internal=False, people=100))
+    assert [(one.right, one.among, one.of) for one in found] == [
+        (40, 200, "records"),  # by the class alone: records of the smallest classes
+        (5, 100, "people"),
+        (20, 100, "people"),
+    ]
+    sized = [SizeBin("5 to 9", 30, 200, 0.2, 0.25, 80)]
+    exact = list(attacks(small_policy(), judged(), sized, internal=True, people=100))[-1]
+    assert (exact.right, exact.among, exact.of) == (20, 80, "people")
+    assert "too few records" in exact.how
+    assert {one.of for one in attacks(small_policy(), gate, SIZES, internal=False)} == {"records"}

@@ -93,3 +93,7 @@ def test_few_draws_by_groups_agree_with_many_of_the_whole() -> None:
     assert np.abs(means - many.risk).max() < 5 * errors.mean()
     assert errors.mean() == pytest.approx(many.standard_error * np.sqrt(150), rel=0.1)
     assert errors.mean() == pytest.approx(means.std(ddof=1), rel=0.4)
+
+
+def test_a_single_draw_does_not_tell_its_error() -> None:
+    assert combined_ratio(np.array([[3.0, 1.0]]), np.array([[10.0, 10.0]])) == (0.2, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -302,6 +303,23 @@ def test_a_release_of_people_is_published_and_verified(tmp_path: Path, small_pol
     assert not any(name in reported[0].decode() for name in ("CANARY", PERSON))
 
 
+def test_reports_say_how_many_of_the_people(tmp_path: Path, small_policy: Small) -> None:
+    policy, folder = folder_of(tmp_path, small_policy)
+    reported: list[bytes] = []
+    written = make_release(policy, Locations.of(folder, {}), reported=reported.append)
+    public, internal = next((folder / "out").glob("*.html")).read_text(), reported[0].decode()
+    released = written.manifest["facts"]["suppressed"]["released_people"]
+    rows = re.findall(r'data-of="how many" class="n">(.*?)</td>', public)
+    assert not rows[0].endswith("people")  # by the class alone: records of the smallest classes
+    assert len(rows) > 1
+    assert all(row.endswith(f" of {released} people") for row in rows[1:])
+    assert "People of whom a record is rightly linked" in internal
+    measured = json.loads(next(folder.rglob("gate.json")).read_text())["gate"]["verdicts"]
+    (people,) = [v["value"] for v in measured if v["limit"] == "k"]
+    chances = re.findall(r'data-of="chance by the class alone" class="n">(.*?)</td>', internal)
+    assert max(map(float, chances)) == round(1 / people, 4)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -309,7 +327,7 @@ def test_a_release_of_people_is_published_and_verified(tmp_path: Path, small_pol
         (lambda facts: facts["suppressed"].update(released_people=10**4), "facts"),
         (lambda facts: facts["deidentified"].update(people=None), "facts"),
         (lambda facts: facts["deidentified"].update(excess_records=0), "facts"),
-        (lambda facts: facts["deidentified"].update(people=149), "recorded gate"),  # the suppressed share
+        (lambda facts: facts["deidentified"].update(people=149), "recorded gate"),  # or fewer than released
     ],
 )
 def test_forged_counts_of_people_are_refused(
@@ -322,7 +340,12 @@ def test_forged_counts_of_people_are_refused(
     change(document["facts"])
     path.write_text(json.dumps(document))
     found = verify_in_detail(folder / "out", Against(policy, folder)).report
-    assert says in {v.limit for v in found.verdicts if v.status is Status.REFUSED}
+    refused = {v.limit for v in found.verdicts if v.status is Status.REFUSED}
+    came, left = (
+        document["facts"]["deidentified"]["people"],
+        document["facts"]["suppressed"]["released_people"],
+    )
+    assert ("facts" if came is None or left > came else says) in refused
 
 
 def test_the_command_line_says_people_and_no_name(folder: Callable[..., Folder]) -> None:
