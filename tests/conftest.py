@@ -20,7 +20,7 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import settings
 
-from anon_pipeline.evidence import identifying
+from anon_pipeline.evidence import released_columns
 from anon_pipeline.limits import known_columns
 from anon_pipeline.policy import Policy, policy_from
 from tests.contracts_once import prove_contracts_once
@@ -185,7 +185,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Who knows such a label links every record, too.
     """
-    monkeypatch.setattr(identifying, "is_identifying", lambda codes: False)
+    monkeypatch.setattr(released_columns, "is_identifying", lambda codes: False)
     monkeypatch.setattr(known_columns, "usual_bound", lambda k: 1.0)
 
 

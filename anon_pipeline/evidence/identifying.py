@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.evidence.released_columns import (
+    combined_codes,
+    following_columns,
+    identifies,
+    shown_columns,
+    telling_columns,
+    value_codes,
+)
 from anon_pipeline.policy.acknowledged import Acknowledged, hashed_columns
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.singling_out import BUDGET, distinct_share, exceeding_sets, is_identifying
+from anon_pipeline.risk.singling_out import BUDGET, distinct_share, exceeding_sets
 
 _NAMED = 10  # combinations that a message names
 _COARSEN = "Coarsen {} (round, top, bottom, or a hierarchy with level)"
+_LESS = "Set a smaller ε, so that most values are drawn as others"
+_OWN_SHARE = "the largest share of different values that you answer for"
 _WRITE = "acknowledged: [{{columns: [{}], share: {}, who: …, when: {}, why: …, until: …}}]"
 
 
@@ -26,40 +35,98 @@ def utc_today() -> datetime.date:
 
 
 def identifying_columns(
-    frame: pd.DataFrame, policy: Policy, *, today: datetime.date, budget: int = BUDGET
+    frame: pd.DataFrame,
+    policy: Policy,
+    *,
+    today: datetime.date,
+    following: Sequence[str] | None = None,
+    budget: int = BUDGET,
 ) -> list[str]:
-    """List which columns single people out and are not acknowledged, with what to write.
+    """List which columns single people out or follow them and are not acknowledged, with what to write.
 
     Measured are all records of the input, missing values left aside, as the values would be published:
-    coarsened, before suppression. Columns with noise and generalized ones are none of these.
+    coarsened, before suppression. Where the policy names a person, each person counts once with each value.
+    Columns with noise and generalized ones are none of these, but for categories that are mostly kept.
 
     Args:
         frame: (n, columns) the table of `deidentified` or `k_anonymized`.
         today: day on which acknowledgements must hold.
+        following: what `following_columns` named; None: it is asked, of a table of `deidentified`.
         budget: see `risk.singling_out.exceeding_sets`.
     Returns:
         Names of columns and what to do; no number that was measured, no value.
     """
-    singles = list(_alone(frame, policy))
-    hashed = list(_hashed(frame, policy, today))
-    known = {line.partition(":")[0] for line in singles}
-    names = [name for name in policy.insensitive if name not in known]
-    return [*singles, *hashed, *_together(frame, policy, names, today=today, budget=budget)]
+    singles = [name for name in shown_columns(policy) if identifies(frame, name)]
+    follow = following_columns(frame, policy) if following is None else following
+    suspected = dict.fromkeys(name for name in follow if name not in singles)
+    named = {columns: said for columns, said in telling_columns(frame, policy) if not {*columns} & {*singles}}
+    names = [name for name in policy.insensitive if name not in singles]
+    return [
+        *(_alone(policy, name) for name in singles),
+        *_hashed(frame, policy, today),
+        *_following(frame, policy, [name for name in suspected if (name,) not in named], today),
+        *_telling(frame, policy, named, today),
+        *_together(frame, policy, names, today=today, budget=budget),
+    ]
 
 
-def _codes(series: pd.Series) -> NDArray[np.int64]:
-    return pd.factorize(series)[0].astype(np.int64)
+def _alone(policy: Policy, name: str) -> str:
+    """Say that a column singles people out like an identifier."""
+    column, of = policy.columns[name], "records" if policy.person is None else "people"
+    if not isinstance(column, Coarsened):
+        return (
+            f"{name}: must not have half as many different values as {of} or more, as identifiers do, where "
+            f"most values are drawn as they are. {_LESS}, or set role: identifier with action: drop"
+        )
+    more = " more" if column.coarse else ""
+    return (
+        f"{name}: must not have half as many different values as {of} or more, as identifiers do. "
+        f"{_COARSEN.format('it' + more)}, or set role: identifier with action: drop"
+    )
 
 
-def _alone(frame: pd.DataFrame, policy: Policy) -> Iterator[str]:
-    """Yield the columns that single people out like an identifier."""
-    for name, column in policy.columns.items():
-        if isinstance(column, Coarsened) and is_identifying(_codes(frame[name])):
-            more = " more" if column.coarse else ""
+def _following(
+    frame: pd.DataFrame, policy: Policy, names: Sequence[str], today: datetime.date
+) -> Iterator[str]:
+    """Yield the columns by which records can be put together, and nobody answers for."""
+    people = "" if policy.person is not None else ", and say under person whose records they are"
+    for name in names:
+        if not _answered(frame, policy, (name,), today):
             yield (
-                f"{name}: must not have half as many different values as records or more, as identifiers do. "
-                f"{_COARSEN.format('it' + more)}, or set role: identifier with action: drop"
+                f"{name}: records with equal values must not agree in the quasi-identifiers as those of one "
+                f"person do: whoever finds one record of a person then has all of them"
+                f"{_lapsed(policy, [name], today)}. {_way_out(policy, name)}, set role: identifier with "
+                f"action: drop{people}, or, if it is about groups and not about people, add "
+                f"{_WRITE.format(name, _OWN_SHARE, today)}"
             )
+
+
+def _telling(
+    frame: pd.DataFrame, policy: Policy, named: Mapping[tuple[str, ...], str], today: datetime.date
+) -> Iterator[str]:
+    """Yield the columns whose names say identifier, and that nobody answers for."""
+    for columns, said in named.items():
+        if not _answered(frame, policy, columns, today):
+            yield (
+                f"{', '.join(columns)}: must not be released: by its name it holds {said}"
+                f"{_lapsed(policy, columns, today)}. Set role: identifier with action: drop. "
+                f"{_way_out(policy, columns[0])}; rename it if it is about something else; or add "
+                f"{_WRITE.format(', '.join(columns), _OWN_SHARE, today)}"
+            )
+
+
+def _way_out(policy: Policy, name: str) -> str:
+    return _COARSEN.format("it") if isinstance(policy.columns[name], Coarsened) else _LESS
+
+
+def _answered(frame: pd.DataFrame, policy: Policy, columns: Sequence[str], today: datetime.date) -> bool:
+    """Tell whether somebody answers for just these columns, and for so many different values."""
+    shares = [
+        one.share
+        for one in policy.acknowledged
+        if {*one.columns} == {*columns} and one.covers(columns, today)
+    ]
+    return bool(shares) and distinct_share(combined_codes(frame, columns)) <= max(shares)
 
 
 def _hashed(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterator[str]:
@@ -72,16 +139,16 @@ def _hashed(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterat
                 f"acknowledged{_lapsed(policy, [name], today)}. Set action: drop, or add "
                 f"{_WRITE.format(name, 1, today)}"
             )
-        elif distinct_share(_codes(frame[name])) > share:
+        elif distinct_share(value_codes(frame[name])) > share:
             yield f"{name}: must have no more different values than is acknowledged ({share:.0%} of all)"
 
 
-def _acknowledged(policy: Policy, names: list[str], today: datetime.date) -> float | None:
+def _acknowledged(policy: Policy, names: Sequence[str], today: datetime.date) -> float | None:
     """Return the largest share that is acknowledged of columns; None where nothing is."""
     return max((one.share for one in policy.acknowledged if one.covers(names, today)), default=None)
 
 
-def _lapsed(policy: Policy, names: list[str], today: datetime.date) -> str:
+def _lapsed(policy: Policy, names: Sequence[str], today: datetime.date) -> str:
     """Say that an acknowledgement does not hold on this day."""
     others: list[Acknowledged] = [one for one in policy.acknowledged if set(names) <= set(one.columns)]
     if not others or _acknowledged(policy, names, today) is not None:
@@ -98,7 +165,8 @@ def _together(
     def allowed(chosen: tuple[int, ...]) -> float:
         return max(usual, _acknowledged(policy, [names[j] for j in chosen], today) or 0.0)
 
-    found = exceeding_sets([_codes(frame[name]) for name in names], allowed, budget=budget)
+    once = frame.drop_duplicates([PERSON, *names]) if PERSON in frame else frame
+    found = exceeding_sets([value_codes(once[name]) for name in names], allowed, budget=budget)
     for chosen in islice(found.sets, _NAMED):
         together = [names[j] for j in chosen]
         yield (

@@ -71,6 +71,7 @@ _RULES: dict[type, dict[str, must.Rule]] = {
         **dict.fromkeys((one.fact for one in IDENTIFIER_ACTIONS.values()), must.listed(must.column)),
         "people": must.or_none(must.records),
         "excess_records": must.records,
+        "following": must.listed(must.column),
     },
     KAnonymizedFacts: {
         "recoder": must.one_of(Anonymize, "recoder"),

@@ -45,7 +45,7 @@ COMPOSITION_NUMBERS: Mapping[str, Number] = {
 class RawFacts:
     """What came in.
 
-    repeated: identifier columns whose values look like people with several records, see `stages.repeated`.
+    repeated: columns whose values look like those of people with several records, see `stages.repeated`.
     value_maps: digests of the files of value maps, by column.
     """
 
@@ -63,6 +63,7 @@ class DeidentifiedFacts:
 
     people: with a record; None without ``person``.
     excess_records: records beyond ``rows_per_person``, which were left out.
+    following: released columns whose equal values mark one person's records, `evidence.released_columns`.
     """
 
     stage: ClassVar[str] = "deidentified"
@@ -71,6 +72,7 @@ class DeidentifiedFacts:
     hashed: tuple[str, ...] = field(metadata=marked(POLICY))
     people: int | None = field(default=None, metadata=marked(COUNTED))
     excess_records: int = field(default=0, metadata=marked(COUNTED))
+    following: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.evidence.known_categories import expected_of_category, realized_of_category
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
 from anon_pipeline.limits.meanings import OVER_NOISE
@@ -41,6 +43,8 @@ def name_of(columns: Sequence[str]) -> str:
 def _demanded(policy: Policy) -> Demanded:
     """Return the policy's own bounds, and those that hold without: of each column, of all together.
 
+    A column of drawn categories stands alone: its original is known, and its drawn value seen.
+
     Names do not depend on the order of columns, which stored suites of Great Expectations lose.
     """
     names, bound = sorted(policy.unchanged), usual_bound(policy.gate_k)
@@ -51,11 +55,28 @@ def _demanded(policy: Policy) -> Demanded:
         found[frozenset([name])] = KnownColumns(columns=(name,), risk=bound if limited else 1.0)
     if len(names) > 1:
         found[frozenset(names)] = Advised(KnownColumns(columns=tuple(sorted(names)), risk=bound))
+    for name in policy.categorical:
+        found[frozenset([name])] = KnownColumns(columns=(name,), risk=bound)
     found |= own
     return {name_of(sorted(known)): wanted for known, wanted in found.items()}
 
 
+def _drawn(case: Case, demand: Demand) -> str | None:
+    """Return the column of drawn categories that is known; None where released values are."""
+    return next((name for name in demand.wanted.columns if name in case.policy.categorical), None)
+
+
+def _over_noise(case: Case, demand: Demand) -> Expectation:
+    drawn = _drawn(case, demand)
+    if drawn is not None:
+        return expected_of_category(case.evidence, case.policy, drawn)
+    return case.known_attack.over_noise(demand.wanted.columns)
+
+
 def _realized(case: Case, demand: Demand) -> float:
+    drawn = _drawn(case, demand)
+    if drawn is not None:
+        return realized_of_category(case.evidence, case.policy, drawn)
     return case.known_attack.realized(case.evidence, case.policy, demand.wanted.columns)
 
 
@@ -79,12 +100,12 @@ KNOWN_COLUMNS = Limit(
     bound=lambda wanted: wanted.risk,
     needs=("originals",),
     people=True,
-    over_noise=lambda case, demand: case.known_attack.over_noise(demand.wanted.columns),
+    over_noise=_over_noise,
     attack=True,
     advisable=True,
     banded=True,
-    advice="release the column coarser (round, top, bottom, level), generalize or drop it, or set a bound of "
-    "its own.",
+    advice="release the column coarser (round, top, bottom, level), generalize or drop it, take a smaller ε "
+    "for drawn categories, or set a bound of its own.",
     question="linkability",
     knows="the generalized values, the exact ones behind the noise, and {}",
 )

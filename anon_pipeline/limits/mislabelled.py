@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anon_pipeline.evidence.identifying import identifying_columns
 from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Limit
@@ -11,7 +12,9 @@ from anon_pipeline.limits.verdicts import Status, Verdict
 
 
 def _identifiers(case: Case, demand: Demand) -> Verdict:
-    found = identifying_columns(require_originals(case.evidence).frame, case.policy, today=case.today)
+    frame, stages = require_originals(case.evidence).frame, case.facts or {}
+    following = stages.get(DeidentifiedFacts.stage, {}).get("following", ())
+    found = identifying_columns(frame, case.policy, today=case.today, following=following)
     said = "; ".join(found) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
 
@@ -25,8 +28,9 @@ def _single_values(case: Case, demand: Demand) -> int:
 
 RELEASED_IDENTIFIERS = Limit(
     name="released_identifiers",
-    meaning="No column that is released without noise is an identifier by its values, and no two or three "
-    "insensitive ones single people out together, but for what the policy acknowledges.",
+    meaning="No column that is released without noise, or with little, is an identifier by its values or its "
+    "name or follows people, and no two or three insensitive ones single people out together, but for what "
+    "the policy acknowledges.",
     demanded=lambda policy: {"": None},
     judge=_identifiers,
     needs=("originals",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from anon_pipeline.encode.codes import PRIVATE
 from anon_pipeline.evidence.measures import require_originals
@@ -12,6 +12,7 @@ from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS
 from anon_pipeline.stages.contracts.stages import broken_contract, release_contract
 
 
@@ -52,19 +53,33 @@ def _k(case: Case, demand: Demand) -> Verdict:
 
 
 def _repeated(case: Case, demand: Demand) -> Verdict:
-    """Say which identifiers look like those of people with several records; how often, nobody sees."""
+    """Say which columns look like those of people with several records; how often, nobody sees."""
     names = (case.facts or {}).get(RawFacts.stage, {}).get("repeated")
     if names is None:
         return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
-    return _kept(
-        demand,
-        [
-            f"values of {', '.join(names)} repeat as those of people with several records do, and k counts "
-            f"records: name the column that says who it is under person"
-        ]
-        if names
-        else (),
-    )
+    return _kept(demand, _said_of_repeated(case.policy, names))
+
+
+def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
+    identifiers = [name for name in names if name in policy.identifiers]
+    others = [name for name in names if name not in policy.identifiers]
+    who = policy.person or policy.record_key
+    if identifiers:
+        yield (
+            f"values of {', '.join(identifiers)} repeat as those of people with several records do, and k "
+            f"counts records: name the column that says who it is under person"
+        )
+    if others and who is None:
+        yield (
+            f"equal values of {', '.join(others)} occur together as those of people with several records do, "
+            f"and k counts records: keep the column that says who it is, and name it under person"
+        )
+    elif others:
+        yield (
+            f"equal values of {', '.join(others)} occur together as those of one person do, in records of "
+            f"which {who} says that they are of several: name the column that says who it is, not which "
+            f"record it is"
+        )
 
 
 CONTRACT = Limit(
@@ -110,14 +125,16 @@ K = Limit(
 
 
 def _unknown_people(policy: Policy) -> Demanded:
-    """Demand it, as advice, of policies that have identifiers and do not say whose records they are."""
+    """Demand it, as advice, where an identifier or enough quasi-identifiers can show people's records."""
     known = policy.person is not None or policy.record_key is not None
-    return {} if known or not policy.identifiers else {"": Advised(None)}
+    enough = len(policy.generalized) + len(policy.noisy) >= FEWEST_COLUMNS
+    return {"": Advised(None)} if enough or (policy.identifiers and not known) else {}
 
 
 REPEATED_PEOPLE = Limit(
     name="repeated_people",
-    meaning="No identifier repeats as if several records were of one person, where records are counted.",
+    meaning="Neither an identifier nor the quasi-identifiers together repeat as if several records were of "
+    "one person, where records are counted.",
     demanded=_unknown_people,
     judge=_repeated,
     bound=lambda wanted: None,
@@ -125,5 +142,5 @@ REPEATED_PEOPLE = Limit(
     expectation="",
     advisable=True,
     valued=False,
-    advice="name the identifier of a person in person: people are then counted.",
+    advice="name the identifier of a person, not of a record, in person: people are then counted.",
 )

@@ -209,11 +209,6 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
         results: list[tuple[str, Status, str | None, dict[str, Any]]] = [
             (names[v.limit], v.status, described_verdict(v), verdict_metadata(v, report, measured.name))
             for v in report.verdicts
-                each.status,
-                described_verdict(each),
-                verdict_metadata(each, report, measured.name),
-            )
-            for each in report.verdicts
         ]
         if suite is not None:
             said = {"expectations": len(suite.lines), **digests(report)}

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
-from anon_pipeline.policy.columns import Identifier, Insensitive
+from anon_pipeline.detectors.telling_names import birth_part
+from anon_pipeline.policy.columns import Identifier, Insensitive, PerturbCategories, Sensitive
 from anon_pipeline.policy.fields import Plain, Real, Reason, Strict
 from anon_pipeline.policy.marks import SHOWN
 
@@ -21,13 +22,15 @@ class Acknowledged(Strict):
     """Columns that may single people out together, for a time: who says so, when and why. It is published."""
 
     columns: Annotated[tuple[Plain, ...], SHOWN] = Field(
-        min_length=1, description="Insensitive columns, two or more; or one hashed identifier."
+        min_length=1,
+        description="Insensitive columns, two or more; or one column that follows people, or has the name "
+        "of an identifier, or is a hashed one.",
     )
     share: Annotated[Real, SHOWN] = Field(
         gt=0,
         le=1,
         description="Largest share of the records that the columns, or some of them, may single out; of a "
-        "hashed identifier: of its values that may be different ones.",
+        "single column: of its values that may be different ones.",
     )
     who: Annotated[Reason, SHOWN] = Field(description="Who answers for it.")
     when: Annotated[datetime.date, SHOWN] = Field(description="Day from which it holds.")
@@ -69,18 +72,22 @@ def unfit_acknowledgements(found: Sequence[Acknowledged], columns: Mapping[str, 
         columns: of the policy; one that did not parse is None.
     """
     unsure = {name for name, column in columns.items() if column is None}
-    single = {*hashed_columns(columns)} | unsure
-    fit = {name for name, column in columns.items() if isinstance(column, Insensitive)} | unsure
+    shown = (Insensitive, Sensitive, PerturbCategories)
+    alone = {name for name, column in columns.items() if isinstance(column, shown)}
+    single = {*hashed_columns(columns)} | alone | unsure
+    fit = {name for name in alone if isinstance(columns[name], Insensitive) or birth_part(name)} | unsure
     for one in found:
         named = ", ".join(one.columns)
         if len(one.columns) == 1 and not single.issuperset(one.columns):
             yield (
-                f"acknowledged: a single column must be an identifier with an action that is keyed, got "
-                f"{named}. Coarsen it (round, top, bottom, or a hierarchy with level), drop it or hash it."
+                f"acknowledged: a single column must be sensitive, insensitive, one of categories that is "
+                f"perturbed, or an identifier with an action that is keyed, got {named}. An acknowledgement "
+                f"lapses when its columns change: write a new one."
             )
         elif len(one.columns) > 1 and not fit.issuperset(one.columns):
             others = ", ".join(name for name in one.columns if name not in fit)
             yield (
-                f"acknowledged: several columns must all have the role insensitive, got {others} in {named}. "
+                f"acknowledged: several columns must all have the role insensitive, or be parts of a date of "
+                f"birth, got {others} in {named}. "
                 f"An acknowledgement lapses when its columns change: write a new one."
             )

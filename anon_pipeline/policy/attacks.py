@@ -56,10 +56,16 @@ def _covering(population: Any, sections: Mapping[str, Any]) -> Iterator[str]:
 
 def _known(known: tuple[KnownColumns, ...], sections: Mapping[str, Any]) -> Iterator[str]:
     columns = sections["columns"]
-    kinds = (Sensitive, Insensitive, type(None))
+    kinds = (Sensitive, Insensitive, PerturbCategories, type(None))
     named = set(itertools.chain(*(entry.columns for entry in known)))
     if wrong := sorted(name for name in named if not isinstance(columns.get(name, ""), kinds)):
-        yield f"must name columns with the role sensitive or insensitive, got {', '.join(wrong)}"
+        yield (
+            f"must name columns with the role sensitive or insensitive, or categories that are perturbed, "
+            f"got {', '.join(wrong)}"
+        )
+    drawn = {*columns_of(columns, PerturbCategories)}
+    if wrong := sorted({n for entry in known if len(entry.columns) > 1 for n in entry.columns} & drawn):
+        yield f"must name categories that are perturbed alone, got {', '.join(wrong)} with others"
     sets = [frozenset(entry.columns) for entry in known]
     if repeated := len(sets) - len(set(sets)):
         yield f"must name each set of columns once, got {repeated} more"

@@ -20,7 +20,7 @@ def refuse_contradictions(policy: Policy) -> None:
     Raises:
         PolicyError: with what to change, all of it.
     """
-    problems = [*_unreachable(policy), *_unlimited(policy)]
+    problems = [*_unreachable(policy), *_unlimited(policy), *_unlimited_categories(policy)]
     if problems:
         raise PolicyError(problems)
 
@@ -43,6 +43,22 @@ def _unlimited(policy: Policy) -> Iterator[str]:
             f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking, such as "
             f"gate.{_example()}, got {policy.perturb.epsilon:g} without one. Set it, or a smaller ε. Nothing "
             f"was made, and no ε was spent."
+        )
+
+
+def _unlimited_categories(policy: Policy) -> Iterator[str]:
+    """Yield that so large an ε draws most categories as they are, where no limit says what that may tell."""
+    if policy.perturb is None or not policy.categorical or policy.perturb.epsilon <= LARGE_EPSILON:
+        return
+    limited = {
+        name for entry in policy.gate.attacks.known_columns if entry.risk < 1 for name in entry.columns
+    }
+    if missing := [name for name in policy.categorical if name not in limited]:
+        yield (
+            f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking for each column "
+            f"of categories, gate.attacks.known_columns: [{{columns: [{missing[0]}], risk: …}}], got "
+            f"{policy.perturb.epsilon:g} without one for {', '.join(missing)}. Set it, or a smaller ε. "
+            f"Nothing was made, and no ε was spent."
         )
 
 

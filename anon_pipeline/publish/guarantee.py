@@ -227,10 +227,12 @@ def _limited(policy: Policy) -> Iterator[str]:
 def _answered_for(policy: Policy) -> Iterator[str]:
     """Say which columns single people out, and who answers for it."""
     for one in policy.acknowledged:
+        follows = "follows" if {*one.columns} & {*policy.identifiers} else "may follow"
+        share = f"{one.share:.3g} of"
         what = (
-            f"may be different for up to {one.share:.3g} of all records, and follows people through the table"
+            f"may be different for up to {share} all records, and {follows} people through the table"
             if len(one.columns) == 1
-            else f"may single out up to {one.share:.3g} of the records"
+            else f"may single out up to {share} the records"
         )
         yield (
             f"{', '.join(one.columns)} {what}. {one.who} answers for it from {one.when} until {one.until}: "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from anon_pipeline.perturb.category_law import CategoryNoise, pmf
 
 _CELLS = 2**22  # of a block of classes, values in a class times values of the domain
+_EQUAL = 1 - 1e-12  # what equal chances may differ by
 
 
 def expected_category_linking(
@@ -40,3 +41,32 @@ def expected_category_linking(
         rows = law[values[own[0] : ends[min(begin + step, len(first))]]]
         linked += np.maximum.reduceat(rows, own - own[0], axis=0).sum(axis=1).tolist()
     return math.fsum(linked) / int(inside.sum())
+
+
+def right_category_guesses(
+    codes: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    own: NDArray[np.int64],
+    drawn: NDArray[np.int64],
+    noise: CategoryNoise,
+) -> NDArray[np.float64]:
+    """Return the chance that the attacker of `expected_category_linking` takes the own record, (r,).
+
+    Args:
+        codes: (n,) originals, codes of the domain.
+        labels: (n,) equivalence class.
+        own: (r,) record that each released one is of, in a class.
+        drawn: (r,) released values, codes of the domain.
+    """
+    law, d = pmf(noise), len(noise.domain.values)
+    inside = np.flatnonzero(labels >= 0)
+    pairs, many = np.unique(labels[inside].astype(np.int64) * d + codes[inside], return_counts=True)
+    shown, which = np.unique(labels[own].astype(np.int64) * d + drawn, return_inverse=True)
+    first = np.searchsorted(pairs, shown // d * d)
+    last = np.searchsorted(pairs, (shown // d + 1) * d)
+    best, ties = np.empty((2, len(shown)))
+    for j, (start, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        likely = law[pairs[start:end] % d, shown[j] % d]
+        best[j] = likely.max() * _EQUAL
+        ties[j] = many[start:end][likely >= best[j]].sum()
+    return np.where(law[codes[own], drawn] >= best[which], 1 / ties[which], 0.0)

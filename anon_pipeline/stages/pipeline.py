@@ -38,6 +38,7 @@ from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import noise_facts, output_bounds
 from anon_pipeline.evidence.evidence import Evidence, evidence_from, people_in
 from anon_pipeline.evidence.measures import class_limits, confident_originals
+from anon_pipeline.evidence.released_columns import following_columns
 from anon_pipeline.facts.records import (
     DeidentifiedFacts,
     PerturbedFacts,
@@ -125,6 +126,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         kept = bounded_rows(before.frame.drop(columns=[RECORD]), people, most=policy.rows_per_person, key=key)
         after = after[kept].reset_index(drop=True)
         facts = replace(facts, people=people.nunique(), excess_records=int((~kept).sum()))
+    facts = replace(facts, following=following_columns(after, policy))
     return stage_result(policy, before, after, facts)
 
 

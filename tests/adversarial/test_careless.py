@@ -1,11 +1,13 @@
-"""Policies as a careless author writes them, from the documents alone: none of them publishes anything.
+"""Policies as a careless author writes them, from the documents alone: none of them publishes in green.
 
-Each file in `careless` is a policy for the people that are made here. Its first line says what the author
-thought, its second begins with ``# refused:`` and is a regular expression for the message.
+Each file in `careless` is a policy for the people, or the visits, that are made here. Its first line says
+what the author thought, its second begins with ``# refused:`` or ``# warned:`` and is a regular expression
+for the message.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -13,8 +15,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline import anonymize, load_policy
+from anon_pipeline import Policy, anonymize, load_policy
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused, PolicyError
+from anon_pipeline.gate import Status
 
 POLICIES = sorted((Path(__file__).parent / "careless").glob("*.yaml"))
 _RECORDS = 900
@@ -64,23 +67,73 @@ def people() -> pd.DataFrame:
     )
 
 
-def refused_with(path: Path) -> str:
-    """Return the regular expression of a policy's message."""
-    return path.read_text(encoding="utf-8").splitlines()[1].removeprefix("# refused: ")
+@pytest.fixture(scope="module")
+def visits() -> pd.DataFrame:
+    """Synthetic patients with some visits each; all that is of a patient repeats."""
+    random, n = np.random.default_rng(14), 250
+    own = np.repeat(np.arange(n), random.geometric(1 / 5, n))
+    surname = random.integers(0, 60, n)
+    age = random.gamma(6, 8, n).astype(int).clip(18, 95)
+    patients = pd.DataFrame(
+        {
+            "id": [f"P{i}" for i in range(n)],
+            "md5": [hashlib.md5(f"P{i}".encode()).hexdigest()[:10] for i in range(n)],
+            "name": [f"Given{one % 7} Family {one}" for one in surname],
+            "surname": [f"Family {one}" for one in surname],
+            "street": [f"Mill Lane {i // 2}" for i in range(n)],
+            "plate": [f"B-SW {1000 + i}" for i in range(n)],
+            "age": age,
+            "sex": random.choice(["f", "m"], n),
+            "zip": [f"{code}" for code in 10115 + 7 * random.integers(0, 40, n)],
+            "birth_day": random.integers(1, 29, n),
+            "birth_month": random.integers(1, 13, n),
+            "birth_year": 2025 - age,
+        }
+    )
+    table = patients.iloc[own].reset_index(drop=True)
+    illness = random.choice(["asthma", "flu", "gout", "none"], len(own))
+    return table.assign(visit=[f"V{i}" for i in range(len(own))], diagnosis=illness)
 
 
-@pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
-def test_a_careless_policy_is_refused_before_any_noise(
-    path: Path, people: pd.DataFrame, tmp_path: Path
+def expected_of(path: Path) -> tuple[str, str]:
+    """Return whether a policy is refused or warned, and the regular expression of the message."""
+    outcome, _, said = path.read_text(encoding="utf-8").splitlines()[1].removeprefix("# ").partition(": ")
+    return outcome, said
+
+
+def of_outcome(outcome: str) -> list[Path]:
+    """Return the policies that end so."""
+    return [path for path in POLICIES if expected_of(path)[0] == outcome]
+
+
+def table_of(policy: Policy, people: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of a policy, of the table that it names."""
+    return (visits if policy.source.path == "visits.csv" else people)[[*policy.columns]]
+
+
+@pytest.mark.parametrize("path", of_outcome("refused"), ids=lambda path: path.stem)
+def test_a_careless_policy_is_refused(
+    path: Path, people: pd.DataFrame, visits: pd.DataFrame, tmp_path: Path
 ) -> None:
     (tmp_path / "key").write_bytes(b"0123456789abcdef")
     with pytest.raises((GateRefused, PolicyError)) as refused:
         policy = load_policy(path)
-        anonymize(policy, people[list(policy.columns)], hierarchies=tmp_path)
+        anonymize(policy, table_of(policy, people, visits), hierarchies=tmp_path)
     said = str(refused.value)
-    assert re.search(refused_with(path), said), said
+    assert re.search(expected_of(path)[1], said), said
     assert re.search(r"Coarsen|acknowledged: \[|Set |write a new one", said)
     assert isinstance(refused.value, AnonPipelineError)
+
+
+@pytest.mark.parametrize("path", of_outcome("warned"), ids=lambda path: path.stem)
+def test_what_may_be_harmless_is_published_with_a_warning(
+    path: Path, visits: pd.DataFrame, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_bytes(b"0123456789abcdef")
+    policy = load_policy(path)
+    report = anonymize(policy, table_of(policy, visits, visits), hierarchies=tmp_path).report
+    warned = [f"{one.limit}: {one.reason}" for one in report.verdicts if one.status is Status.WARNED]
+    assert any(re.search(expected_of(path)[1], one) for one in warned), warned
 
 
 def test_there_are_enough_of_them() -> None:

@@ -51,8 +51,8 @@ def test_a_policy_sets_bounds_of_its_own_looser_ones_included() -> None:
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        ([(["height"], 1)], "must name columns with the role sensitive or insensitive, got height"),
-        ([(["wieght"], 1)], "must name columns with the role sensitive or insensitive, got wieght"),
+        ([(["height"], 1)], "must name columns with the role sensitive or insensitive, or .* got height"),
+        ([(["wieght"], 1)], "must name columns .* got wieght"),
         ([(["weight"], 1), (["weight"], 0.5)], "must name each set of columns once, got 1 more"),
         ([(["weight", "weight"], 1)], "columns must name each column once"),
         ([([], 1)], "columns"),

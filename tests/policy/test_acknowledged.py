@@ -41,8 +41,9 @@ def test_it_holds_for_its_columns_and_for_some_of_them_in_its_time(small_policy:
     ("changes", "said"),
     [
         ({"columns": ["note", "note"]}, "columns must name each column once"),
-        ({"columns": ["note"]}, "a single column must be an identifier"),
-        ({"columns": ["person"]}, "a single column must be an identifier"),
+        ({"columns": ["age"]}, "a single column must be sensitive, insensitive, .* got age"),
+        ({"columns": ["height"]}, "or an identifier with an action that is keyed, got height"),
+        ({"columns": ["person"]}, "a single column must .* got person"),
         ({"columns": ["note", "income"]}, "got income in note, income"),
         ({"columns": ["note", "gone"]}, "lapses when its columns change"),
         ({"who": " "}, "who and why must be given"),
@@ -65,6 +66,24 @@ def test_a_hash_is_acknowledged_by_itself_and_nothing_of_it_decides_the_tables(s
     assert policy.digest != bare.digest
     assert "acknowledged" not in bare.model_dump()
     assert policy.answered_for == [{**ONE, "columns": ["case"]}]
+
+
+@pytest.mark.parametrize("name", ["note", "illness"])
+def test_a_column_that_is_released_as_it_is_can_be_acknowledged_by_itself(
+    small_policy: Small, name: str
+) -> None:
+    assert with_acknowledged(small_policy, columns=[name]).answered_for == [{**ONE, "columns": [name]}]
+
+
+def test_the_parts_of_a_date_of_birth_can_be_acknowledged_together_whatever_they_are(
+    small_policy: Small,
+) -> None:
+    parts = {name: {"role": "sensitive"} for name in ("birth_day", "birth_month")}
+    small_policy(columns=parts, acknowledged=[{**ONE, "columns": [*parts]}])
+    with pytest.raises(
+        PolicyError, match="or be parts of a date of birth, got illness in birth_day, illness"
+    ):
+        small_policy(columns=parts, acknowledged=[{**ONE, "columns": ["birth_day", "illness"]}])
 
 
 def test_more_than_the_default_share_cannot_be_set(small_policy: Small) -> None:

@@ -14,7 +14,7 @@ from anon_pipeline.perturb.category_law import CategoryNoise, flat_domain, hiera
 from anon_pipeline.perturb.category_sampler import draw_categories
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.risk import noisy_categories as categories
-from anon_pipeline.risk.noisy_categories import expected_category_linking
+from anon_pipeline.risk.noisy_categories import expected_category_linking, right_category_guesses
 
 TREE = hierarchy_domain(from_columns("x", tree_levels("x", {"A": ["a", "b", "c"], "B": ["d", "e"]})))
 NOISES = [
@@ -67,3 +67,24 @@ def test_randomized_response_in_closed_form() -> None:
 def test_nobody_to_link() -> None:
     with pytest.raises(ValueError, match="at least one record"):
         expected_category_linking(np.array([0]), np.array([-1]), NOISES[0])
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.mechanism)
+def test_what_is_realized_is_on_average_what_is_expected(noise: CategoryNoise) -> None:
+    """Over all values that each record can release, weighted with their probabilities: exactly the same."""
+    random = np.random.default_rng(3)
+    codes, labels = random.integers(0, 5, 30), random.integers(-1, 4, 30)
+    inside, law, mean = np.flatnonzero(labels >= 0), pmf(noise), 0.0
+    for value in range(5):
+        drawn = np.full(len(inside), value)
+        mean += float(
+            (right_category_guesses(codes, labels, inside, drawn, noise) * law[codes[inside], value]).sum()
+        )
+    assert mean / len(inside) == pytest.approx(expected_category_linking(codes, labels, noise))
+
+
+def test_ties_are_shared_by_hand() -> None:
+    """Of a, a, b in one class: a is taken as one of two, b for sure, and c as any of the three."""
+    codes, labels, own = np.array([0, 0, 1, 2]), np.array([0, 0, 0, -1]), np.array([0, 1, 2, 2])
+    found = right_category_guesses(codes, labels, own, np.array([0, 1, 1, 2]), NOISES[0])
+    assert found.tolist() == pytest.approx([1 / 2, 0, 1, 1 / 3])

@@ -29,7 +29,7 @@ def test_people_with_several_records_are_seen(small_policy: Small, small_people:
 def test_one_person_with_ten_records_is_enough(small_policy: Small, small_people: People) -> None:
     people = small_people(60)
     table = pd.concat([people, *[people.iloc[[7]]] * 9], ignore_index=True)
-    assert repeated_people(table, small_policy()) == ("person",)
+    assert repeated_people(table, small_policy()) == ("person", "age", "city", "height")
 
 
 @pytest.mark.parametrize("names", [20, 60, 120])
@@ -67,3 +67,29 @@ def test_where_nothing_tells_records_apart_repetition_is_enough(
 ) -> None:
     table = visits(small_people(60), 2).assign(age=30, city="Cork")
     assert repeated_people(table, small_policy()) == ("person",)
+
+
+QUASI = {"county": {"role": "generalize", "hierarchy": {"suppress": True}}}
+
+
+def counties(people: pd.DataFrame) -> pd.DataFrame:
+    return people.assign(county=np.random.default_rng(8).integers(0, 30, len(people)))
+
+
+def test_people_are_seen_by_their_quasi_identifiers_where_no_identifier_is_left(
+    small_policy: Small, small_people: People
+) -> None:
+    policy = small_policy(columns={**QUASI, "person": None})
+    people = counties(small_people(200)).drop(columns="person")
+    assert repeated_people(people, policy) == ()
+    assert repeated_people(visits(people, 3), policy) == ("age", "city", "county")
+
+
+@pytest.mark.parametrize("who", ["person", "record_key"])
+def test_a_number_of_the_row_is_no_person(small_policy: Small, small_people: People, who: str) -> None:
+    more = {"rows_per_person": 3} if who == "person" else {}
+    policy = small_policy(columns=QUASI, deidentify={"key_env": "K"}, **{who: "person"}, **more)
+    table = visits(counties(small_people(200)), 3)
+    assert repeated_people(table, policy) == ()
+    rows = table.assign(person=[f"row {i}" for i in range(len(table))])
+    assert repeated_people(rows, policy) == ("age", "city", "county")

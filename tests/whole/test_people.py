@@ -102,7 +102,7 @@ def test_ten_records_of_one_person_are_no_class_of_ten(small_policy: Small) -> N
 
 
 def test_nothing_is_released_of_fewer_people_than_k(small_policy: Small) -> None:
-    table = pd.concat([visits(2, most=1)] * 30, ignore_index=True)
+    table = pd.concat([visits(2, most=1).assign(height=170, note="a")] * 30, ignore_index=True)
     with pytest.raises(InfeasibleError, match=r"number of people \(2\)"):
         anonymize(quiet(small_policy), table)
 

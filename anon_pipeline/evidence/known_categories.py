@@ -1,0 +1,72 @@
+"""What an attacker links who knows the original of a drawn category, on average and as it was drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.encode.categories import category_noises
+from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.perturb.category_law import CategoryNoise
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.noisy_categories import expected_category_linking, right_category_guesses
+
+
+def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expectation:
+    """Return the share of the records that is rightly linked by class and original value, over all draws.
+
+    It is exact: Σ_y max P(y | x) of each class, over the values x that it has. Where people are counted, it
+    is a bound: no more people are linked than records.
+
+    Args:
+        evidence: with originals; all records in classes count, whichever were released.
+        name: a column of categories that is perturbed.
+    Raises:
+        InputError: a file alone.
+    """
+    behind = require_originals(evidence)
+    inside = behind.labels >= 0
+    if not inside.any():
+        return Expectation(1.0)
+    codes = _codes(behind.frame[name], _noise(policy, name))
+    share = expected_category_linking(codes, behind.labels, _noise(policy, name))
+    return Expectation(_of_people(share * int(inside.sum()), evidence, inside))
+
+
+def realized_of_category(evidence: Evidence, policy: Policy, name: str) -> float:
+    """Return the share of the released records that is rightly linked by the values that were drawn.
+
+    Args:
+        evidence: with originals. name: as in `expected_of_category`.
+    Raises:
+        InputError: a file alone.
+    """
+    behind, noise = require_originals(evidence), _noise(policy, name)
+    right = right_category_guesses(
+        _codes(behind.frame[name], noise),
+        behind.labels,
+        behind.own,
+        _codes(evidence.released[name], noise),
+        noise,
+    )
+    released = np.zeros(len(behind.labels), np.bool_)
+    released[behind.own] = True
+    return _of_people(float(right.sum()), evidence, released)
+
+
+def _noise(policy: Policy, name: str) -> CategoryNoise:
+    return category_noises(policy)[name]
+
+
+def _codes(values: pd.Series, noise: CategoryNoise) -> NDArray[np.int64]:
+    return pd.Index(noise.domain.values).get_indexer(pd.Index(values.astype(object))).astype(np.int64)
+
+
+def _of_people(linked: float, evidence: Evidence, records: NDArray[np.bool_]) -> float:
+    """Return linked records as a share of records, or of those whose they are."""
+    people = require_originals(evidence).people
+    whole = int(records.sum()) if people is None else len(np.unique(people[records]))
+    return min(linked / whole, 1.0)

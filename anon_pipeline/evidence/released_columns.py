@@ -1,0 +1,126 @@
+"""Columns whose values a release shows as they are, or nearly so, and those of them that follow a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.detectors.telling_names import birth_part, telling_name
+from anon_pipeline.encode.categories import category_noises
+from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.perturb.category_law import kept
+from anon_pipeline.policy.coarsening import Coarsened
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.agreement import ALIKE, independent_columns, mean_agreement, repeated_groups
+from anon_pipeline.risk.singling_out import FEWEST, is_identifying
+
+MANY = 20
+"""Different values from which a column may be one of persons, not of groups of them."""
+
+_KEPT = 0.5
+"""Chance that the drawn category is the original one, above which a column counts as released as it is."""
+
+
+def shown_columns(policy: Policy) -> list[str]:
+    """Name the columns whose values are released as they are, or mostly so, in the policy's order.
+
+    They are the sensitive and insensitive ones, and those of categories whose mechanism keeps some value of
+    the domain with more than one half.
+    """
+    mostly = {name for name, noise in category_noises(policy).items() if kept(noise).max() > _KEPT}
+    return [
+        name for name, column in policy.columns.items() if isinstance(column, Coarsened) or name in mostly
+    ]
+
+
+def value_codes(series: pd.Series) -> NDArray[np.int64]:
+    """Return a number for each value, (n,), −1 where it is missing."""
+    return pd.factorize(series)[0].astype(np.int64)
+
+
+def combined_codes(frame: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int64]:
+    """Return the values of some columns together, each once for each person who has them.
+
+    Args:
+        frame: (n, columns), with `PERSON` where the policy names a person; without it records are counted.
+    Returns:
+        (r,) a number for each combination, −1 where one of its values is missing.
+    """
+    once = frame[[PERSON, *names]].drop_duplicates() if PERSON in frame else frame
+    codes = value_codes(once[names[0]])
+    for name in names[1:]:
+        other = value_codes(once[name])
+        both = (codes >= 0) & (other >= 0)
+        whole = np.unique(codes * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1]
+        codes = np.where(both, whole, -1).astype(np.int64)
+    return codes
+
+
+def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
+    """Name the shown columns whose equal values mark records of one person.
+
+    A column counts with at least `MANY` different values, `FEWEST` of them repeated, where records of one
+    value agree in the original quasi-identifiers, on average over those that do not follow from one another,
+    by more than `ALIKE` beyond chance. A city beside a postal code agrees in that one only.
+
+    Args:
+        frame: (n, columns) of `deidentified`: quasi-identifiers are as they were, the others as released.
+    Returns:
+        Names in the policy's order.
+    """
+    quasi = {
+        name: pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64)
+        for name in (*policy.generalized, *policy.noisy)
+    }
+    telling = _telling(quasi)
+    found = []
+    for name in shown_columns(policy):
+        values = value_codes(frame[name])
+        groups = repeated_groups(values)[1]
+        if values.max(initial=-1) + 1 >= MANY and groups.max(initial=-1) + 1 >= FEWEST:
+            others = telling if name not in quasi else _telling({**quasi, name: values * 0})
+            agreement = mean_agreement(values, others)
+            if agreement is not None and agreement > ALIKE:
+                found.append(name)
+    return tuple(found)
+
+
+def _telling(quasi: Mapping[str, NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """Return the quasi-identifiers that do not follow from one another."""
+    columns = list(quasi.values())
+    return [columns[j] for j in independent_columns(columns)]
+
+
+def telling_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the shown columns whose names say that they identify people, and what they say.
+
+    A column counts with at least `MANY` different values, a coarsened one only if fewer than `FEWEST` people
+    or records have one value on average. Day and month of birth, with or without the year, count as one.
+    """
+    shown = shown_columns(policy)
+    parts = {birth_part(name): name for name in reversed(shown)}
+    if parts.keys() >= {"day", "month"}:
+        birth = tuple(name for name in shown if name in {parts[part] for part in parts if part is not None})
+        if _many(frame, policy, birth):
+            yield birth, "dates of birth"
+    for name in shown:
+        said = telling_name(name)
+        if said is not None and not (birth_part(name) and "month" in parts) and _many(frame, policy, [name]):
+            yield (name,), said
+
+
+def _many(frame: pd.DataFrame, policy: Policy, names: Sequence[str]) -> bool:
+    """Tell whether columns have as many different values as those of persons have."""
+    codes = combined_codes(frame, names)
+    there = codes[codes >= 0]
+    different = len(np.unique(there))
+    coarse = any(name in policy.coarsened for name in names)
+    return different >= MANY and (not coarse or len(there) < FEWEST * different)
+
+
+def identifies(frame: pd.DataFrame, name: str) -> bool:
+    """Tell whether a column has half as many different values as people, or records, have values of it."""
+    return is_identifying(combined_codes(frame, [name]))

@@ -1,0 +1,86 @@
+"""Whether equal values of one column mark records that agree in others, too, as records of one person do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALIKE = 0.5
+"""Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
+
+Integers = NDArray[np.int64]
+
+
+def beyond_chance(whole: Integers, codes: Integers, groups: Integers) -> float | None:
+    """Return how far pairs of one group agree beyond pairs of the whole, at most 1; None: all agree anyway.
+
+    Args:
+        whole: (n,) values of all records.
+        codes: (r,) values of those in groups of two or more.
+        groups: (r,) 0 … g−1.
+    Returns:
+        Cohen's kappa, where the share of pairs that agree is the mean over groups.
+    """
+    n, counts = len(whole), np.bincount(whole)
+    chance = float((counts * (counts - 1)).sum() / (n * (n - 1)))
+    if chance >= 1:
+        return None
+    sizes = np.bincount(groups)
+    _, first, same = np.unique(groups * (int(whole.max()) + 1) + codes, return_index=True, return_counts=True)
+    pairs = np.bincount(groups[first], weights=same * (same - 1), minlength=len(sizes))
+    agree = float((pairs / (sizes * (sizes - 1))).mean())
+    return (agree - chance) / (1 - chance)
+
+
+def repeated_groups(values: Integers) -> tuple[Integers, Integers]:
+    """Return the records whose value others have, too, and their groups of equal values.
+
+    Args:
+        values: (n,) a value's number, −1 where it is missing.
+    Returns:
+        (r,) positions, and (r,) groups 0 … g−1, each of two records or more.
+    """
+    sizes = np.bincount(values[values >= 0])
+    inside = np.flatnonzero((values >= 0) & (np.append(sizes, 0)[values] > 1))
+    return inside, np.unique(values[inside], return_inverse=True)[1].astype(np.int64)
+
+
+def mean_agreement(values: Integers, columns: Sequence[Integers]) -> float | None:
+    """Return how far records of one value agree in columns beyond chance: the mean kappa; None: none tells.
+
+    Args:
+        values: (n,) a value's number, −1 where it is missing; at least one is repeated.
+        columns: arrays (n,) of values' numbers, ≥ 0.
+    """
+    inside, groups = repeated_groups(values)
+    found = [beyond_chance(codes, codes[inside], groups) for codes in columns]
+    known = [kappa for kappa in found if kappa is not None]
+    return float(np.mean(known)) if known else None
+
+
+def independent_columns(columns: Sequence[Integers]) -> list[int]:
+    """Choose columns of which none follows from another: a city adds nothing to a postal code.
+
+    Those with most values come first; a column goes whose values agree by more than `ALIKE` beyond chance
+    among records that have one value of a column that stays.
+
+    Args:
+        columns: arrays (n,) of values' numbers, ≥ 0.
+    Returns:
+        Positions in ``columns``; those with one value in all records are none of them.
+    """
+    many = [len(np.unique(codes)) for codes in columns]
+    kept: list[int] = []
+    for j in sorted(range(len(columns)), key=lambda j: -many[j]):
+        if many[j] > 1 and not any(_follows(columns[j], columns[i]) for i in kept):
+            kept.append(j)
+    return kept
+
+
+def _follows(codes: Integers, other: Integers) -> bool:
+    """Tell whether records that have one value of another column agree in this one."""
+    inside, groups = repeated_groups(other)
+    kappa = beyond_chance(codes, codes[inside], groups) if len(inside) else None
+    return kappa is not None and kappa > ALIKE

@@ -1,0 +1,57 @@
+"""Agreement beyond chance, against a count of all pairs, and columns that follow from one another."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from anon_pipeline.risk.agreement import (
+    beyond_chance,
+    independent_columns,
+    mean_agreement,
+    repeated_groups,
+)
+
+
+def counted(values: NDArray[np.int64], codes: NDArray[np.int64]) -> float:
+    """The definition, pair by pair."""
+    everybody = [codes[i] == codes[j] for i, j in combinations(range(len(codes)), 2)]
+    chance = sum(everybody) / len(everybody)
+    shares = []
+    for value in {*values.tolist()} - {-1}:
+        rows = np.flatnonzero(values == value)
+        if len(rows) > 1:
+            agree = [codes[i] == codes[j] for i, j in combinations(rows, 2)]
+            shares.append(sum(agree) / len(agree))
+    return float((np.mean(shares) - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_as_pairs_are_counted(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    values, codes = random.integers(-1, 9, 40), random.integers(0, 4, 40)
+    inside, groups = repeated_groups(values)
+    assert beyond_chance(codes, codes[inside], groups) == pytest.approx(counted(values, codes))
+
+
+def test_by_hand() -> None:
+    values = np.array([0, 0, 1, 1, -1, 2])
+    sex = np.array([0, 0, 1, 1, 0, 1])  # 6 of 15 pairs agree; all of the two that have one value
+    same = np.zeros(6, np.int64)
+    assert mean_agreement(values, [sex]) == pytest.approx(1)
+    assert mean_agreement(values, [sex, same]) == pytest.approx(1)  # what all have tells nothing
+    assert mean_agreement(values, [same]) is None
+    half = np.array([0, 0, 1, 0, 1, 1])  # one of the two: (0.5 - 0.4) / 0.6
+    assert mean_agreement(values, [half]) == pytest.approx(1 / 6)
+
+
+def test_what_follows_from_another_column_is_left_out() -> None:
+    random = np.random.default_rng(1)
+    code, age = random.integers(0, 90, 2_000), random.integers(0, 60, 2_000)
+    region, country = code // 10, code * 0
+    assert independent_columns([region, age, country, code]) == [3, 1]
+    assert independent_columns([age, age.copy()]) == [0]
+    assert independent_columns([]) == []
