@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def doctor(ctx: click.Context, project: Path, as_json: bool) -> None:
 
     findings = examine(Locations.of(project))
     if as_json:
-        click.echo(json.dumps([asdict(one) for one in findings], indent=2, ensure_ascii=False))
+        echo_json({"checks": [asdict(one) for one in findings]})
     else:
         _print(findings)
     if any(one.verdict == "fail" for one in findings):

@@ -116,6 +116,21 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             ),
         }
     ),
+    "doctor": _object(
+        {
+            "checks": _list(
+                _object(
+                    {
+                        "name": _TEXT,
+                        "looks_at": _TEXT,
+                        "verdict": {"enum": ["ok", "warn", "fail"]},
+                        "found": _TEXT,
+                        "advice": _TEXT,
+                    }
+                )
+            )
+        }
+    ),
     "vault status": _object(
         {
             "key": {**_WORDS, "description": "Id of the current key; null: the vault is not encrypted."},

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from jsonschema import validate
 
 from anon_pipeline.cli import cli
+from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.doctor import CHECKS
 
 
@@ -22,7 +24,9 @@ def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_it_ends_with_2_if_a_check_fails(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["doctor", "--project", str(tmp_path), "--json"])
     assert done.exit_code == 0
-    assert [one["name"] for one in json.loads(done.output)] == [check.name for check in CHECKS]
+    found = json.loads(done.output)
+    validate(found, schema_of("doctor"))
+    assert [one["name"] for one in found["checks"]] == [check.name for check in CHECKS]
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault").chmod(0o755)
     done = CliRunner().invoke(cli, ["doctor", "--project", str(tmp_path)])
