@@ -77,6 +77,7 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
         {"sticky", "discrete_gaussian", "t_closeness", "l_diversity", "suppress", "k"},
         "declares republish, suppress, which limits fit without noise; describes delta",
     ),
+    "policy/contradictions.py": ({"known_columns"}, "a rule between sections: ε and drawn categories"),
     "policy/rules.py": ({"suppress"}, "section of the policy"),
     "policy/model.py": ({"k"}, "gate_k: k is always there"),
     "policy/later_rules.py": ({"sticky", "discrete_laplace", "discrete_gaussian"}, "a rule that is fixed"),
