@@ -207,8 +207,10 @@ def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     before = {name: numbers(frame, layout.originals[name], labels >= 0) for name in policy.perturbed}
     table = table.assign(**released, **{RECORD: np.arange(len(frame))})
     drawn = {name: f"{ORIGINAL}{name}" for name in policy.categorical}
-    before |= {name: frame[column] for name, column in drawn.items() if column in frame}
-    originals = table.drop(columns=list(policy.categorical)).assign(**before, **{CLASS: labels})
+    theirs_before = {name: frame[column] for name, column in drawn.items() if column in frame}
+    originals = table.drop(columns=list(policy.categorical)).assign(
+        **before, **theirs_before, **{CLASS: labels}
+    )
     if policy.person is not None:
         originals[PERSON] = whole_numbers(frame, PEOPLE)
     folder = Path(layout.hierarchies)
