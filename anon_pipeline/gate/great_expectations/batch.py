@@ -74,7 +74,7 @@ def gate_batch(
     Returns:
         A row per original record, (n, columns): generalized, sensitive and insensitive columns,
         ``_class_id``, ``_released``, for each perturb column its released value (missing where the record is
-        not released) and, if it has numbers, ``_original_<column>``. With ``person``, ``_person_number``.
+        not released) and ``_original_<column>``. With ``person``, ``_person_number``.
         With a population, ``_population``. With a memory, ``_class_in_<i>`` for each release, this one last,
         and ``_published_<column>``, of the released records; for categories ``_code_of_<column>``, too, and
         both are codes. Private, as the originals are.
@@ -91,6 +91,7 @@ def gate_batch(
         batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(np.float64)
     for name in policy.categorical:
         batch[name] = _at(behind.own, evidence.released[name].to_numpy(object), None, len(batch))
+        batch[f"{ORIGINAL}{name}"] = behind.frame[name].to_numpy(object)
     if behind.people is not None:
         batch[PEOPLE] = behind.people
     if population is not None:

@@ -19,7 +19,7 @@ from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.evidence.evidence import evidence_from, value_classes
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.population_risk import classes_risk
-from anon_pipeline.gate.great_expectations.batch import PEOPLE, batch_names
+from anon_pipeline.gate.great_expectations.batch import ORIGINAL, PEOPLE, batch_names
 from anon_pipeline.gate.great_expectations.batch_columns import (
     batch_columns,
     class_labels,
@@ -206,7 +206,11 @@ def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     released = {name: numbers(frame, theirs[name], rows) for name in policy.perturbed}
     before = {name: numbers(frame, layout.originals[name], labels >= 0) for name in policy.perturbed}
     table = table.assign(**released, **{RECORD: np.arange(len(frame))})
-    originals = table.drop(columns=list(policy.categorical)).assign(**before, **{CLASS: labels})
+    drawn = {name: f"{ORIGINAL}{name}" for name in policy.categorical}
+    theirs_before = {name: frame[column] for name, column in drawn.items() if column in frame}
+    originals = table.drop(columns=list(policy.categorical)).assign(
+        **before, **theirs_before, **{CLASS: labels}
+    )
     if policy.person is not None:
         originals[PERSON] = whole_numbers(frame, PEOPLE)
     folder = Path(layout.hierarchies)
