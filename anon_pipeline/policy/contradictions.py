@@ -35,12 +35,12 @@ def _unreachable(policy: Policy) -> Iterator[str]:
 
 
 def _unlimited(policy: Policy) -> Iterator[str]:
-    """Yield that so large an ε hides nobody, where no limit says how many may be linked."""
+    """Yield that so large an ε hides nobody, where the policy does not say how many may be linked."""
     if policy.perturb is None or not policy.perturbed or policy.perturb.epsilon <= LARGE_EPSILON:
         return
-    if not any(True for _ in _limits(policy.gate)):
+    if not _is_linking_bounded(policy.gate):
         yield (
-            f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking, such as "
+            f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking below 1, such as "
             f"gate.{_example()}, got {policy.perturb.epsilon:g} without one. Set it, or a smaller ε. Nothing "
             f"was made, and no ε was spent."
         )
@@ -62,13 +62,12 @@ def _unlimited_categories(policy: Policy) -> Iterator[str]:
         )
 
 
-def _limits(section: BaseModel) -> Iterator[str]:
-    """Yield the limits on linking that are set in a section and in those in it."""
-    yield from needs_noise(section)
-    for name in type(section).model_fields:
-        below = getattr(section, name)
-        if isinstance(below, BaseModel):
-            yield from _limits(below)
+def _is_linking_bounded(section: BaseModel) -> bool:
+    """Tell whether a section, or one in it, has a limit on linking that can be broken; a bound of 1 cannot."""
+    if any(getattr(section, name) != 1 for name in needs_noise(section)):
+        return True
+    below = (getattr(section, name) for name in type(section).model_fields)
+    return any(_is_linking_bounded(one) for one in below if isinstance(one, BaseModel))
 
 
 def _example() -> str:

@@ -52,3 +52,13 @@ def test_why_ten() -> None:
     nearest = np.clip(np.rint(noisy), 0, k - 1)
     assert float((nearest == values).mean()) == pytest.approx(closed, abs=0.003)
     assert 4 / k < closed < 5 / k
+
+
+def test_a_bound_that_cannot_be_broken_is_no_limit_on_linking(small_policy: Callable[..., Policy]) -> None:
+    for bound, refused in ((1.0, True), (0.5, False)):
+        policy = small_policy(perturb={"epsilon": 20}, gate={"linking_risk": bound})
+        if refused:
+            with pytest.raises(PolicyError, match="a limit on linking below 1"):
+                refuse_contradictions(policy)
+        else:
+            refuse_contradictions(policy)
