@@ -21,14 +21,14 @@ FLOORS: list[set[str]] = [
     {"risk", "encode", "ledger"},
     {"facts", "recode"},
     {"evidence"},
-    {"stages"},
+    {"stages", "profile"},
     {"utility"},
     {"limits"},
     {"gate"},
     {"report", "tuning"},
     {"publish"},
     {"release"},
-    {"orchestration"},
+    {"orchestration", "draft"},
     {"cli"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

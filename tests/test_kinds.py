@@ -84,6 +84,8 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "release.py": ({"patients", "population"}, "default name of a release; argument"),
     "orchestration/demo.py": ({"patients"}, "demonstration"),
     "tuning/tune.py": ({"patients"}, "default name of a release"),
+    # columns of a policy that are proposed
+    "profile/roles.py": ({"suppress"}, "missing: suppress"),
     # messages
     "recode/__init__.py": ({"l_diversity"}, "advice in a message"),
     # other meanings of ordinary words
@@ -102,6 +104,8 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "publish/manifest_facts.py": ({"k", "population"}, "field of the facts; what a limit needs"),
     "publish/extensions.py": ({"population"}, "sections that have a format of files"),
     "publish/shape.py": ({"k"}, "example of a verdict, whose keys are read"),
+    "profile/name_hints.py": ({"dates", "origin"}, "what names of columns mean"),
+    "profile/shown.py": ({"dates", "numbers"}, "what columns hold, for people"),
     "report/columns.py": ({"numbers"}, "kind of distribution"),
     "report/page.py": ({"k", "table"}, "labels"),
     "stages/noise_input.py": ({"table"}, "key of a digest"),

@@ -149,10 +149,12 @@ class Format:
     name: in the policy.
     reads: place of the function that reads such a file: from the file, or what is held of it, the policy's
         options and limits, and the columns that hold numbers, to a table.
+    magic: bytes that every such file begins with; none: a text, or it cannot be told.
     """
 
     name: str
     reads: str
+    magic: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

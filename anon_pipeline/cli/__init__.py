@@ -16,6 +16,7 @@ from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.plugin_list import plugins
+from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.shared import show_names, shows_values
@@ -62,6 +63,7 @@ def cli() -> None:
 
 
 for command in (
+    profile,
     run,
     check,
     tune,
