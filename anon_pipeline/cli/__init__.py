@@ -12,6 +12,7 @@ import click
 from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.drafting import init
+from anon_pipeline.cli.hierarchies import hierarchy
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
@@ -66,6 +67,7 @@ def cli() -> None:
 for command in (
     init,
     profile,
+    hierarchy,
     run,
     check,
     tune,
