@@ -7,7 +7,7 @@ entry names its implementation by its place, ``module:name``, which is imported 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -154,7 +154,7 @@ class Format:
 
     name: str
     reads: str
-    magic: bytes = b""
+    magic: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
