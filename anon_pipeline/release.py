@@ -129,7 +129,7 @@ def anonymize(
         known = (memory or Memory.empty()).rehashed(memory_key(policy, key))
         memory = None if memory is None else known
     with private_stage("population"):
-        population = read_population(policy, folder=folder)
+        population = read_population(policy, folder=folder, hierarchies=folder)
     means = Means(folder, key, entropy or system_entropy(), memory=known)
     chain = run(policy, frame, means, without_identifiers=partial(_refuse_identifiers, policy, folder))
     with private_stage("gate"):

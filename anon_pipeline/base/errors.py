@@ -62,15 +62,23 @@ class InputError(_Listed):
         problems: a line per mistake.
         names: names from the data, which may be cells, a line each. They are in no message, and only
             `withheld_names` returns them, for a terminal whose user has asked for them.
+        records: numbers of the records with a mistake, a line per mistake. As names are; only
+            `withheld_records` returns them.
     """
 
-    def __init__(self, problems: str | Sequence[str], *, names: Sequence[str] = ()) -> None:
-        self._names = _Aside(names)
+    def __init__(
+        self, problems: str | Sequence[str], *, names: Sequence[str] = (), records: Sequence[str] = ()
+    ) -> None:
+        self._names, self._records = _Aside(names), _Aside(records)
         super().__init__(problems)
 
     def withheld_names(self) -> tuple[str, ...]:
         """Return names from the data, which may be personal: for a terminal alone, never for a log."""
         return self._names.texts
+
+    def withheld_records(self) -> tuple[str, ...]:
+        """Return which records have mistakes: for a terminal or a private file alone, never for a log."""
+        return self._records.texts
 
 
 class PublishError(_Listed):

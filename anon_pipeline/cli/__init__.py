@@ -21,7 +21,7 @@ from anon_pipeline.cli.plugin_list import plugins
 from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
-from anon_pipeline.cli.shared import show_names, shows_values
+from anon_pipeline.cli.shared import show_names, show_records, shows_values
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
@@ -48,6 +48,7 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except InputError as error:
             show_names(ctx, error.withheld_names())
+            show_records(ctx, error.withheld_records())
             raise
         except InfeasibleError as error:
             if shows_values(ctx, err=True):

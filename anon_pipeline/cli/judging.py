@@ -63,7 +63,7 @@ def check(
         frame = read_release(data, policy)
         population = None
         with suppress(InputError):  # who has only the file need not have it: unmeasured then
-            population = read_population(policy, folder=locations.sources)
+            population = read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies)
         report = evaluate(frame, policy, hierarchies=locations.hierarchies, population=population)
     print_report(report, f"{data.name} by {policy.name}", at_hand=True, exact=shows_values(ctx))
     show_names(ctx, withheld_names(list(map(str, frame.columns)), policy.released))

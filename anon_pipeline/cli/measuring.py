@@ -16,6 +16,7 @@ from anon_pipeline.cli.shared import (
     Progress,
     allow_outside_option,
     locations_of,
+    mistakes_option,
     project_option,
     show_values_option,
 )
@@ -30,6 +31,7 @@ _PRIVATE = "Computed from the originals and not protected: for the curator, not 
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @project_option
 @allow_outside_option
+@mistakes_option
 @show_values_option
 def utility(
     policy_file: Path,

@@ -15,6 +15,7 @@ from anon_pipeline.cli.shared import (
     Progress,
     allow_outside_option,
     locations_of,
+    mistakes_option,
     print_paths,
     print_report,
     project_option,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 )
 @project_option
 @allow_outside_option
+@mistakes_option
 @show_values_option
 @click.pass_context
 def run(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _SHOW_VALUES = f"{__name__}.show_values"
+_MISTAKES_TO = f"{__name__}.mistakes_to"
 
 project_option = click.option(
     "--project",
@@ -38,29 +39,60 @@ def _asked(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     ctx.meta[_SHOW_VALUES] = value
 
 
+def _noted(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+    """Note where the numbers of records with mistakes are to be written."""
+    ctx.meta[_MISTAKES_TO] = value
+
+
+mistakes_option = click.option(
+    "--mistakes-to",
+    type=click.Path(dir_okay=False, path_type=Path),
+    expose_value=False,
+    callback=_noted,
+    help="If the input has mistakes, write which records they are, first of all, to this file, for you alone "
+    "(mode 0600).",
+)
+
 show_values_option = click.option(
     "--show-values",
     is_flag=True,
     expose_value=False,
     callback=_asked,
-    help="On a terminal, show the names of undeclared columns, which may be data, and exact measured values.",
+    help="On a terminal, show the names of undeclared columns, which may be data, the first records with "
+    "mistakes, and exact measured values.",
 )
 
 
-def show_names(ctx: click.Context, names: Sequence[str]) -> None:
+def show_names(ctx: click.Context, names: Sequence[str], title: str = "Undeclared names") -> None:
     """Show names from the data on standard error, if they were asked for and it is a terminal.
 
     Args:
         names: a line each; they may hold personal data.
+        title: what they are.
     """
     if not names or not ctx.meta.get(_SHOW_VALUES):
         return
     if not sys.stderr.isatty():
         click.echo("--show-values has no effect: standard error is not a terminal.", err=True)
         return
-    click.echo("Undeclared names (--show-values):", err=True)
+    click.echo(f"{title} (--show-values):", err=True)
     for name in names:
         click.echo(f"  {name}", err=True)
+
+
+def show_records(ctx: click.Context, records: Sequence[str]) -> None:
+    """Tell which records have mistakes where that was asked for: on a terminal, in a private file.
+
+    Args:
+        records: a line each, see `InputError.withheld_records`.
+    """
+    show_names(ctx, records, "Records with mistakes, from 1")
+    path = ctx.meta.get(_MISTAKES_TO)
+    if records and path is not None:
+        from anon_pipeline.cli.reporting import write_page  # noqa: PLC0415
+
+        write_page(path, "".join(f"{line}\n" for line in records).encode(), private=True)
+        click.echo(f"mistakes  {path}", err=True)
 
 
 def locations_of(policy_file: Path, project: Path | None, *, outside: bool = False) -> Locations:

@@ -15,6 +15,7 @@ from anon_pipeline.cli.shared import (
     Progress,
     allow_outside_option,
     locations_of,
+    mistakes_option,
     project_option,
     show_values_option,
 )
@@ -68,6 +69,7 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 @click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
 @project_option
 @allow_outside_option
+@mistakes_option
 @show_values_option
 @click.pass_context
 def tune(

@@ -65,6 +65,7 @@ _RULES: dict[type, dict[str, must.Rule]] = {
         "columns": must.count,
         "incomplete_records": must.records,
         "repeated": must.listed(must.column),
+        "value_maps": must.mapping(must.column, must.digest),
     },
     DeidentifiedFacts: {
         **dict.fromkeys((one.fact for one in IDENTIFIER_ACTIONS.values()), must.listed(must.column)),

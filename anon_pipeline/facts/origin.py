@@ -18,6 +18,7 @@ from anon_pipeline.facts.records import (
 from anon_pipeline.policy.columns import Generalize, Insensitive, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.value_maps import value_map_digests
 
 _ALL = (RawFacts, DeidentifiedFacts, KAnonymizedFacts, PerturbedFacts, ShuffledFacts, SuppressedFacts)
 _RANDOM = (PerturbedFacts, ShuffledFacts)
@@ -64,6 +65,8 @@ def broken_origin(policy: Policy, facts: Facts, *, hierarchies: Path | None) -> 
         told = facts[KAnonymizedFacts.stage].get("hierarchies")
         if told != hierarchy_digests(policy, hierarchies):
             problems.append("a hierarchy table has changed since k_anonymized was made")
+        if facts[RawFacts.stage].get("value_maps", {}) != value_map_digests(policy, hierarchies):
+            problems.append("the file of a value map has changed since raw was made")
     if any(facts[kind.stage].get("seeded") is not False for kind in _RANDOM):
         problems.append("made with a seed: whoever knows it can undo the noise")
     return problems

@@ -46,6 +46,7 @@ class RawFacts:
     """What came in.
 
     repeated: identifier columns whose values look like people with several records, see `stages.repeated`.
+    value_maps: digests of the files of value maps, by column.
     """
 
     stage: ClassVar[str] = "raw"
@@ -53,6 +54,7 @@ class RawFacts:
     columns: int = field(metadata=marked(POLICY))
     incomplete_records: int = field(metadata=marked(CURATORS))
     repeated: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
+    value_maps: dict[str, str] = field(default_factory=dict, metadata=marked(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,10 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
     def work(run: StageRun) -> Staged:
         refuse_contradictions(run.policy)
         frame = _source(run) if read is None else read(run)
-        return pipeline.raw(run.policy, frame, entropy=system_entropy(), where=run.where())
+        folder = run.folders.hierarchies
+        return pipeline.raw(
+            run.policy, frame, entropy=system_entropy(), where=run.where(), hierarchies=folder
+        )
 
     said = "The personal data, with the columns and types that the policy declares. Private."
     return Stage("raw", partial(_private, policy, "raw", said, work), takes=None)

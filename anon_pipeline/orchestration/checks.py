@@ -194,7 +194,7 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
             trusted_table(policy, released)
             trusted_table(policy, originals)
             memory = published_before(policy, locations, partition=key, manager=anon_vault)
-            population = read_population(policy, folder=locations.sources)
+            population = read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies)
             where = location_of(anon_vault, policy, locations, key)
             judged = _Judged(released, originals.frame, memory, population, where)
             report = _report(policy, judged, locations.hierarchies)

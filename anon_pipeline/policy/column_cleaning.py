@@ -26,16 +26,19 @@ class ColumnCleaning:
     """How one column is cleaned: what is not said has its default. The fields are those of `CleanColumn`.
 
     type: the entry of its kind.
+    own: the keys that are said for this column.
+    decimal: None where nothing says it; it is then the point.
     """
 
     type: ColumnType
+    own: frozenset[str] = frozenset()
     strip: bool = False
     unicode: str | None = None
     case: str | None = None
     missing: tuple[str, ...] = ()
     values: Mapping[str, str] | None = None
     values_file: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
     thousands: str | None = None
     currency: tuple[str, ...] = ()
     percent: bool = False
@@ -63,13 +66,14 @@ def column_cleaning(clean: Clean, name: str, column: Any) -> ColumnCleaning:
     cut = own.truncate or (clean.truncate if kind.keeps_texts and _as_is(column) else None)
     return ColumnCleaning(
         type=kind,
+        own=frozenset(key for key in CleanColumn.model_fields if getattr(own, key) is not None),
         strip=said("strip", False),
         unicode=None if form == "keep" else form,
         case=None if case == "keep" else case,
         missing=said("missing", ()),
         values=None if own.values_file is not None else said("values"),
         values_file=own.values_file,
-        decimal=said("decimal", "."),
+        decimal=said("decimal"),
         thousands=said("thousands"),
         currency=said("currency", ()),
         percent=bool(own.percent),
@@ -133,7 +137,7 @@ def _unfit(clean: Clean, name: str, own: CleanColumn, column: Any) -> Iterator[s
         fits = ", ".join(one.name for one in COLUMN_TYPES.values() if key in one.keys)
         yield f"{key}: must be given only with type: {fits}, got {found.type.name}"
     own_sign = own.thousands is not None or own.decimal is not None
-    if own_sign and found.thousands == found.decimal and "thousands" in found.type.keys:
-        yield f"thousands: must not be the decimal sign, got {found.decimal}"
+    if own_sign and found.thousands == (found.decimal or ".") and "thousands" in found.type.keys:
+        yield f"thousands: must not be the decimal sign, got {found.thousands}"
     if own.truncate is not None and isinstance(column, Identifier):
         yield "truncate: must be left out for identifiers: different people would have the same one"

@@ -29,7 +29,7 @@ from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.load import load_policy
-from anon_pipeline.policy.marks import named_paths
+from anon_pipeline.policy.marks import Named, named_paths
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.bundle_text import LEDGER, POLICY, README, RELEASE, VERSIONS, readme, versions
 from anon_pipeline.publish.manifest import MANIFEST
@@ -139,7 +139,7 @@ def _tables(policy: Policy) -> list[str]:
     Raises:
         InputError: one has no place there.
     """
-    names = sorted({named.path for named in named_paths(policy) if named.folder == "hierarchies"})
+    names = sorted({named.path for named in named_paths(policy) if _is_table(named)})
     for name in names:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or not path.parts or path.parts[0] in _OWN:
@@ -148,6 +148,11 @@ def _tables(policy: Policy) -> list[str]:
                 "got another place. Move the table."
             )
     return names
+
+
+def _is_table(named: Named) -> bool:
+    """Tell whether a path is of a hierarchy table; value maps are not needed to verify a release."""
+    return named.folder == "hierarchies" and not named.where.startswith("clean.")
 
 
 def _extract(ledger: Ledger, document: Mapping[str, Any], policy: Policy) -> bytes:

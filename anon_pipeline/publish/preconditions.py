@@ -22,7 +22,7 @@ def refuse_what_cannot_be_published(
         InputError: the policy signs and there is no usable key; the population cannot be read, or has values
             that its hierarchies lack. Of several problems, all are named.
     """
-    problems, names, destination = list[str](), list[str](), None
+    problems, names, records, destination = list[str](), list[str](), list[str](), None
     try:
         refuse_private_place(policy, locations)
         prepare(locations.release(policy, partition), policy.name)
@@ -34,10 +34,12 @@ def refuse_what_cannot_be_published(
         except InputError as error:
             problems += error.problems
             names += error.withheld_names()
+            records += error.withheld_records()
     if destination is not None and not problems:
         raise destination
     if problems:
-        raise InputError([*([] if destination is None else [str(destination)]), *problems], names=names)
+        first = [] if destination is None else [str(destination)]
+        raise InputError([*first, *problems], names=names, records=records)
 
 
 def _at_key(policy: Policy, locations: Locations) -> None:
@@ -45,6 +47,6 @@ def _at_key(policy: Policy, locations: Locations) -> None:
 
 
 def _at_population(policy: Policy, locations: Locations) -> None:
-    population = read_population(policy, folder=locations.sources)
+    population = read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies)
     if population is not None:
         coded_population(policy, population, hierarchies=locations.hierarchies)

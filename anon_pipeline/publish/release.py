@@ -177,7 +177,7 @@ def _passed(  # noqa: PLR0913 - what is judged, by what, where it belongs, who l
         policy,
         hierarchies=locations.hierarchies,
         memory=memory,
-        population=read_population(policy, folder=locations.sources),
+        population=read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies),
         where=where,
     )
     kept = None

@@ -272,7 +272,7 @@ def _gate(
         return [verdict_on("gate", str(error))], None, None
     population = None
     with suppress(AnonPipelineError):  # whoever verifies may not have it: unmeasured then
-        population = read_population(policy, folder=against.sources)
+        population = read_population(policy, folder=against.sources, hierarchies=against.hierarchies)
     report = evaluate(frame, policy, hierarchies=against.hierarchies, population=population)
     unknown = {kind for plugin in absent(read.document).values() for kind in plugin.kinds}
     verdicts = (

@@ -28,6 +28,7 @@ from anon_pipeline.sources.bounds import (
     refuse_long_texts,
     refuse_metadata,
 )
+from anon_pipeline.sources.separators import refuse_other_separator
 
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError, csv.Error)
 _LIMITS = Limits()
@@ -219,7 +220,10 @@ def _header(path: Path | Held, options: SourceOptions, limits: Limits) -> list[s
     encoding = "utf-8-sig" if marked else options.encoding
     with io.TextIOWrapper(open_readable(path), encoding=encoding, newline="") as file:
         head = BoundedLines(file, limits.line_bytes, limit_error(path.name, "line_bytes", limits.line_bytes))
-        names = next((row for row in csv.reader(head, delimiter=options.sep) if row), [])
+        rows = csv.reader(head, delimiter=options.sep)
+        names = next((row for row in rows if row), [])
+        head.next_record()
+        refuse_other_separator(path, names, next(rows, []) if len(names) == 1 else [], options.sep)
     if not names:
         raise InputError(f"{path.name}: must have a header line, got an empty file")
     if len(names) > limits.columns:

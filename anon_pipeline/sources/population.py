@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.headers import HEADERLESS, looks_headerless, withheld_names
+from anon_pipeline.base.mistakes import mistakes_error
 from anon_pipeline.base.reading import Held, limit_error, read_small
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.cleaning import clean_frame
 
 _WHERE = "gate.attacks.population"
 
@@ -31,12 +33,15 @@ class Population:
     sha256: str
 
 
-def read_population(policy: Policy, *, folder: Path = Path()) -> Population | None:
+def read_population(
+    policy: Policy, *, folder: Path = Path(), hierarchies: Path = Path()
+) -> Population | None:
     """Read the population that a policy names; None where it names none.
 
     Args:
         policy: its ``gate.attacks.population`` and its columns.
         folder: what the path is relative to.
+        hierarchies: folder of the value maps: the table is cleaned as the source is.
     Raises:
         InputError: unreadable, malformed or empty; a generalize column that is not there.
     """
@@ -56,7 +61,10 @@ def read_population(policy: Policy, *, folder: Path = Path()) -> Population | No
         )
     if not len(frame):
         raise InputError(f"{_WHERE}: must have at least one record, got none")
-    return Population(frame[list(policy.generalized)], hashlib.sha256(held.data).hexdigest())
+    cleaned = clean_frame(frame[list(policy.generalized)], policy, folder=hierarchies)
+    if cleaned.mistakes:
+        raise mistakes_error([replace(one, column=f"{_WHERE}, {one.column}") for one in cleaned.mistakes])
+    return Population(cleaned.frame, hashlib.sha256(held.data).hexdigest())
 
 
 def _held(wanted: PopulationLimits, folder: Path) -> Held:

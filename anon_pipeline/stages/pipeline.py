@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
-from anon_pipeline.base.errors import InfeasibleError, private_stage
+from anon_pipeline.base.errors import InfeasibleError, InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import recoder_of
@@ -30,7 +30,6 @@ from anon_pipeline.encode.codes import (
     CLASS,
     PERSON,
     RECORD,
-    accept,
     code_quasi_identifiers,
     decode,
     mark_incomplete,
@@ -54,6 +53,8 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import recode
 from anon_pipeline.risk.people import people_with_gaps
 from anon_pipeline.risk.suppression import suppress_unconfident
+from anon_pipeline.sources.value_maps import value_map_digests
+from anon_pipeline.stages.accepted import accepted_input, with_later_problems
 from anon_pipeline.stages.coarsen import coarsen
 from anon_pipeline.stages.deidentify import deidentify
 from anon_pipeline.stages.history.memory import Memory
@@ -68,22 +69,31 @@ from anon_pipeline.stages.shuffle import permutation
 
 
 @private_stage("raw")
-def raw(policy: Policy, frame: pd.DataFrame, *, entropy: Entropy, where: Where | None = None) -> Staged:
-    """Accept the personal data: columns and types as declared, a random id for each record.
+def raw(
+    policy: Policy,
+    frame: pd.DataFrame,
+    *,
+    entropy: Entropy,
+    where: Where | None = None,
+    hierarchies: Path = Path(),
+) -> Staged:
+    """Clean and accept the personal data: columns and types as declared, a random id for each record.
 
     Args:
         frame: (n, columns) personal data.
         where: the tables belong; None: in memory, a release of one piece.
+        hierarchies: folder of the value maps.
     Raises:
-        InputError: the data does not fit the policy.
+        InputError: the data does not fit the policy; all mistakes, see `accepted_input`.
     """
-    accepted = accept(frame, policy)
+    accepted = accepted_input(policy, frame, hierarchies=hierarchies)
     accepted.insert(0, RECORD, distinct_ids(len(accepted), entropy=entropy))
     facts = RawFacts(
         len(accepted),
         len(policy.columns),
         int(mark_incomplete(accepted, policy).sum()),
         repeated_people(accepted, policy),
+        value_map_digests(policy, hierarchies),
     )
     begun = Lineage(where or Where(None, policy.name), {})
     return stage_result(policy, Staged(accepted, {}, begun), accepted, facts)
@@ -101,10 +111,12 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         return tuple(name for name, column in policy.identifiers.items() if column.action == action)
 
     named: dict[str, Any] = {one.fact: with_action(one.name) for one in IDENTIFIER_ACTIONS.values()}
-    facts, after = (
-        DeidentifiedFacts(**named),
-        coarsen(deidentify(before.frame, policy, key=key), policy, hierarchies=hierarchies),
-    )
+    facts = DeidentifiedFacts(**named)
+    without = deidentify(before.frame, policy, key=key)
+    try:
+        after = coarsen(without, policy, hierarchies=hierarchies)
+    except InputError as error:
+        raise with_later_problems(error, policy, before.frame, hierarchies) from None
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
     if policy.person is not None:
@@ -302,7 +314,7 @@ def run(
         StageCrashed: a bug, without its message.
     """
     means.observe(Step("raw"))
-    staged = raw(policy, frame, entropy=means.entropy, where=means.where)
+    staged = raw(policy, frame, entropy=means.entropy, where=means.where, hierarchies=means.hierarchies)
     means.observe(Step("deidentified"))
     staged = deidentified(policy, staged, key=means.key, hierarchies=means.hierarchies)
     without_identifiers(staged)

@@ -76,7 +76,9 @@ def _change(
     """Name the smallest change that is expected to pass; None: there is none near the policy."""
     observe(Step("what would pass"))
     with private_stage("advice"):
-        near = _Near(policy, raw(policy, frame, entropy=seeded_entropy(_SEED)), hierarchies)
+        near = _Near(
+            policy, raw(policy, frame, entropy=seeded_entropy(_SEED), hierarchies=hierarchies), hierarchies
+        )
         found = next(_passing(near, refused), None)
     if found is None:
         return None

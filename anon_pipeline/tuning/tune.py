@@ -80,7 +80,7 @@ def tune_confined(
     wanted = choices(policy, default_grid(policy) if grid is None else grid)
     policies = {choice: policy_at(policy, choice) for choice in wanted}  # all mistakes before any work
     with private_stage("tune"):
-        before = raw(policy, frame, entropy=seeded_entropy(_SEED))
+        before = raw(policy, frame, entropy=seeded_entropy(_SEED), hierarchies=hierarchies)
         if policy.person is not None:
             before = deidentified(policy, before, key=_KEY, hierarchies=hierarchies)
         else:

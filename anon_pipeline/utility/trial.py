@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.encode.codes import accept
 from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources import read_source
+from anon_pipeline.stages.accepted import accepted_input
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.persons import memory_key
@@ -39,14 +41,15 @@ def measure_trial_of(
         evidence = evidence_from(
             chain.suppressed.frame, policy, originals=chain.k_anonymized.frame, hierarchies=means.hierarchies
         )
-        return utility(evidence, policy, _before(policy, frame, chain), target=target)
+        before = _before(policy, frame, chain, hierarchies=means.hierarchies)
+        return utility(evidence, policy, before, target=target)
 
 
-def _before(policy: Policy, frame: pd.DataFrame, chain: Chain) -> pd.DataFrame:
+def _before(policy: Policy, frame: pd.DataFrame, chain: Chain, *, hierarchies: Path) -> pd.DataFrame:
     """Return the table before recoding: all stages until then keep the order of the rows."""
     names = list(policy.generalized)
     before = chain.k_anonymized.frame.copy(deep=False)
-    before[names] = accept(frame, policy)[names]
+    before[names] = accepted_input(policy, frame, hierarchies=hierarchies)[names]
     return before
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
+import click
 import pytest
 
 from anon_pipeline.base.observer import Progress as Far
 from anon_pipeline.base.observer import Step
-from anon_pipeline.cli.shared import Progress
+from anon_pipeline.cli.shared import Progress, show_records
+from tests.cli.projects import Folder
 
 
 class Screen(io.StringIO):
@@ -44,3 +47,42 @@ def test_a_terminal_shows_how_far_a_search_is(monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_a_terminal_stages_alone_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, terminal=False) == "… k_anonymized\n"
+
+
+WRONG = (
+    "person,age,city,height,income,illness,note\n"
+    + "a,30,Cork,170,1,flu,a\n" * 7776
+    + "b,30,Cork,CANARY,1,flu,a\n"
+)
+
+
+def test_records_with_mistakes_go_to_a_private_file_alone(folder: Callable[..., Folder]) -> None:
+    made = folder(WRONG)
+    done = made.call("run", "policy.yaml", "--mistakes-to", "mistakes.txt", "--show-values")
+    assert done.code == 2
+    assert (
+        "height: must be a number, got 1 record without a digit. In clean.columns.height: write" in done.err
+    )
+    assert "7777" not in done.err + done.out  # standard error is no terminal
+    assert (made.path / "mistakes.txt").read_text() == "height, without a digit: 7777\n"
+    assert (made.path / "mistakes.txt").stat().st_mode & 0o777 == 0o600
+
+
+def test_without_the_option_nobody_is_told_which_records(folder: Callable[..., Folder]) -> None:
+    made = folder(WRONG)
+    for command in ("run", "utility"):
+        done = made.call(command, "policy.yaml")
+        assert done.code == 2
+        assert "7777" not in done.err + done.out
+    assert not (made.path / "mistakes.txt").exists()
+
+
+def test_a_terminal_shows_the_records_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(terminal=True)
+    monkeypatch.setattr("sys.stderr", screen)
+    ctx = click.Context(click.Command("run"))
+    show_records(ctx, ["height: 7777"])
+    assert screen.getvalue() == ""
+    ctx.meta["anon_pipeline.cli.shared.show_values"] = True
+    show_records(ctx, ["height: 7777"])
+    assert "Records with mistakes, from 1 (--show-values):\n  height: 7777" in screen.getvalue()

@@ -11,6 +11,7 @@ from anon_pipeline.base.digest import digest_file
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.facts.origin import broken_origin, hierarchy_digests
 from anon_pipeline.policy import Policy
+from anon_pipeline.sources.value_maps import value_map_digests
 
 Small = Callable[..., Policy]
 WITH_TABLES = {
@@ -56,3 +57,17 @@ def test_every_reason_is_listed(small_policy: Small, folder: Path) -> None:
     ]
     del facts["raw"]
     assert broken_origin(policy, facts, hierarchies=folder) == ["facts are missing of raw"]
+
+
+def test_a_value_map_that_has_changed_is_noticed(small_policy: Small, folder: Path) -> None:
+    (folder / "map.csv").write_text("from,to\na,b\n")
+    policy = small_policy(clean={"columns": {"note": {"values_file": "map.csv"}}})
+    stages = ("raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed")
+    facts = {stage: {"made_by": policy.making, "seeded": False} for stage in stages}
+    facts["k_anonymized"]["hierarchies"] = {}
+    facts["raw"]["value_maps"] = value_map_digests(policy, folder)
+    assert broken_origin(policy, facts, hierarchies=folder) == []
+    (folder / "map.csv").write_text("from,to\na,c\n")
+    assert broken_origin(policy, facts, hierarchies=folder) == [
+        "the file of a value map has changed since raw was made"
+    ]

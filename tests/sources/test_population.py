@@ -63,3 +63,17 @@ def test_what_cannot_be_used_is_named_without_a_value(wanted, tmp_path: Path, te
         read_population(wanted(**changes), folder=tmp_path)
     assert "CANARY" not in str(raised.value)
     assert str(tmp_path) not in str(raised.value)
+
+
+def test_it_is_cleaned_as_the_source_is(small_policy, tmp_path):
+    (tmp_path / "all.csv").write_text("age,city\n 20 ,zh\n30,Bern\n")
+    named = {"path": "all.csv", "journalist_risk": 0.1}
+    clean = {"strip": True, "columns": {"city": {"case": "upper", "values": {"ZH": "Zurich"}}}}
+    policy = small_policy(gate={"attacks": {"population": named}}, clean=clean)
+    found = read_population(policy, folder=tmp_path).frame
+    assert found.to_dict("list") == {"age": [20, 30], "city": ["Zurich", "BERN"]}
+    (tmp_path / "all.csv").write_text("age,city\nCANARY,zh\n")
+    with pytest.raises(InputError, match=r"population, age: must be a number, got 1 record") as caught:
+        read_population(policy, folder=tmp_path)
+    assert "CANARY" not in str(caught.value)
+    assert caught.value.withheld_records() == ("gate.attacks.population, age, without a digit: 1",)

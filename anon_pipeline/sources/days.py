@@ -1,0 +1,76 @@
+"""Texts that are days, by formats as `datetime.strptime` has them; read by pandas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+_USUAL = (
+    *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d"),
+    *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M", "%d %b %Y", "%d %B %Y", "%B %d, %Y"),
+)
+_WITHOUT_SIGN = re.compile(r"%[^%]%[^%]")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Days:
+    """A column of days.
+
+    values: (n,) of Arrow's type date32; null where a text is missing or none.
+    unread: (n,) texts that no format fits.
+    doubtful: (n,) texts that are different days by two formats.
+    """
+
+    values: pa.Array = field(repr=False)
+    unread: NDArray[np.bool_] = field(repr=False)
+    doubtful: NDArray[np.bool_] = field(repr=False)
+
+    def advice(self, column: pa.Array, rows: NDArray[np.bool_]) -> str:
+        """Say which usual formats fit all of some texts.
+
+        Args:
+            column: (n,) that was read.
+            rows: (n,) which texts.
+        """
+        texts = column.filter(pa.array(rows))
+        fit = [form for form in _USUAL if not read_days(texts, (form,)).unread.any()]
+        said = f'format: "{" or ".join(fit)}"' if fit else "format: with the directives that fit"
+        meant = ", whichever is meant" if len(fit) > 1 else ""
+        return f"Write {said}{meant}, or missing: [...] for texts that stand for no value."
+
+
+def read_days(column: pa.Array, formats: Sequence[str]) -> Days:
+    """Read texts as days; a time of day is cut off.
+
+    Args:
+        column: (n,) texts; null is missing.
+        formats: a text must fit one; where it fits several, they must mean the same day.
+    """
+    written = pd.Series(column.to_pandas(), dtype="object").str.strip()
+    there = written.notna().to_numpy()
+    dated = written.where(written.str.contains(r"[0-9]", na=False))  # pandas would read "now" and "today"
+    found = np.full(len(written), np.datetime64("NaT"), "datetime64[D]")
+    doubtful = np.zeros(len(written), dtype=bool)
+    for form in formats:
+        days = _by(form, dated)
+        doubtful |= ~np.isnat(days) & ~np.isnat(found) & (days != found)
+        found = np.where(np.isnat(found), days, found)
+    unread = there & np.isnat(found)
+    found = np.where(doubtful, np.datetime64("NaT"), found)
+    return Days(pa.array(found), unread, doubtful)
+
+
+def _by(form: str, texts: pd.Series) -> NDArray[np.datetime64]:
+    """Read texts by one format, (n,) days; NaT where one does not fit."""
+    moments = pd.to_datetime(texts, format=form, errors="coerce", exact=True)
+    days = moments.to_numpy().astype("datetime64[D]")
+    if _WITHOUT_SIGN.search(form):  # 2020111 is one day by each of two readings
+        again = moments.dt.strftime(form)
+        days = np.where((again == texts).to_numpy(), days, np.datetime64("NaT"))
+    return days
