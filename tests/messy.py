@@ -309,7 +309,7 @@ def claims(rng: Random, n: int = 1_500) -> Messy:
     return Messy("claims", ".csv", _csv(frame, ";"), roles)
 
 
-def wide(rng: Random, n: int = 1_000) -> Messy:
+def wide(rng: Random, n: int = 500) -> Messy:
     """Eighty columns, most of them numbers that no name explains."""
     columns: dict[str, object] = {
         "id": [f"{value:08x}" for value in rng.permutation(10**7)[:n]],

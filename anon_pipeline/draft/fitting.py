@@ -24,7 +24,6 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.profile.name_hints import hint_rank
 from anon_pipeline.profile.profiling import Profile
 from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead
-from anon_pipeline.profile.proposed_hierarchies import as_series
 from anon_pipeline.profile.separation import sampled_rows
 from anon_pipeline.release import anonymize
 from anon_pipeline.tuning.grid import Grid
@@ -81,7 +80,6 @@ class _Attempt:
         for name, path in table_files(self.proposals, self.place).items():
             write_table(self.folder / path, next(p.rows for p in self.proposals if p.name == name))
         attributes = attributes_of(self.profile, self.proposals, self.place, chosen)
-        attributes.pop("clean", None)  # the table is clean already
         return policy_from(attributes)
 
     def leave_out(self, name: str, reason: str) -> None:
@@ -107,25 +105,10 @@ def fit(profile: Profile, frame: pd.DataFrame, place: Place, *, observe: Observe
         InputError: no column is left that could be generalized.
     """
     rows = sampled_rows(profile.records, MOST_TUNED)
-    some = read_values(profile, frame)
-    some = some if rows is None else some.iloc[rows].reset_index(drop=True)
+    some = frame if rows is None else frame.iloc[rows].reset_index(drop=True)
     with tempfile.TemporaryDirectory() as folder, private_stage("draft"):
         attempt = _Attempt(profile, place, some, Path(folder), observe, list(profile.proposals))
         return _fit(attempt, usual_choice(profile.records))
-
-
-def read_values(profile: Profile, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with its values read, as the proposed section ``clean`` reads them.
-
-    Args:
-        frame: (n, columns) the table as it was read; of columns that are left out its cells stay.
-    """
-    left_out = {proposal.name for proposal in profile.proposals if proposal.dropped}
-    columns = {
-        look.seen.name: frame[look.seen.name] if look.seen.name in left_out else as_series(look)
-        for look in profile.looks
-    }
-    return pd.DataFrame(columns)
 
 
 def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
@@ -134,7 +117,13 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
         attempt.observe(Step(f"policy {number + 1}"))
         if not any(isinstance(p.column, Generalize) for p in attempt.proposals):
             raise InputError(_NOTHING)
-        found = _tuned(attempt, usual)
+        try:
+            found = _tuned(attempt, usual)
+        except InputError as error:
+            problem = "the table does not hold what the policy says of it"
+            if not _leave_out_unread(attempt, error):
+                break
+            continue
         if found is None:
             refused, problem = (), "no choice of k and ε keeps the limits"
             if not _leave_one_out(attempt, "the limits could not be kept with it"):
@@ -156,7 +145,11 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
 
 
 def _tuned(attempt: _Attempt, usual: Chosen) -> Chosen | None:
-    """Choose k and ε; None where no point of the grid passes."""
+    """Choose k and ε; None where no point of the grid passes.
+
+    Raises:
+        InputError: a column does not hold what the policy says.
+    """
     policy = attempt.policy(usual)
     several = len(policy.perturbed) > 1
     times = _TIMES[: 1 if several else None]
@@ -165,10 +158,7 @@ def _tuned(attempt: _Attempt, usual: Chosen) -> Chosen | None:
     )
     epsilons = _FEW_EPSILONS if several else _EPSILONS if policy.perturb is not None else ()
     grid = Grid(k=ks, epsilon=epsilons)
-    try:
-        found = tune_confined(policy, attempt.frame, grid, hierarchies=attempt.folder)
-    except InputError:
-        return None
+    found = tune_confined(policy, attempt.frame, grid, hierarchies=attempt.folder)
     if found.recommended is None:
         return None
     choice = found.recommended.choice
@@ -202,6 +192,15 @@ def _leave_out_refused(attempt: _Attempt, refused: Sequence[str], named: Sequenc
     return bool(there) or _leave_one_out(
         attempt, f"the gate refused a release with it ({', '.join(refused)})"
     )
+
+
+def _leave_out_unread(attempt: _Attempt, error: InputError) -> bool:
+    """Leave out the columns that an error names, else one; tell whether there was one."""
+    named = {problem.partition(": ")[0] for problem in error.problems}
+    there = [p.name for p in attempt.proposals if not p.dropped and p.name in named]
+    for name in there:
+        attempt.leave_out(name, "its cells could not be read as proposed")
+    return bool(there) or _leave_one_out(attempt, "the table could not be read with it")
 
 
 def _leave_one_out(attempt: _Attempt, reason: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.draft import fitting
 from anon_pipeline.draft.attributes import Place
-from anon_pipeline.draft.fitting import fit, read_values
+from anon_pipeline.draft.fitting import fit
 from anon_pipeline.profile.layout import Layout
 from anon_pipeline.profile.profiling import profile_table
 
@@ -72,10 +72,10 @@ def test_a_table_with_nothing_to_protect_says_so() -> None:
         fit(profile_table(frame), frame, PLACE)
 
 
-def test_values_are_read_and_cells_of_what_is_left_out_stay() -> None:
-    frame = pd.DataFrame(
-        {"name": [f"P {i}" for i in range(40)], "salary": [f"{i % 3} CHF" for i in range(40)]}
-    )
-    read = read_values(profile_table(frame, layout=Layout("csv")), frame)
-    assert read["salary"].tolist() == [float(i % 3) for i in range(40)]
-    assert read["name"].equals(frame["name"])
+def test_what_cannot_be_read_as_proposed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = people(salary=[f"{i % 50},5" for i in range(N)])
+    monkeypatch.setattr("anon_pipeline.draft.attributes._cleaned", lambda proposal, anywhere: {})
+    found = fit(profile_table(frame, layout=Layout("csv")), frame, PLACE)
+    (salary,) = [proposal for proposal in found.proposals if proposal.name == "salary"]
+    assert (salary.dropped, found.problem) == (True, None)
+    assert "could not be read" in salary.reason
