@@ -24,6 +24,7 @@ MOST_LIMITED = 5
 LARGEST_EPSILON = 8.0
 _CLOSENESS, _DIVERSITY = 0.5, 2
 _LINKED, _LEFT_OUT, _RECODED_OUT, _CONFIDENCE = 0.1, 0.2, 0.05, 0.9
+_LOSS = "granularity"
 _CERTAIN = 0.95  # share of the commonest value from which on a column has no diversity to keep
 
 
@@ -84,7 +85,7 @@ def attributes_of(
         "source": _source(profile, place),
         "clean": clean_section(profile, proposals),
         "columns": {p.name: _column(p, files) for p in proposals},
-        "anonymize": {"k": chosen.k, "suppression_limit": _RECODED_OUT},
+        "anonymize": {"k": chosen.k, "loss": _LOSS, "suppression_limit": _RECODED_OUT},
         "perturb": {"epsilon": chosen.epsilon} if noisy else None,
         "suppress": {"confidence": chosen.confidence} if noisy else None,
         "gate": _gate(proposals, chosen, noisy=noisy),
