@@ -86,7 +86,16 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "tuning/tune.py": ({"patients"}, "default name of a release"),
     # columns and sections of a policy that is proposed
     "draft/attributes.py": (
-        {"confidence_k", "granularity", "k", "l_diversity", "linking_risk", "suppress", "suppression", "t_closeness"},
+        {
+            "confidence_k",
+            "granularity",
+            "k",
+            "l_diversity",
+            "linking_risk",
+            "suppress",
+            "suppression",
+            "t_closeness",
+        },
         "keys of the policy",
     ),
     "draft/policy_text.py": ({"suppress"}, "section of the policy"),

@@ -105,7 +105,8 @@ def _written(
     outside = int((codes < 0).sum())
     if outside:
         raise InputError(
-            f"{name}: every value must be a leaf of its hierarchy, got {outside} records with others"
+            f"{name}: every value must be a leaf of its hierarchy, got {outside} records with others. Add "
+            f"them to it, or map them to leaves in clean.columns ({name}: {{values: ...}})."
         )
     return codes, hierarchy
 

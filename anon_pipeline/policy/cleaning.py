@@ -70,6 +70,14 @@ def _map(value: Any) -> Any:
     return texts
 
 
+def _currency(text: str) -> str:
+    """Refuse what could be taken for a part of the number."""
+    if not text.strip() or any(char.isdigit() or char in "+-\u2212%" for char in text):
+        raise ValueError(f"must be a text without digits, plus, minus and percent, got {text}")
+    return text.strip()
+
+
+Currency = Annotated[Plain, AfterValidator(_currency)]
 DateFormat = Annotated[Plain, AfterValidator(_date_format)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_more)]
 ValueMap = Annotated[Keyed[str], BeforeValidator(_map)]
@@ -105,7 +113,7 @@ class Cleaning(Strict):
         description="Sign between groups of three digits. ' is also ’; a space is also one that does not "
         "break. Default: none.",
     )
-    currency: Annotated[Annotated[tuple[Plain, ...], BeforeValidator(_one_or_more)] | None, TEXT] = Field(
+    currency: Annotated[Annotated[tuple[Currency, ...], BeforeValidator(_one_or_more)] | None, TEXT] = Field(
         None,
         description="Text before or behind a number, such as CHF, or a list of its spellings. It may be "
         "absent; another one is a mistake.",

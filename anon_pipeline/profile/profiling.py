@@ -15,8 +15,9 @@ from anon_pipeline.profile.forms import MISSING_ANYWHERE
 from anon_pipeline.profile.layout import Layout, find_layout, read_table
 from anon_pipeline.profile.looking import Look, look_at
 from anon_pipeline.profile.proposals import Proposal
-from anon_pipeline.profile.roles import propose_role, with_items, within_reason
+from anon_pipeline.profile.roles import propose_role
 from anon_pipeline.profile.separation import Separation, sampled_rows, separate, smallest_separating_set
+from anon_pipeline.profile.whole_table import with_items, within_reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)

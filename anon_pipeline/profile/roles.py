@@ -6,7 +6,7 @@ Source: [DB 2.2] for the kinds of columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,21 +14,17 @@ import numpy as np
 from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.profile.looking import Kind, Look, Seen
-from anon_pipeline.profile.name_hints import Hint, find_hint, hint_rank
-from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead, dropped
+from anon_pipeline.profile.name_hints import Hint, find_hint
+from anon_pipeline.profile.proposals import Proposal, Sure, dropped
 from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy
 from anon_pipeline.profile.steps import inner_bounds, step_from
 
-MOST_QUASI = 8
-"""Columns that can be generalized together and still say something; more are left out."""
-MOST_NOISY = 2
-"""Columns with noise: ε is divided among them."""
 MOST_LACKING = 0.02
 """Share of the records without a value that may be left out for one column with noise, or a sensitive one."""
 _MOST_SENSITIVE_VALUES = 60
 _ROUNDED = 30  # multiples that a rounded column has, about
-_LIKERT = 11  # answers of an item, at most
-_FEWEST_ITEMS = 3
+MOST_ANSWERS = 11
+"""Answers of an item of a questionnaire; categories up to which nothing need tell what they are."""
 _SINGLE = 0.99  # distinction up to which values of an identifier repeat
 _OWN = 0.5  # distinction from which on values are numbers of one's own
 _SCALE = 40  # different numbers from which on a column is measured rather than counted
@@ -84,7 +80,7 @@ def _free_text(case: Case) -> Proposal | None:
     seen = case.look.seen
     if seen.kind is Kind.TEXT:
         return dropped(seen, "free text, which can name anybody, is not released", Sure.CERTAIN)
-    if case.leads("free text") and seen.kind is Kind.CATEGORY and seen.different > _LIKERT:
+    if case.leads("free text") and seen.kind is Kind.CATEGORY and seen.different > MOST_ANSWERS:
         return dropped(seen, f"{case.named}, which can name anybody and is not released", Sure.LIKELY)
     return None
 
@@ -97,12 +93,12 @@ def _own_number(case: Case) -> Proposal | None:
         if seen.distinction >= _OWN or seen.consecutive:
             reason = f"{case.named}, and its values are different"
             return dropped(seen, reason, Sure.CERTAIN, _several(seen))
-        if seen.different > _LIKERT:
+        if seen.different > MOST_ANSWERS:
             question = (
                 f"does it name persons, or a small number of things? Dropped meanwhile. {_several(seen)}"
             )
             return dropped(seen, case.named, Sure.LIKELY, question)
-    if seen.kind is Kind.CATEGORY and seen.distinction >= _OWN and seen.different > _LIKERT:
+    if seen.kind is Kind.CATEGORY and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
         return dropped(seen, "half as many different values as records, or more", Sure.CERTAIN)
     if whole and (seen.consecutive or (seen.distinction > 0.95 and case.hint is None)):
         question = "a number of its own for nearly each record: does it say anything but whose record it is?"
@@ -120,7 +116,7 @@ def _several(seen: Seen) -> str | None:
 def _unreadable(case: Case) -> Proposal | None:
     """Numbers or dates with other texts among them."""
     seen = case.look.seen
-    if seen.kind is not Kind.CATEGORY or not seen.mixed or seen.different <= _LIKERT:
+    if seen.kind is not Kind.CATEGORY or not seen.mixed or seen.different <= MOST_ANSWERS:
         return None
     return dropped(
         seen,
@@ -216,7 +212,7 @@ def _guess(case: Case) -> Proposal | None:
 
     Many categories may be names of persons: they are left out.
     """
-    if case.hint is None and case.look.seen.kind is Kind.CATEGORY and case.look.seen.different > _LIKERT:
+    if case.hint is None and case.look.seen.kind is Kind.CATEGORY and case.look.seen.different > MOST_ANSWERS:
         return dropped(
             case.look.seen,
             "many categories, and nothing tells what they are",
@@ -280,59 +276,3 @@ def _with_doubts(proposal: Proposal) -> Proposal:
     if proposal.dropped or not said:
         return proposal
     return replace(proposal, question=" ".join([*filter(None, [proposal.question]), *said]), sure=Sure.UNSURE)
-
-
-def with_items(looks: Sequence[Look], proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Take columns with the same few answers for items of a questionnaire: sensitive, each of them.
-
-    Args:
-        looks: the columns.
-        proposals: one for each; those that a name or a detector speaks for stay.
-    """
-    open_ = [j for j, proposal in enumerate(proposals) if proposal.guess and _is_item(looks[j])]
-    scales: dict[tuple[str, ...], list[int]] = {}
-    for j in open_:
-        scales.setdefault(tuple(sorted(map(str, looks[j].values))), []).append(j)
-    scales = _joined(scales)
-    found = list(proposals)
-    for members in scales.values():
-        if len(members) < _FEWEST_ITEMS:
-            continue
-        for j in members:
-            item = propose_sensitive(
-                looks[j], "an answer, on a scale that other columns have, too", Sure.LIKELY
-            )
-            found[j] = item or found[j]
-    return found
-
-
-def _is_item(look: Look) -> bool:
-    return 3 <= look.seen.different <= _LIKERT and look.seen.kind in (Kind.NUMBER, Kind.CATEGORY)
-
-
-def _joined(scales: dict[tuple[str, ...], list[int]]) -> dict[tuple[str, ...], list[int]]:
-    """Join scales that lack an answer which nobody has given with the ones that have it."""
-    found: dict[tuple[str, ...], list[int]] = {}
-    for scale in sorted(scales, key=len, reverse=True):
-        larger = next((other for other in found if set(scale) <= set(other)), scale)
-        found.setdefault(larger, []).extend(scales[scale])
-    return found
-
-
-def within_reason(proposals: Sequence[Proposal]) -> list[Proposal]:
-    """Leave out quasi-identifiers and columns with noise beyond a number that can be protected together.
-
-    Those stay that a name speaks for, in the order of the table of hints, then those with fewer values.
-    """
-    found = list(proposals)
-    kinds: tuple[tuple[type, int, str], ...] = (
-        (Perturb, MOST_NOISY, "more columns with noise than ε can be divided among"),
-        (Generalize, MOST_QUASI, "more quasi-identifiers than can be protected together"),
-    )
-    for model, most, reason in kinds:
-        own = [j for j, proposal in enumerate(found) if isinstance(proposal.column, model)]
-        own.sort(key=lambda j: (found[j].guess, hint_rank(found[j].name), found[j].seen.different))
-        for j in own[most:]:
-            question = "which of the columns do your readers need? Those that they need less are dropped."
-            found[j] = drop_instead(found[j], reason, question)
-    return found

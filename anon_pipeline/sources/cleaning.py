@@ -37,10 +37,12 @@ class Cleaned:
     frame: (n, columns). In place of a cell with a mistake there is another value of its column, so that what
         else is wrong can be found: with mistakes it must not be used for anything else.
     mistakes: of all columns.
+    unread: columns of which no value could be read: what else is wrong with them cannot be said.
     """
 
     frame: pd.DataFrame = field(repr=False)
     mistakes: tuple[Mistake, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def clean_frame(frame: pd.DataFrame, policy: Policy, *, folder: Path = Path()) -> Cleaned:
@@ -52,14 +54,15 @@ def clean_frame(frame: pd.DataFrame, policy: Policy, *, folder: Path = Path()) -
     Raises:
         InputError: a value map that cannot be read.
     """
-    made, mistakes = frame.copy(deep=False), list[Mistake]()
+    made, mistakes, unread = frame.copy(deep=False), list[Mistake](), list[str]()
     maps = read_value_maps(policy, folder)
     for name, how in policy.cleaned.items():
         if list(frame.columns).count(name) == 1:
             column, wrong = clean_column(frame[name], how, maps.get(name, how.values or {}))
             made[name] = column
             mistakes += (_mistake(name, how, one) for one in wrong)
-    return Cleaned(made, tuple(mistakes))
+            unread += [name] if wrong and column.isna().all() else []
+    return Cleaned(made, tuple(mistakes), tuple(unread))
 
 
 def clean_column(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 _USUAL = (
@@ -52,11 +53,13 @@ def read_days(column: pa.Array, formats: Sequence[str]) -> Days:
         column: (n,) texts; null is missing.
         formats: a text must fit one; where it fits several, they must mean the same day.
     """
-    written = pd.Series(column.to_pandas(), dtype="object").str.strip()
-    there = written.notna().to_numpy()
-    dated = written.where(written.str.contains(r"[0-9]", na=False))  # pandas would read "now" and "today"
-    found = np.full(len(written), np.datetime64("NaT"), "datetime64[D]")
-    doubtful = np.zeros(len(written), dtype=bool)
+    there = column.is_valid().to_numpy(zero_copy_only=False)
+    trimmed = pc.utf8_trim_whitespace(column)
+    digits = pc.match_substring_regex(trimmed, r"\d")  # else pandas would read "now" and "today"
+    none = pa.scalar(None, pa.large_string())
+    dated = pd.Series(pc.if_else(digits, trimmed, none).to_pandas(), dtype=object)
+    found = np.full(len(column), np.datetime64("NaT"), "datetime64[D]")
+    doubtful = np.zeros(len(column), dtype=bool)
     for form in formats:
         days = _by(form, dated)
         doubtful |= ~np.isnat(days) & ~np.isnat(found) & (days != found)

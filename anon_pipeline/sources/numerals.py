@@ -18,10 +18,11 @@ from anon_pipeline.catalog.column_types import COLUMN_TYPES
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 
 _SPACE = r"[ \x{00a0}\x{2009}\x{202f}]"
-_SIGN = r"[+\-\x{2212}]?"
+_EDGE = r"[\s\x{00a0}\x{2009}\x{202f}]*"
+_SIGN = r"[+\-\x{2212}]"
 _BESIDE = r"[^\d]*[\pL\p{Sc}][^\d]*"
 _DIGITS = r"\d[\d.,'\x{2019}_ ]*"
-_SAME = {"'": r"['\x{2019}]", " ": _SPACE}
+_SAME = {"'": ("'", "\u2019"), " ": (" ", "\u00a0", "\u2009", "\u202f")}
 _GUESSES = (
     (None, "."),
     (None, ","),
@@ -96,13 +97,20 @@ class Numerals:
             yield "with something else", left, _FALLBACK
 
 
-def numerals(
+def is_numeral(
     column: pa.Array,
     how: ColumnCleaning,
     *,
     exponents: bool = False,
     whole: bool = False,
     fraction: bool = True,
+) -> NDArray[np.bool_]:
+    """Mark the texts that are numbers, (n,); see `numerals`."""
+    return like(column, _whole_pattern(how, exponents=exponents, whole=whole, fraction=fraction))
+
+
+def numerals(
+    column: pa.Array, how: ColumnCleaning, *, exponents: bool = False, whole: bool = False
 ) -> Numerals:
     """Take the numbers of a column apart.
 
@@ -111,60 +119,69 @@ def numerals(
         how: decimal and thousands signs, currency, percent.
         exponents: whether ``1e5`` is a number.
         whole: whether digits behind the decimal sign must be zeros, which are dropped.
-        fraction: whether there may be any.
     """
-    parts = pc.extract_regex(column, _pattern(how, exponents=exponents, whole=whole, fraction=fraction))
-    part = {
-        name: pc.struct_field(parts, name)
-        for name in ("s1", "c1", "s2", "c2", "whole", "fraction", "exponent")
-    }
-    twice = pc.or_(_both(part["s1"], part["s2"]), _both(part["c1"], part["c2"]))
-    bare = pc.and_(pc.equal(part["whole"], text("")), pc.equal(part["fraction"], text("")))
-    is_number = pc.and_(pc.is_valid(parts), pc.invert(pc.fill_null(pc.or_(twice, bare), False)))
-    other = is_true(pc.and_(column.is_valid(), pc.invert(is_number)))
-    sign = joined(part["s1"], part["s2"])
-    digits = part["whole"]
+    there = is_true(column.is_valid())
+    fits = is_numeral(column, how, exponents=exponents, whole=whole)
+    parts = pc.extract_regex(pc.if_else(pa.array(fits), column, text(None)), _parts_pattern(how))
+    digits, behind, power = (pc.struct_field(parts, name) for name in ("whole", "fraction", "exponent"))
     if how.thousands is not None:
-        digits = pc.replace_substring_regex(digits, _same(how.thousands), "")
-    made = {
-        "minus": pc.if_else(pc.is_in(sign, pa.array(["-", "\u2212"], sign.type)), text("-"), text("")),
-        "whole": pc.if_else(pc.equal(digits, text("")), text("0"), digits),
-        "fraction": text("") if whole else part["fraction"],
-        "exponent": part["exponent"],
-    }
-    blank = {"minus": "", "whole": "0", "fraction": "", "exponent": ""}
-    gone, missing = pa.array(other), pa.array(~is_true(column.is_valid()))
-    none = text(None)
-    parts = {
-        name: pc.if_else(missing, none, pc.if_else(gone, text(blank[name]), made[name])) for name in made
-    }
-    return Numerals(**parts, is_other=other)
+        for sign in _SAME.get(how.thousands, (how.thousands,)):
+            digits = pc.replace_substring(digits, sign, "")
+    minus = pa.array(fits & like(column, r"^[^\d]*[\-\x{2212}]"))
+    blank = pc.if_else(pa.array(there), text(""), text(None))
 
+    def filled(part: pa.Array) -> pa.Array:
+        return pc.coalesce(part, blank)
 
-def _pattern(how: ColumnCleaning, *, exponents: bool, whole: bool, fraction: bool) -> str:
-    spellings = "|".join(map(re.escape, sorted(how.currency, key=len, reverse=True)))
-    currency = f"(?:{spellings})?" if spellings else ""
-    groups = "" if how.thousands is None else rf"|[1-9]\d{{0,2}}(?:{_same(how.thousands)}\d{{3}})+"
-    point = re.escape(how.decimal or ".")
-    behind = (
-        rf"(?:{point}(?P<fraction>{'0' if whole else chr(92) + 'd'}+))?" if fraction else "(?P<fraction>)"
+    return Numerals(
+        minus=pc.if_else(minus, text("-"), blank),
+        whole=pc.coalesce(
+            pc.if_else(pc.equal(digits, text("")), text("0"), digits), joined(blank, text("0"))
+        ),
+        fraction=blank if whole else filled(behind),
+        exponent=filled(power),
+        is_other=there & ~fits,
     )
-    before = rf"(?P<whole>(?:\d+{groups})?)"
-    power = r"(?P<exponent>(?:[eE][+\-]?\d{1,3})?)" if exponents else "(?P<exponent>)"
+
+
+def _digits_pattern(how: ColumnCleaning) -> str:
+    if how.thousands is None:
+        return r"\d+"
+    sign = _same(how.thousands)
+    return rf"(?:\d+|[1-9]\d{{0,2}}(?:{sign}\d{{3}})+)"
+
+
+def _whole_pattern(how: ColumnCleaning, *, exponents: bool, whole: bool, fraction: bool) -> str:
+    """Return the pattern of a number with all that may stand around it: one sign and one currency."""
+    behind = rf"{re.escape(how.decimal or '.')}{'0' if whole else '[0-9]'}+"
+    number = _digits_pattern(how)
+    if fraction:
+        number = rf"(?:{number}(?:{behind})?|{behind})"
+    power = r"(?:[eE][+\-]?\d{1,3})?" if exponents else ""
     percent = f"{_SPACE}*%" if how.percent else ""
+    plain = f"{_SIGN}?{_SPACE}*{number}{power}"
+    if how.currency:
+        named = "(?:" + "|".join(map(re.escape, how.currency)) + ")"
+        before = f"(?:{_SIGN}?{_SPACE}*{named}|{named}{_SPACE}*{_SIGN}){_SPACE}*{number}{power}"
+        plain = f"(?:{before}|{plain}(?:{_SPACE}*{named})?)"
+    return rf"^{_EDGE}{plain}{percent}{_EDGE}$"
+
+
+def _parts_pattern(how: ColumnCleaning) -> str:
+    """Return the pattern that takes apart what is known to be a number: the first digits on."""
+    point, groups = re.escape(how.decimal or "."), ""
+    if how.thousands is not None:
+        groups = rf"(?:{_same(how.thousands)}\d{{3}})*"
+    currency = "|".join(map(re.escape, sorted(how.currency, key=len, reverse=True)))
+    skipped = rf"^(?:{currency}|[^\d{point}])*" if currency else rf"^[^\d{point}]*"
     return (
-        rf"^\s*(?P<s1>{_SIGN}){_SPACE}*(?P<c1>{currency}){_SPACE}*(?P<s2>{_SIGN})"
-        rf"{before}{behind}{power}{_SPACE}*(?P<c2>{currency}){percent}\s*$"
+        rf"{skipped}(?P<whole>(?:\d+{groups})?)(?:{point}(?P<fraction>\d+))?(?P<exponent>(?:[eE][+\-]?\d+)?)"
     )
 
 
 def _same(thousands: str) -> str:
     """Return the pattern of a thousands sign: some are written in several ways."""
-    return _SAME.get(thousands, re.escape(thousands))
-
-
-def _both(one: pa.Array, other: pa.Array) -> pa.Array:
-    return pc.and_(pc.not_equal(one, text("")), pc.not_equal(other, text("")))
+    return "(?:" + "|".join(map(re.escape, _SAME.get(thousands, (thousands,)))) + ")"
 
 
 def _kinds(column: pa.Array, how: ColumnCleaning) -> Iterator[Unread]:
@@ -179,7 +196,7 @@ def _kinds(column: pa.Array, how: ColumnCleaning) -> Iterator[Unread]:
 
 
 def _reads(column: pa.Array, how: ColumnCleaning) -> NDArray[np.bool_]:
-    return is_true(column.is_valid()) & ~numerals(column, how).is_other
+    return is_numeral(column, how)
 
 
 def _other_signs(

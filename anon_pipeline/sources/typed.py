@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 from anon_pipeline.sources.days import read_days
-from anon_pipeline.sources.numerals import Numerals, is_true, joined, like, numerals, text
+from anon_pipeline.sources.numerals import Numerals, is_numeral, is_true, joined, like, numerals, text
 
 _MOST = 2**53  # as in `base.values`: whole floats from here on may stand for another whole number
 _DIGITS = 18  # of an integer in 64 bits
@@ -132,16 +132,15 @@ def inferred(column: pa.Array, how: ColumnCleaning) -> Read:
     numbers. It depends on the texts alone, not on their order.
     """
     there = is_true(column.is_valid())
-    found, days = numerals(column, how), read_days(column, how.format)
     strange = like(column, r"^[^\d]*0\d|\+")
     if not there.any():
         return Read(column)
-    if not (found.is_other | strange).any():
+    if (is_numeral(column, how) & ~strange)[there].all():
+        whole = is_numeral(column, how, whole=True, fraction=False)[there].all()
         read = numbers(column, how)
-        whole = not numerals(column, how, whole=True, fraction=False).is_other.any()
         if not any(one.kind == _LARGE for one in read.wrong):
             return integers(column, how) if whole else read
-    if not days.unread.any():
+    if like(column, r"\d")[there].all() and not read_days(column, how.format).unread.any():
         return dates(column, how)
     return booleans(column, how) if like(column, _WORDS)[there].all() else Read(column)
 

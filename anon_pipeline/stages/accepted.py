@@ -37,6 +37,9 @@ def accepted_input(policy: Policy, frame: pd.DataFrame, *, hierarchies: Path = P
         problems, names = list(error.problems), error.withheld_names()
     if not problems and not cleaned.mistakes:
         return found
+    problems = [
+        line for line in problems if not line.startswith(tuple(f"{name}: " for name in cleaned.unread))
+    ]
     hints = _hints(policy, named) if policy.clean is None else []
     all_found = with_later_problems(InputError(problems), policy, cleaned.frame, hierarchies)
     raise mistakes_error([*cleaned.mistakes, *hints], all_found.problems, names=names)

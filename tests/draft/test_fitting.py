@@ -74,7 +74,7 @@ def test_a_table_with_nothing_to_protect_says_so() -> None:
 
 def test_what_cannot_be_read_as_proposed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = people(salary=[f"{i % 50},5" for i in range(N)])
-    monkeypatch.setattr("anon_pipeline.draft.attributes._cleaned", lambda proposal, anywhere: {})
+    monkeypatch.setattr("anon_pipeline.draft.attributes.clean_section", lambda profile, proposals: {})
     found = fit(profile_table(frame, layout=Layout("csv")), frame, PLACE)
     (salary,) = [proposal for proposal in found.proposals if proposal.name == "salary"]
     assert (salary.dropped, found.problem) == (True, None)

@@ -171,7 +171,7 @@ def test_a_table_file(tmp_path: Path) -> None:
     assert released(column("a", "b"), spec, folder=tmp_path) == [["a", "b"], ["y", "x"], ["*", "*"]]
     _, hierarchy = code_column(column("a"), spec, folder=tmp_path)
     assert hierarchy.values[0].tolist() == ["b", "c", "a"]
-    assert refused(column(CANARY), spec, folder=tmp_path).endswith("got 1 records with others")
+    assert "got 1 records with others. Add them" in refused(column(CANARY), spec, folder=tmp_path)
     assert "t.csv: must be a readable UTF-8 table" in refused(column("a"), spec, folder=tmp_path / "gone")
 
 
@@ -221,7 +221,8 @@ def test_an_order_is_that_of_the_policy() -> None:
     assert hierarchy.values[0].tolist() == ["low", "middle", "high", None]
     assert (hierarchy.ordered, hierarchy.coordinates) == (True, None)
     assert refused(column("low", CANARY, CANARY), spec) == (
-        "q: every value must be a leaf of its hierarchy, got 2 records with others"
+        "q: every value must be a leaf of its hierarchy, got 2 records with others. Add them to it, "
+        "or map them to leaves in clean.columns (q: {values: ...})."
     )
 
 

@@ -11,6 +11,7 @@ from anon_pipeline import PolicyError
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.marks import named_paths, public_fields
 from anon_pipeline.policy.version_1 import digest_1
+from tests.policy.test_column_cleaning import FOUR
 
 Small = Callable[..., Policy]
 
@@ -57,6 +58,7 @@ def test_the_file_of_a_value_map_is_a_path(small_policy: Small) -> None:
         ({"columns": {"d": {"values": {1: "a", "1": "b"}}}}, "must name each value once"),
         ({"columns": {"d": {"values": {True: "a"}}}}, "put yes, no"),
         ({"columns": {"d": {"truncate": 0}}}, "truncate"),
+        ({"columns": {"d": {"type": "number", "currency": ["CHF", "US-$"]}}}, "without digits, plus, minus"),
         ({"type": "number"}, r"clean\.type"),
         ({"columns": {"n": {"type": "text"}}}, "which the role of the column needs, got text"),
         ({"columns": {"id": {"truncate": 3}}}, "truncate: must be left out for identifiers"),
@@ -64,59 +66,10 @@ def test_the_file_of_a_value_map_is_a_path(small_policy: Small) -> None:
 )
 def test_what_does_not_fit_is_refused(small_policy: Small, clean: dict[str, Any], problem: str) -> None:
     with pytest.raises(PolicyError, match=problem):
-        small_policy(**_four(), clean=clean)
-
-
-def _four() -> dict[str, Any]:
-    return {
-        "columns": {
-            "id": {"role": "identifier"},
-            "q": {"role": "generalize", "hierarchy": {"dates": ["year"]}},
-            "n": {"role": "perturb", "resolution": 1},
-            "d": {"role": "insensitive"},
-        },
-        "perturb": {"epsilon": 1},
-    }
+        small_policy(**FOUR, clean=clean)
 
 
 def test_the_decimal_sign_is_said_once(small_policy: Small) -> None:
     source = {"path": "a.csv", "options": {"decimal": ","}}
     with pytest.raises(PolicyError, match=r"source\.options\.decimal: must be left out with clean"):
         small_policy(source=source, clean={})
-
-
-def test_a_key_of_a_column_takes_the_place_of_that_for_all(small_policy: Small) -> None:
-    policy = small_policy(
-        **_four(),
-        clean={
-            "strip": True,
-            "unicode": "NFC",
-            "missing": ["-", 1],
-            "type": "auto",
-            "thousands": "'",
-            "columns": {
-                "d": {"strip": False, "unicode": "keep", "missing": []},
-                "q": {"format": "%d.%m.%Y"},
-            },
-        },
-    )
-    found = policy.cleaned
-    assert (found["d"].strip, found["d"].unicode, found["d"].missing) == (False, None, ())
-    assert (found["n"].strip, found["n"].unicode, found["n"].missing) == (True, "NFC", ("-", "1"))
-    assert {name: found[name].type.name for name in _four()["columns"]} == {
-        "id": "text",
-        "q": "date",
-        "n": "number",
-        "d": "auto",
-    }
-    assert found["n"].thousands == "'"
-
-
-def test_truncate_for_all_is_of_texts_that_are_released_as_they_are(small_policy: Small) -> None:
-    found = small_policy(**_four(), clean={"truncate": 9}).cleaned
-    assert {name: found[name].truncate for name in _four()["columns"]} == {
-        "id": None,
-        "q": None,
-        "n": None,
-        "d": 9,
-    }

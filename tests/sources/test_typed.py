@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import unicodedata
 from collections.abc import Sequence
 from decimal import Decimal
@@ -18,7 +17,7 @@ from anon_pipeline.catalog.column_types import COLUMN_TYPES
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.policy.column_cleaning import ColumnCleaning
 from anon_pipeline.sources.typed import Read
-from tests.sources.number_twin import day_of, decimal_of
+from tests.sources.number_twin import decimal_of
 
 SIGNS = [(".", None), (",", None), (".", ","), (".", "'"), (",", "."), (",", " "), (".", "_"), (",", "'")]
 CONVENTIONS = st.sampled_from(SIGNS)
@@ -87,6 +86,12 @@ def test_numbers_are_those_of_the_slow_twin(texts: list[str], signs: tuple[str, 
             [1200, -5, -5, 5, 7],
         ),
         (["CHF 5 CHF", "-CHF -5", "EUR 5", "CHF"], {"currency": ("CHF",)}, [None] * 4),
+        (["Fr. 5.50", "-Fr.5", "5 Fr.", ".5 Fr.", "Fr 5"], {"currency": ("Fr.",)}, [5.5, -5, 5, 0.5, None]),
+        (
+            ["kr,5", "kr,,5", "kr, 1.234,5"],
+            {"currency": ("kr,",), "decimal": ",", "thousands": "."},
+            [5, 0.5, 1234.5],
+        ),
         (["5 $", "$5", "US$ 5"], {"currency": ("$", "US$")}, [5, 5, 5]),
         (["12.3%", "7 %", "-0.1\u00a0%"], {"percent": True}, [0.123, 0.07, -0.001]),
         (["0.5", "%", "5%%"], {"percent": True}, [None] * 3),
@@ -151,33 +156,6 @@ def test_integers() -> None:
     found = read("integer", ["007", "12.00", "1.5", "9" * 18, "9" * 19, None], decimal=".")
     assert found.values.to_pylist() == [7, 12, None, 10**18 - 1, None, None]
     assert wrong(found) == {"with a fraction": [2], "with larger ones than can be told apart": [4]}
-
-
-@given(
-    st.lists(st.dates(datetime.date(1000, 1, 1)), min_size=1),
-    st.sampled_from(["%d/%m/%Y", "%Y%m%d", "%j %Y"]),
-)
-def test_a_day_that_is_written_is_read(days: list[datetime.date], form: str) -> None:
-    assert read("date", [day.strftime(form) for day in days], format=(form,)).values.to_pylist() == days
-
-
-@given(st.lists(st.text("0123/.- ", max_size=11), min_size=1, max_size=6))
-@example(["31/02/2020", "29/02/2020", "29/02/2019", "1/2/2020", " 01/02/2020 ", "01/02/20", "01/02/2020x"])
-def test_days_are_those_of_strptime(texts: list[str]) -> None:
-    found = read("date", texts, format=("%d/%m/%Y",))
-    assert found.values.to_pylist() == [day_of(text, "%d/%m/%Y") for text in texts]
-
-
-def test_days_that_may_be_others_are_not_guessed() -> None:
-    both = read("date", ["01/02/2020", "13/02/2020", "02/02/2020"], format=("%d/%m/%Y", "%m/%d/%Y"))
-    assert wrong(both) == {"that are two different days by two formats": [0]}
-    assert wrong(read("date", ["2020111"], format=("%Y%m%d",))) == {"that do not match %Y%m%d": [0]}
-    assert wrong(read("date", ["now", "today", "NaT"])) == {"without a digit": [0, 1, 2]}
-
-
-def test_a_format_that_fits_is_proposed() -> None:
-    assert 'format: "%d.%m.%Y",' in read("date", ["2020-01-01", "31.12.2020"]).wrong[0].advice
-    assert "%d/%m/%Y or %m/%d/%Y" in read("date", ["01/02/2020"]).wrong[0].advice
 
 
 def test_booleans() -> None:

@@ -70,7 +70,8 @@ def test_all_mistakes_are_listed_at_once(small_policy: Small, small_people: Peop
         "write currency: with that text, if it is one.",
         "illness: must have a value in every record, got 1 missing. Set missing: suppress to suppress those "
         "records.",
-        "city: every value must be a leaf of its hierarchy, got 3 records with others",
+        "city: every value must be a leaf of its hierarchy, got 3 records with others. Add them to it, "
+        "or map them to leaves in clean.columns (city: {values: ...}).",
     )
     assert caught.value.withheld_records() == (
         "height, with other signs: 8, 9",
@@ -97,3 +98,12 @@ def test_without_clean_a_column_of_numbers_says_what_would_mend_it(
     with pytest.raises(InputError, match=r"In clean\.columns\.income: write currency") as caught:
         accepted_input(small_policy(), people)
     assert "income: must be a number, got 240 records with something else" in str(caught.value)
+
+
+def test_of_a_column_without_a_readable_value_nothing_else_is_said(
+    small_policy: Small, small_people: People
+) -> None:
+    people = small_people().assign(income="x")
+    with pytest.raises(InputError) as caught:
+        accepted_input(small_policy(clean={}), people)
+    assert [line.partition(",")[0] for line in caught.value.problems] == ["income: must be a number"]

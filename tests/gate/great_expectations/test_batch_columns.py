@@ -98,7 +98,8 @@ def test_class_ids_that_are_not_those_of_the_values_are_refused(by_hand: pd.Data
         (
             ["CANARY"] + ["x"] * 6,
             {"distance": "hierarchical", "hierarchy": {"tree": {"top": ["x", "y"]}}},
-            "pay: every value must be a leaf of its hierarchy, got 1 records with others",
+            "pay: every value must be a leaf of its hierarchy, got 1 records with others. Add them to it, "
+            "or map them to leaves in clean.columns (pay: {values: ...}).",
         ),
     ],
     ids=["number", "order", "missing", "hierarchy"],

@@ -1,0 +1,62 @@
+"""Texts that are days: what strptime reads, and nothing that has two readings."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from anon_pipeline.catalog.column_types import COLUMN_TYPES
+from anon_pipeline.policy.cleaning import ISO
+from anon_pipeline.policy.column_cleaning import ColumnCleaning
+from anon_pipeline.sources.days import read_days
+from anon_pipeline.sources.typed import Read, dates
+from tests.sources.number_twin import day_of
+
+
+def read(texts: Sequence[str], *formats: str) -> Read:
+    cleaning = ColumnCleaning(COLUMN_TYPES["date"], format=formats or (ISO,))
+    return dates(pa.array(texts, pa.large_string()), cleaning)
+
+
+def wrong(found: Read) -> dict[str, list[int]]:
+    return {one.kind: np.flatnonzero(one.rows).tolist() for one in found.wrong}
+
+
+@given(
+    st.lists(st.dates(datetime.date(1000, 1, 1)), min_size=1),
+    st.sampled_from(["%d/%m/%Y", "%Y%m%d", "%j %Y"]),
+)
+def test_a_day_that_is_written_is_read(days: list[datetime.date], form: str) -> None:
+    assert read([day.strftime(form) for day in days], form).values.to_pylist() == days
+
+
+@given(st.lists(st.text("0123/.- ", max_size=11), min_size=1, max_size=6))
+@example(["31/02/2020", "29/02/2020", "29/02/2019", "1/2/2020", " 01/02/2020 ", "01/02/20", "01/02/2020x"])
+def test_days_are_those_of_strptime(texts: list[str]) -> None:
+    found = read(texts, "%d/%m/%Y")
+    assert found.values.to_pylist() == [day_of(text, "%d/%m/%Y") for text in texts]
+
+
+def test_days_that_may_be_others_are_not_guessed() -> None:
+    both = read(["01/02/2020", "13/02/2020", "02/02/2020"], "%d/%m/%Y", "%m/%d/%Y")
+    assert wrong(both) == {"that are two different days by two formats": [0]}
+    assert wrong(read(["2020111"], "%Y%m%d")) == {"that do not match %Y%m%d": [0]}
+    assert wrong(read(["now", "today", "NaT"])) == {"without a digit": [0, 1, 2]}
+
+
+def test_a_format_that_fits_is_proposed() -> None:
+    assert 'format: "%d.%m.%Y",' in read(["2020-01-01", "31.12.2020"]).wrong[0].advice
+    assert "%d/%m/%Y or %m/%d/%Y" in read(["01/02/2020"]).wrong[0].advice
+
+
+def test_missing_texts_are_missing_days() -> None:
+    found = read_days(pa.array([None, "2020-02-29"], pa.large_string()), (ISO,))
+    assert found.values.to_pylist() == [None, datetime.date(2020, 2, 29)]
+    assert not found.unread.any()
+    assert not found.doubtful.any()
+    assert len(read_days(pa.array([], pa.large_string()), (ISO,)).values) == 0
