@@ -21,7 +21,7 @@ FLOORS: list[set[str]] = [
     {"risk", "encode", "ledger"},
     {"facts", "recode"},
     {"evidence"},
-    {"stages"},
+    {"stages", "profile"},
     {"utility"},
     {"limits"},
     {"gate"},
@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
     {"publish"},
     {"release", "testing"},
     {"doctor", "warming"},
-    {"orchestration", "pytest_plugin"},
+    {"orchestration", "draft", "pytest_plugin"},
     {"cli"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

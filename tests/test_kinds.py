@@ -86,11 +86,28 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "release.py": ({"patients", "population"}, "default name of a release; argument"),
     "orchestration/demo.py": ({"patients"}, "demonstration"),
     "tuning/tune.py": ({"patients"}, "default name of a release"),
+    # columns and sections of a policy that is proposed
+    "draft/attributes.py": (
+        {
+            "confidence_k",
+            "granularity",
+            "k",
+            "l_diversity",
+            "linking_risk",
+            "suppress",
+            "suppression",
+            "t_closeness",
+        },
+        "keys of the policy",
+    ),
+    "draft/policy_text.py": ({"suppress"}, "section of the policy"),
+    "profile/roles.py": ({"suppress"}, "missing: suppress"),
     # messages
     "recode/__init__.py": ({"l_diversity"}, "advice in a message"),
     # other meanings of ordinary words
     "base/spelling.py": ({"k"}, "a letter"),
     "cli/documents.py": ({"k", "run"}, "key of the ledger; a command"),
+    "cli/hierarchies.py": ({"table"}, "option of the command"),
     "cli/ledgering.py": ({"k"}, "key of the ledger"),
     "cli/tuning.py": ({"k", "suppression", "numbers"}, "columns of tuning"),
     "stages/contracts/stages.py": ({"suppress"}, "missing: suppress"),
@@ -105,6 +122,8 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "publish/manifest_facts.py": ({"k", "population"}, "field of the facts; what a limit needs"),
     "publish/extensions.py": ({"population"}, "sections that have a format of files"),
     "publish/shape.py": ({"k"}, "example of a verdict, whose keys are read"),
+    "profile/name_hints.py": ({"dates", "origin"}, "what names of columns mean"),
+    "profile/shown.py": ({"dates", "numbers"}, "what columns hold, for people"),
     "report/columns.py": ({"numbers"}, "kind of distribution"),
     "report/page.py": ({"k", "table"}, "labels"),
     "stages/noise_input.py": ({"table"}, "key of a digest"),

@@ -7,7 +7,7 @@ entry names its implementation by its place, ``module:name``, which is imported 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -149,10 +149,12 @@ class Format:
     name: in the policy.
     reads: place of the function that reads such a file: from the file, or what is held of it, the policy's
         options and limits, and the columns that hold numbers, to a table.
+    magic: bytes that every such file begins with; none: a text, or it cannot be told.
     """
 
     name: str
     reads: str
+    magic: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

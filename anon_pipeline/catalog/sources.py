@@ -13,7 +13,7 @@ FORMATS = table_of(
     Format,
     (
         Format("csv", "anon_pipeline.sources.formats:csv_frame"),
-        Format("parquet", "anon_pipeline.sources.formats:parquet_frame"),
+        Format("parquet", "anon_pipeline.sources.formats:parquet_frame", magic=b"PAR1"),
     ),
 )
 DEFAULT_FORMAT = next(iter(FORMATS))

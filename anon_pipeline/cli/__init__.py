@@ -14,11 +14,14 @@ from anon_pipeline.cli.checking_policies import check_policy
 from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.doctoring import doctor
+from anon_pipeline.cli.drafting import init
+from anon_pipeline.cli.hierarchies import hierarchy
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.plugin_list import plugins
+from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.shared import show_names, show_records, shows_values
@@ -67,6 +70,9 @@ def cli() -> None:
 
 
 for command in (
+    init,
+    profile,
+    hierarchy,
     run,
     check,
     check_policy,

@@ -63,7 +63,7 @@ def _unlimited_categories(policy: Policy) -> Iterator[str]:
 
 
 def _is_linking_bounded(section: BaseModel) -> bool:
-    """Tell whether a section, or one in it, has a limit on linking that can be broken; a bound of 1 cannot."""
+    """Tell whether a section, or one in it, has a limit on linking that can be broken; not one of 1."""
     if any(getattr(section, name) != 1 for name in needs_noise(section)):
         return True
     below = (getattr(section, name) for name in type(section).model_fields)

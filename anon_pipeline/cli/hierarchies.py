@@ -1,0 +1,187 @@
+"""The command that makes one hierarchy for a column, or checks one: `hierarchy`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anon_pipeline.cli.shared import show_values_option, shows_values
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from anon_pipeline.profile.hierarchy_check import CheckedHierarchy, Node
+    from anon_pipeline.profile.looking import Look
+
+_PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
+_SHOWN = 50  # values that are no leaf, on a terminal
+
+
+@click.command()
+@click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
+@click.argument("column", metavar="COLUMN")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Check this table (leaf;level 1;…;top) instead of proposing a hierarchy.",
+)
+@click.option(
+    "--policy",
+    "policy_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Check the hierarchy that this policy has for COLUMN.",
+)
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a proposed table, to be edited. It has values: 0600.",
+)
+@click.option(
+    "--not-leaves",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the values that are no leaf, a line each: 0600.",
+)
+@show_values_option
+@click.pass_context
+def hierarchy(ctx: click.Context, data: Path, column: str, **options: Any) -> None:
+    """Make a hierarchy for COLUMN of DATA, or check one: values that it lacks, its levels, its tree.
+
+    Values are shown with --show-values on a terminal alone. Exit code 2: some value is no leaf.
+    """
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.profile.hierarchy_check import check_hierarchy, draw_tree  # noqa: PLC0415
+
+    if options["table"] is not None and options["policy_file"] is not None:
+        raise InputError("--table and --policy must not be given together: name one hierarchy")
+    look = _look(data, column)
+    spec, folder = _spec(look, options)
+    with private_stage("hierarchy"):
+        checked = check_hierarchy(look, spec, folder=folder)
+    shown = shows_values(ctx)
+    _print_levels(checked)
+    tree = draw_tree(checked)
+    if tree is not None:
+        _print_tree(tree, shown=shown)
+    _tell_not_leaves(checked, options["not_leaves"], shown=shown)
+    click.echo(_PRIVATE, err=True)
+    if checked.not_leaves:
+        ctx.exit(InputError.exit_code)
+
+
+def _look(data: Path, column: str) -> Look:
+    """Return the column, as it is read."""
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.profile.layout import find_layout, read_table  # noqa: PLC0415
+    from anon_pipeline.profile.looking import look_at  # noqa: PLC0415
+
+    frame = read_table(data, find_layout(data))
+    if column not in frame.columns:
+        raise InputError(f"{data.name}: must have the column that is named, got {len(frame.columns)} others")
+    with private_stage("profile"):
+        return look_at(frame[column])
+
+
+def _spec(look: Look, options: dict[str, Any]) -> tuple[Any, Path]:
+    """Return the hierarchy to check, and the folder of its table: given, of a policy, or proposed."""
+    from anon_pipeline.policy.hierarchies import Table  # noqa: PLC0415
+
+    if options["table"] is not None:
+        return Table(table=options["table"].name), options["table"].parent
+    if options["policy_file"] is not None:
+        return _of_policy(look.seen.name, options["policy_file"])
+    return _proposed(look, options["target"])
+
+
+def _of_policy(name: str, policy_file: Path) -> tuple[Any, Path]:
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.cli.shared import locations_of  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    spec = getattr(policy.columns.get(name), "hierarchy", None)
+    if spec is None:
+        raise InputError(f"{policy_file.name}: must have a hierarchy for the column that is named, got none")
+    locations = locations_of(policy_file, None)
+    locations.confine(policy)
+    return spec, locations.hierarchies
+
+
+def _proposed(look: Look, target: Path | None) -> tuple[Any, Path]:
+    """Propose a hierarchy, print what a policy says of it, and write its table where it is asked for."""
+    import json  # noqa: PLC0415
+
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.draft.private_files import write_table  # noqa: PLC0415
+    from anon_pipeline.policy.hierarchies import Table  # noqa: PLC0415
+    from anon_pipeline.profile.name_hints import find_hint  # noqa: PLC0415
+    from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy  # noqa: PLC0415
+
+    found = propose_hierarchy(look, find_hint(look.seen.name))
+    if found is None:
+        raise InputError(
+            "no hierarchy can be proposed: free text, or too many different values. Write a table."
+        )
+    click.echo(found.reason)
+    spec: Any = found.spec
+    if not found.rows:
+        click.echo(f"hierarchy: {json.dumps(spec.model_dump(mode='json', exclude_unset=True))}")
+        return spec, Path()
+    if target is None:
+        click.echo("hierarchy: a table of its categories; --to FILE writes it, to be edited (private)")
+        return found.as_tree(), Path()
+    write_table(target, found.rows)
+    click.echo(f"wrote {target} (private: it has values; edit it, then check it with --table)")
+    return Table(table=target.name), target.parent
+
+
+def _print_levels(checked: CheckedHierarchy) -> None:
+    """Print how many values each level has, and how many records a value."""
+    for level, (values, least, most) in enumerate(checked.level_sizes):
+        said = f"{values:,} value{'s' * (values != 1)}, of {least:,} to {most:,} records"
+        click.echo(f"level {level}: {said}")
+
+
+def _print_tree(node: Node, *, shown: bool) -> None:
+    """Draw the tree above the leaves; values only for those who asked."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.tree import Tree  # noqa: PLC0415
+
+    tree = Tree(_label(node, shown=shown))
+    _grow(tree, node, shown=shown)
+    Console(markup=False, highlight=False).print(tree)
+
+
+def _grow(tree: Tree, node: Node, *, shown: bool) -> None:
+    for below in node.below:
+        _grow(tree.add(_label(below, shown=shown)), below, shown=shown)
+    if node.more:
+        tree.add(f"… {node.more:,} more")
+
+
+def _label(node: Node, *, shown: bool) -> str:
+    from rich.markup import escape  # noqa: PLC0415
+
+    name = escape("(missing)" if node.name is None else node.name) + ": " if shown else ""
+    return f"{name}{node.leaves:,} leaves, {node.records:,} records"
+
+
+def _tell_not_leaves(checked: CheckedHierarchy, path: Path | None, *, shown: bool) -> None:
+    """Say how many values are no leaf; write them where asked, show them to those who asked."""
+    from anon_pipeline.cli.profiling import write_private_file  # noqa: PLC0415
+
+    missing = checked.not_leaves
+    if not missing:
+        click.echo("every value is a leaf")
+        return
+    click.echo(f"{len(missing):,} values of {checked.lacking:,} records are no leaf")
+    if path is not None:
+        write_private_file(path, "".join(f"{value}\n" for value in missing))
+        click.echo(f"wrote {path} (private: it has values)")
+    if shown:
+        for value in missing[:_SHOWN]:
+            click.echo(f"  {value}")
+    elif path is None:
+        click.echo("--not-leaves FILE writes them (0600); --show-values shows them on a terminal")

@@ -1,0 +1,188 @@
+"""The attributes of a proposed policy: sections at safe defaults around the proposed columns."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
+from anon_pipeline.policy.hierarchies import Table
+from anon_pipeline.policy.recoding import LDiversity
+from anon_pipeline.profile.looking import Kind, Seen
+from anon_pipeline.profile.profiling import Profile
+from anon_pipeline.profile.proposals import Proposal
+
+PRIVATE = "private"
+"""Folder below the project for files with values, which is not under git."""
+USUAL_K, SMALL_K, SMALL_TABLE = 10, 5, 1_000
+"""Records in the smallest class; in tables of fewer records than the last."""
+MOST_LIMITED = 5
+"""Sensitive columns whose classes are limited: each limit leaves out classes."""
+LARGEST_EPSILON = 8.0
+_CLOSENESS, _DIVERSITY = 0.5, 2
+_LINKED, _LEFT_OUT, _RECODED_OUT, _CONFIDENCE = 0.1, 0.2, 0.05, 0.9
+_LOSS = "granularity"
+_CERTAIN = 0.95  # share of the commonest value from which on a column has no diversity to keep
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a table is, and what its release is called.
+
+    name: of the release.
+    path: of the file, relative to the project.
+    """
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What tuning chooses; until then the defaults of a table of that size."""
+
+    k: int
+    epsilon: float = LARGEST_EPSILON
+    confidence: float = _CONFIDENCE
+
+
+def usual_choice(records: int) -> Chosen:
+    """Return k, ε and confidence to begin with."""
+    return Chosen(SMALL_K if records < SMALL_TABLE else USUAL_K)
+
+
+def plain_name(text: str) -> str:
+    """Make the name of a release of a file's name.
+
+    >>> plain_name("Kunden 2024 (neu)"), plain_name("2024")
+    ('Kunden_2024_neu', 'release_2024')
+    """
+    ascii_ = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    plain = re.sub(r"\W+", "_", ascii_, flags=re.ASCII).strip("_")
+    return plain if plain[:1].isalpha() else f"release_{plain}".rstrip("_")
+
+
+def attributes_of(
+    profile: Profile, proposals: Sequence[Proposal], place: Place, chosen: Chosen
+) -> dict[str, Any]:
+    """Put a policy together.
+
+    Args:
+        profile: of the table.
+        proposals: one for each column.
+        place: of the file.
+        chosen: k, ε, confidence.
+    Returns:
+        Attributes of a policy, sections in the order in which they are written.
+    """
+    files = table_files(proposals, place)
+    noisy = any(isinstance(proposal.column, Perturb) for proposal in proposals)
+    attributes = {
+        "name": place.name,
+        "source": _source(profile, place),
+        "clean": clean_section(profile, proposals),
+        "columns": {p.name: _column(p, files) for p in proposals},
+        "anonymize": {"k": chosen.k, "loss": _LOSS, "suppression_limit": _RECODED_OUT},
+        "perturb": {"epsilon": chosen.epsilon} if noisy else None,
+        "suppress": {"confidence": chosen.confidence} if noisy else None,
+        "gate": _gate(proposals, chosen, noisy=noisy),
+    }
+    return {name: _short(section) for name, section in attributes.items() if section}
+
+
+def table_files(proposals: Sequence[Proposal], place: Place) -> dict[str, str]:
+    """Return where the table of each column goes that has one, relative to the project."""
+    found: dict[str, str] = {}
+    for proposal in proposals:
+        if proposal.rows:
+            slug = plain_name(proposal.name).lower() or "column"
+            slug = (
+                slug if f"{PRIVATE}/{place.name}/{slug}.csv" not in found.values() else f"{slug}_{len(found)}"
+            )
+            found[proposal.name] = f"{PRIVATE}/{place.name}/{slug}.csv"
+    return found
+
+
+def _column(proposal: Proposal, files: Mapping[str, str]) -> dict[str, Any]:
+    """Return a column as a policy writes it, the role first, a table with its path."""
+    document = proposal.document
+    if isinstance(proposal.column, Generalize) and isinstance(proposal.column.hierarchy, Table):
+        document["hierarchy"] = {Table.__name__.lower(): files[proposal.name]}
+    return {"role": document.pop("role"), **{name: _short(value) for name, value in document.items()}}
+
+
+def _short(value: Any) -> Any:
+    """Write whole floats as whole numbers."""
+    if isinstance(value, dict):
+        return {name: _short(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_short(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value
+
+
+def _source(profile: Profile, place: Place) -> dict[str, Any]:
+    layout = profile.layout
+    if layout is None or not layout.is_text:
+        return {"path": place.path, **({} if layout is None else {"format": layout.format})}
+    options = {"sep": layout.sep, "encoding": layout.encoding}
+    return {"path": place.path, "options": options}
+
+
+def clean_section(profile: Profile, proposals: Sequence[Proposal]) -> dict[str, Any]:
+    """Return how the cells become values: for all columns, and for those that are written otherwise."""
+    if profile.layout is None or not profile.layout.is_text:
+        return {}
+    anywhere = [text for text in profile.missing_texts if text in profile.missing_anywhere]
+    columns = {p.name: own for p in proposals if not p.dropped and (own := _cleaned(p, anywhere))}
+    section: dict[str, Any] = {"strip": True}
+    section |= {"missing": anywhere} if anywhere else {}
+    return section | ({"columns": columns} if columns else {})
+
+
+def _cleaned(proposal: Proposal, anywhere: Sequence[str]) -> dict[str, Any]:
+    """Return how one column is cleaned, where that differs from the other ones."""
+    seen, own = proposal.seen, dict[str, Any]()
+    if seen.kind is Kind.NUMBER and seen.number is not None and not seen.number.plain:
+        form = seen.number
+        signs = {
+            "decimal": form.decimal,
+            "thousands": form.thousands.replace("’", "'"),
+            "currency": form.currency,
+        }
+        own = {"type": "number", **{name: sign for name, sign in signs.items() if sign and sign != "."}}
+        own |= {"thousands": "."} if form.thousands == "." else {}
+        own |= {"percent": True} if form.percent else {}
+    elif seen.date is not None and not seen.date.plain:
+        formats = list(seen.date.formats)
+        own = {"type": "date", "format": formats[0] if len(formats) == 1 else formats}
+    elif seen.varied:
+        own = {"case": "lower"}
+    beside = [text for text in seen.missing_texts if text not in anywhere]
+    return own | ({"missing": [*anywhere, *beside]} if beside else {})
+
+
+def is_limited(seen: Seen) -> bool:
+    """Tell whether a sensitive column has a diversity that classes can keep."""
+    return seen.different >= _DIVERSITY and seen.commonest <= _CERTAIN
+
+
+def limited_columns(proposals: Sequence[Proposal]) -> list[str]:
+    """Name the sensitive columns whose classes are limited: the surest ones first, so many as can be."""
+    own = [p for p in proposals if isinstance(p.column, Sensitive) and is_limited(p.seen)]
+    own.sort(key=lambda p: (p.reason.startswith("an answer"), p.guess))
+    return [proposal.name for proposal in own[:MOST_LIMITED]]
+
+
+def _gate(proposals: Sequence[Proposal], chosen: Chosen, *, noisy: bool) -> dict[str, Any]:
+    names = limited_columns(proposals)
+    diversity = LDiversity(l=_DIVERSITY).model_dump(exclude_unset=True)
+    gate: dict[str, Any] = {"k": chosen.k, "suppression": _LEFT_OUT}
+    if names:
+        gate |= {
+            "t_closeness": dict.fromkeys(names, _CLOSENESS),
+            "l_diversity": dict.fromkeys(names, diversity),
+        }
+    return gate | ({"linking_risk": _LINKED, "confidence_k": chosen.k} if noisy else {})

@@ -1,0 +1,167 @@
+"""A proposed policy as a file: every decision with its reason, every question as ``# QUESTION:``.
+
+No value of the data stands in it: it is committed.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from anon_pipeline.draft.attributes import Place, attributes_of, limited_columns, table_files
+from anon_pipeline.draft.fitting import Fitted
+from anon_pipeline.policy.columns import Sensitive
+from anon_pipeline.policy.load import parse_policy
+from anon_pipeline.policy.model import TYPE
+from anon_pipeline.profile.profiling import Profile
+
+_WIDTH = 110
+_HEAD = """\
+A policy proposed by `anon-pipeline init`. Names, forms and numbers of values were looked at, not what they
+mean: read each line. `# QUESTION:` stands where somebody who knows the data must decide. No column is taken
+for public (role insensitive); a column that nothing is known of is dropped or generalized. No value of the
+data stands here; tables of hierarchies, which have values, are in private files, which git ignores.
+Keys: docs/policy.md. Check it: anon-pipeline tune, then anon-pipeline run.
+"""
+
+
+def policy_text(profile: Profile, fitted: Fitted, place: Place) -> str:
+    """Write a policy with its reasons.
+
+    Returns:
+        The text of a file that `load_policy` reads as ``fitted.policy``.
+    """
+    attributes = attributes_of(profile, fitted.proposals, place, fitted.chosen)
+    reasons = dict(_reasons(profile, fitted, place))
+    lines = [*_comment(_HEAD, ""), f"type: {TYPE}", "", "attributes:"]
+    for section, value in attributes.items():
+        lines += [*([""] if section in reasons else []), *_comment(reasons.get(section, ""), "  ")]
+        if section == "columns":
+            lines += ["  columns:", *_columns(fitted, value)]
+        elif section in ("clean", "gate"):
+            lines += [f"  {section}:", *_block(value)]
+        else:
+            lines.append(f"  {section}: {_flow(value)}")
+    text = "\n".join(lines) + "\n"
+    if parse_policy(text).digest != fitted.policy.digest:
+        raise AssertionError("what is written must be the policy that was tuned")
+    return text
+
+
+def _flow(value: Any) -> str:
+    """Write a value on one line."""
+    written = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9)
+    return written.removesuffix("...\n").strip()
+
+
+def _block(section: Mapping[str, Any]) -> Iterator[str]:
+    """Write a section with a line for each key, and for each column below ``columns``."""
+    for name, value in section.items():
+        if isinstance(value, Mapping):
+            yield f"    {name}:"
+            yield from (f"      {_flow(str(column))}: {_flow(own)}" for column, own in value.items())
+        else:
+            yield f"    {name}: {_flow(value)}"
+
+
+def _comment(text: str, indent: str) -> list[str]:
+    """Write a text as comments, a paragraph for each line that begins with QUESTION."""
+    lines: list[str] = []
+    for paragraph in text.replace("\nQUESTION", "\0QUESTION").split("\0"):
+        lines += textwrap.wrap(" ".join(paragraph.split()), _WIDTH - len(indent) - 2)
+    return [f"{indent}# {line}" for line in lines]
+
+
+def _columns(fitted: Fitted, columns: Mapping[str, Any]) -> Iterator[str]:
+    for proposal in fitted.proposals:
+        question = f"\nQUESTION: {proposal.question}" if proposal.question else ""
+        yield from _comment(f"{proposal.sure}: {proposal.reason}{question}", "    ")
+        yield f"    {_flow(proposal.name)}: {_flow(columns[proposal.name])}"
+
+
+def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[str, str]]:
+    """Yield what stands above each section."""
+    yield "source", _of_the_source(profile)
+    yield "clean", _of_cleaning(profile)
+    yield "columns", _of_the_columns(profile, fitted, place)
+    chosen = fitted.chosen
+    yield (
+        "anonymize",
+        f"k: classes of at least {chosen.k} records, chosen by tuning on {fitted.records:,} records. "
+        "suppression_limit: the share of the records that may be left out for that.",
+    )
+    yield (
+        "perturb",
+        f"ε of one record for all of its columns with noise: {chosen.epsilon:g} was the smallest of those "
+        "compared that keeps the limits and what a release should be worth (docs/tuning.md). It was chosen "
+        "from the data.",
+    )
+    yield (
+        "suppress",
+        "Records that an interval of this confidence around their noisy values would single out are left "
+        "out.",
+    )
+    yield "gate", _of_the_gate(fitted)
+
+
+def _of_the_source(profile: Profile) -> str:
+    layout = profile.layout
+    if layout is None or not layout.is_text:
+        return "The path is relative to the project. The file has types of its own."
+    said = (
+        f"The path is relative to the project. {layout.fitting:.0%} of the first lines have as many fields "
+        f"as the header, with this separator."
+    )
+    if layout.guessed_encoding:
+        said += (
+            "\nQUESTION: is the encoding right? Bytes do not tell those of one byte apart: look at letters."
+        )
+    return said
+
+
+def _of_cleaning(profile: Profile) -> str:
+    said = "How cells become values (docs/policy.md#clean): white space is removed"
+    if profile.missing_anywhere:
+        said += "; these texts, from a public list, occur and stand for a missing value"
+    said += ". Columns that are written otherwise are named."
+    if any(look.seen.varied for look in profile.looks):
+        said += " Categories that differ in case alone are written in small letters."
+    return said
+
+
+def _of_the_columns(profile: Profile, fitted: Fitted, place: Place) -> str:
+    said = f"{profile.records:,} records. Every column has a role."
+    together = profile.together
+    if together is not None:
+        names = ", ".join(profile.proposals[j].name for j in together.columns)
+        said += f" Untouched, {names} would tell records apart best (anon-pipeline profile says how far)."
+    if table_files(fitted.proposals, place):
+        said += (
+            " Tables of hierarchies name the values of this file: a later file with other values is refused."
+        )
+    if fitted.problem or fitted.refused:
+        said += (
+            f"\nQUESTION: {fitted.problem or 'a rehearsal was refused by ' + ', '.join(fitted.refused)}. "
+            + _WAYS
+        )
+    return said
+
+
+_WAYS = (
+    "Which columns must be released? Drop others or make them coarser; anon-pipeline tune says what passes."
+)
+
+
+def _of_the_gate(fitted: Fitted) -> str:
+    said = "What must hold of the bytes to be published; nothing is written otherwise."
+    limited = limited_columns(fitted.proposals)
+    rest = [p.name for p in fitted.proposals if isinstance(p.column, Sensitive) and p.name not in limited]
+    if rest:
+        said += (
+            f"\nQUESTION: {len(rest)} sensitive columns have no limit on their classes (each limit leaves "
+            f"classes out, or a column has nearly one value): {', '.join(rest)}. Which of them need one?"
+        )
+    return said

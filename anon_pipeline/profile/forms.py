@@ -1,0 +1,219 @@
+"""How the cells of a column are written: texts for a missing value, numbers, dates.
+
+A form is found if all cells that are there have it. Found are forms, never values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+MISSING_ANYWHERE = (
+    *("-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "n/a", "N/A", "n.a.", "N.A.", "#N/A", "#NA"),
+    *("<NA>", "NaN", "nan", "NULL", "null", "(null)", "(blank)", "(leer)", "k.A.", "k. A.", "s/d", "#NULL!"),
+)
+"""Texts that stand for a missing value in any column: a public list, not from the data."""
+
+MISSING_BESIDE_OTHERS = (
+    *(
+        "NA",
+        "na",
+        "none",
+        "None",
+        "NONE",
+        "nil",
+        "Nil",
+        "unknown",
+        "Unknown",
+        "UNKNOWN",
+        "missing",
+        "Missing",
+    ),
+    *("not available", "Not available", "not known", "unbekannt", "Unbekannt", "inconnu", "desconocido", "x"),
+    *("X", "tbd", "TBD", "nicht bekannt", "keine Angabe", "Keine Angabe", "refused", "Refused", "#VALUE!"),
+)
+"""Texts that do so where all other cells are numbers or dates: elsewhere they may be categories."""
+
+CURRENCIES = (
+    *("CHF", "EUR", "USD", "GBP", "JPY", "SEK", "NOK", "DKK", "PLN", "CZK", "CAD", "AUD", "INR", "BRL"),
+    *("Fr.", "SFr.", "€", "$", "£", "¥", "₹"),
+)
+DECIMALS_FIRST = (
+    (".", ""),
+    (".", ","),
+    (",", ""),
+    (",", "."),
+    (".", "'"),
+    (".", "’"),
+    (",", " "),
+    (".", " "),
+)
+"""Decimal mark and sign of thousands, in the order in which they are tried."""
+
+DAY_FORMATS = (
+    *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y%m%d"),
+    *("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y.%m.%d"),
+)
+TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M:%S", "T%H:%M", " %H:%M:%S.%f", "T%H:%M:%S.%f")
+_MOST_FORMATS = 3
+_TRIED = 200  # values that a form is tried on before all are read
+_EARLIEST, _LATEST = 1870, 2060  # years of people and what happens to them
+_SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberForm:
+    """How numbers are written.
+
+    decimal: mark before the fraction.
+    thousands: sign between groups of three digits; empty: none.
+    currency: text before or behind all numbers; None: none.
+    percent: whether a percent sign follows; numbers are read as shares.
+    ambiguous: whether another decimal mark reads all cells, too: ``1.234``.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    currency: str | None = None
+    percent: bool = False
+    ambiguous: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether a number is read as it is written."""
+        return (self.decimal, self.thousands, self.currency, self.percent) == (".", "", None, False)
+
+
+@dataclass(frozen=True, slots=True)
+class DateForm:
+    """How dates are written.
+
+    formats: as in `datetime.strptime`, those that occur; none for dates of a type of their own.
+    ambiguous: whether all cells could also be read with day and month exchanged.
+    """
+
+    formats: tuple[str, ...] = ()
+    ambiguous: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether they are read as they are written (ISO 8601)."""
+        return all(form == DAY_FORMATS[0] for form in self.formats)
+
+
+def find_missing(texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Find texts that stand for a missing value among a column's different values.
+
+    Returns:
+        Those that do anywhere; those that do where all others are numbers or dates.
+    """
+    found = {text.strip() for text in texts}
+    return (
+        [text for text in MISSING_ANYWHERE if text in found],
+        [text for text in MISSING_BESIDE_OTHERS if text in found],
+    )
+
+
+def find_numbers(texts: pd.Series, *, prefer: str = ".") -> tuple[NumberForm, pd.Series] | None:
+    """Read different values as numbers.
+
+    Args:
+        texts: (v,) different texts, none missing.
+        prefer: decimal mark where two fit.
+    Returns:
+        The form and (v,) floats; None where some value has none of the forms.
+    """
+    bare, currency, percent = _unadorned(texts)
+    order = sorted(DECIMALS_FIRST, key=lambda pair: pair[0] != prefer) if prefer != "." else DECIMALS_FIRST
+    fitting = [pair for pair in order if _all(bare, _number_pattern(*pair))]
+    if not fitting:
+        return None
+    decimal, thousands = fitting[0]
+    plain = bare.str.replace(thousands, "", regex=False) if thousands else bare
+    numbers = pd.to_numeric(plain.str.replace(decimal, ".", regex=False), errors="coerce")
+    if numbers.isna().any() or not np.isfinite(numbers.to_numpy(np.float64)).all():
+        return None
+    numbers = numbers / 100 if percent else numbers
+    other = len({pair[0] for pair in fitting}) > 1 and bool(bare.str.contains("[.,]", regex=True).any())
+    return NumberForm(decimal, thousands, currency, percent, other), numbers.astype(np.float64)
+
+
+def _unadorned(texts: pd.Series) -> tuple[pd.Series, str | None, bool]:
+    """Take white space, one currency and a percent sign away, if all numbers have them."""
+    bare = texts.str.replace(_SPACES, " ", regex=True).str.strip()
+    for currency in CURRENCIES:
+        sign = re.escape(currency)
+        if _all(bare, rf"(?:[-+(]?{sign} ?.+|.+ ?{sign}\)?)"):
+            return bare.str.replace(currency, "", regex=False).str.strip(), currency, False
+    if _all(bare, r".+%"):
+        return bare.str[:-1].str.strip(), None, True
+    return bare, None, False
+
+
+def _number_pattern(decimal: str, thousands: str) -> str:
+    whole = rf"(?:\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+|\d+)" if thousands else r"\d+"
+    exponent = r"(?:[eE][-+]?\d{1,3})?" if not thousands and decimal == "." else ""
+    return rf"[-+]? ?(?:{whole}(?:{re.escape(decimal)}\d*)?|{re.escape(decimal)}\d+){exponent}"
+
+
+def _all(texts: pd.Series, pattern: str) -> bool:
+    head = texts.iloc[:_TRIED]
+    return bool(head.str.fullmatch(pattern).all()) and bool(texts.str.fullmatch(pattern).all())
+
+
+def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
+    """Read different values as dates, of one format or of up to three that exclude each other.
+
+    Args:
+        texts: (v,) different texts, none missing.
+    Returns:
+        The form and (v,) datetimes; None where some value has none of the formats, or is read as two days.
+    """
+    bare = texts.str.strip()
+    if not _all(bare, r"(?=.*\d).{8,32}") or not bare.str.contains(r"[-/. ]|^\d{8}$", regex=True).all():
+        return None
+    read = {form: found for form in _formats(bare) if (found := _read_dates(bare, form)).notna().any()}
+    whole = next((form for form, found in read.items() if found.notna().all()), None)
+    if whole is not None:
+        other = whole.replace("%d", "%0").replace("%m", "%d").replace("%0", "%m")
+        clear = whole.startswith("%Y") or "%b" in whole or "%B" in whole
+        return DateForm((whole,), not clear and bool(_read_dates(bare, other).notna().all())), read[whole]
+    return _mixed(read)
+
+
+def _formats(texts: pd.Series) -> Iterator[str]:
+    """Yield formats that fit at least one of the first values."""
+    head = texts.iloc[:_TRIED]
+    for time in TIMES:
+        for day in DAY_FORMATS:
+            if pd.to_datetime(head, format=day + time, errors="coerce").notna().any():
+                yield day + time
+
+
+def _mixed(read: dict[str, pd.Series]) -> tuple[DateForm, pd.Series] | None:
+    """Choose formats that together read all values, each value as one day alone."""
+    chosen: list[str] = []
+    days: pd.Series | None = None
+    while read and len(chosen) < _MOST_FORMATS and (days is None or days.isna().any()):
+        left = None if days is None else days.isna()
+        gained = {f: int((s.notna() if left is None else s.notna() & left).sum()) for f, s in read.items()}
+        best = max(gained, key=lambda form: gained[form])
+        if not gained[best]:
+            return None
+        chosen.append(best)
+        days = read[best] if days is None else days.fillna(read[best])
+    if days is None or days.isna().any():
+        return None
+    if any((read[form].notna() & (read[form] != days)).any() for form in chosen):
+        return None
+    return DateForm(tuple(chosen)), days
+
+
+def _read_dates(texts: pd.Series, form: str) -> pd.Series:
+    """Read texts by one format, (v,); missing where it does not fit, or the year is none of people."""
+    read = pd.to_datetime(texts, format=form, errors="coerce")
+    return read.where(read.dt.year.between(_EARLIEST, _LATEST))

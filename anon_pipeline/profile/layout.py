@@ -1,0 +1,168 @@
+"""How a file is written: its format, encoding, separator, and whether it begins with names of columns."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError, private_stage, withhold_text
+from anon_pipeline.base.headers import looks_headerless
+from anon_pipeline.base.reading import file_size
+from anon_pipeline.base.spelling import is_plain, look_alikes
+from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
+from anon_pipeline.policy.files import Limits, SourceOptions
+
+_SEPARATORS = (",", ";", "\t", "|")
+_HEAD_LINES = 1_000
+_HEAD_CHARACTERS = 2**20
+_BLOCK = 2**20
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_UNREADABLE = (OSError, ValueError, LookupError, csv.Error)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a file is written, and how sure that is.
+
+    format: name of a format of sources.
+    sep: field separator; ``,`` where the format has none.
+    encoding: by its name in Python.
+    fitting: share of the first lines with as many fields as the header, in [0, 1].
+    guessed_encoding: whether bytes alone do not tell the encoding (another one-byte encoding would fit, too).
+    """
+
+    format: str
+    sep: str = ","
+    encoding: str = "utf-8"
+    fitting: float = 1.0
+    guessed_encoding: bool = False
+
+    @property
+    def options(self) -> SourceOptions:
+        """The options of a source, without texts for missing values."""
+        return SourceOptions(sep=self.sep, encoding=self.encoding)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether separator and encoding mean anything."""
+        return self.format == DEFAULT_FORMAT
+
+
+def find_layout(path: Path) -> Layout:
+    """Find out how a file is written, from its first bytes, its first lines and a pass over its encoding.
+
+    Raises:
+        InputError: unreadable, empty, or no separator makes lines of equal length.
+    """
+    with withhold_text(f"{path.name}: must be a readable file", *_UNREADABLE):
+        if not file_size(path):
+            raise InputError(f"{path.name}: must have a header line, got an empty file")
+        with path.open("rb") as file:
+            head = file.read(4)
+        typed = next((one.name for one in FORMATS.values() if one.magic and head.startswith(one.magic)), None)
+        if typed is not None:
+            return Layout(typed)
+        encoding, guessed = _encoding(path, head)
+        lines = _head(path, encoding)
+    sep, fitting = _separator(lines)
+    return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed)
+
+
+def _encoding(path: Path, head: bytes) -> tuple[str, bool]:
+    """Return the encoding, and whether it is a guess: any byte is a letter in encodings of one byte."""
+    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    if marked:
+        return marked, False
+    for encoding in ("utf-8", "cp1252", "latin-1"):
+        if _decodes(path, encoding):
+            return encoding, encoding != "utf-8"
+    raise AssertionError("latin-1 decodes every byte")
+
+
+def _decodes(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    with path.open("rb") as file:
+        try:
+            while block := file.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _head(path: Path, encoding: str) -> str:
+    """Return the first lines as one text."""
+    own = "utf-8-sig" if encoding == "utf-8" else encoding
+    with io.TextIOWrapper(path.open("rb"), encoding=own, newline="") as file:
+        text = file.read(_HEAD_CHARACTERS)
+    cut = len(text) == _HEAD_CHARACTERS
+    return text[: text.rfind("\n") + 1] if cut and "\n" in text else text
+
+
+def _separator(text: str) -> tuple[str, float]:
+    """Return the separator by which most lines have as many fields as the first one, and that share.
+
+    Of equally fitting ones the separator of most fields; a table of one column has a comma.
+    """
+    best = (0.0, 1, ",")
+    for sep in _SEPARATORS:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+        widths = [len(row) for _, row in zip(range(_HEAD_LINES), rows, strict=False) if row]
+        if not widths or widths[0] < 2:
+            continue
+        share = Counter(widths)[widths[0]] / len(widths)
+        if (round(share, 2), widths[0]) > best[:2]:
+            best = (round(share, 2), widths[0], sep)
+    return best[2], best[0] or 1.0
+
+
+def read_table(path: Path, layout: Layout) -> pd.DataFrame:
+    """Read a file as a source is read: a CSV file's cells are texts.
+
+    Returns:
+        (n, columns), at least one record.
+    Raises:
+        InputError: see `sources.files`; a header that cannot be one of a policy; no records.
+    """
+    with private_stage("source"):
+        reads = import_entry(FORMATS[layout.format].reads)
+        frame: pd.DataFrame = reads(path, layout.options, Limits(), ())
+    refuse_header(path.name, [str(name) for name in frame.columns])
+    if not len(frame):
+        raise InputError(f"{path.name}: must have records, got none")
+    return frame
+
+
+def refuse_header(file: str, names: list[str]) -> None:
+    """Refuse names of columns that a policy cannot declare, by their places: they may be cells.
+
+    Raises:
+        InputError: no names, control characters, names that look alike, or a first record instead of names.
+    """
+    unfit = [place for place, name in enumerate(names, 1) if not name.strip() or not is_plain(name)]
+    problems = []
+    if unfit:
+        problems.append(
+            f"{file}: every column must have a name, got none (or unseen characters) in the places "
+            f"{', '.join(map(str, unfit[:20]))}. Name them in the file."
+        )
+    elif looks_headerless(names):
+        problems.append(
+            f"{file}: the first line must hold the names of the columns; it looks like a record. Add a line "
+            f"with names."
+        )
+    for one, other in look_alikes(names):
+        problems.append(
+            f"{file}: columns must not look alike, got such names in the places {names.index(one) + 1} and "
+            f"{names.index(other) + 1}. Rename one."
+        )
+    if problems:
+        raise InputError(problems)

@@ -1,0 +1,107 @@
+"""The command `init`: the policy, its private files, what is asked on a terminal; no cell gets out."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anon_pipeline.policy import load_policy
+from tests.cli.projects import commands
+
+Run = Callable[..., tuple[int, str, str]]
+N = 300
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "name": [f"CANARY {i}" for i in range(N)],
+            "sex": rng.choice(["CANARY-f", "CANARY-m"], N),
+            "town": rng.choice([f"CANARY-{x}" for x in "abcdefghij"], N),
+            "colour": rng.choice(["CANARY-red", "CANARY-blue"], N),
+            "diagnosis": rng.choice(["CANARY-flu", "CANARY-cold"], N),
+        }
+    )
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return commands(capsys, monkeypatch)
+
+
+def test_it_writes_a_policy_and_private_tables_and_shows_no_value(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("init", "people.csv", "--yes")
+    assert code == 0
+    policy = load_policy(tmp_path / "people.yaml")
+    assert (policy.name, policy.source.path) == ("people", "people.csv")
+    assert "1 identifier, 3 generalize, 1 sensitive" in out
+    assert "A rehearsal passed" in out
+    assert "CANARY" not in out + err + (tmp_path / "people.yaml").read_text()
+    table = tmp_path / "private" / "people" / "town.csv"
+    assert "CANARY-a;" in table.read_text()
+    assert stat.S_IMODE(table.stat().st_mode) == 0o600
+    assert (table.parent / ".gitignore").read_text() == "*\n"
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_paths_are_relative_to_the_project(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "releases").mkdir()
+    code, _, _ = run("init", "people.csv", "--yes", "--to", "releases/defs.yaml", "--name", "my people")
+    policy = load_policy(tmp_path / "releases" / "defs.yaml")
+    assert (code, policy.name, policy.source.path) == (0, "my_people", "people.csv")
+    assert (tmp_path / "private" / "my_people" / "town.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("people.csv",), "--yes must be given"),
+        (("gone.csv", "--yes"), "it is not there"),
+        (("people.csv", "--yes", "--to", "people.csv"), "must not be there yet"),
+        (("people.csv", "--yes", "--to", "below/x.yaml"), "must be within the project"),
+    ],
+)
+def test_what_it_refuses(run: Run, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "below").mkdir()
+    code, _, err = run("init", *arguments)
+    assert (code, said in err) == (2, True)
+    assert "CANARY" not in err
+
+
+class Terminal:
+    """Standard input with somebody who answers."""
+
+    def __init__(self, *answers: str) -> None:
+        self._answers = list(answers)
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self) -> str:
+        return self._answers.pop(0) + "\n"
+
+
+def test_on_a_terminal_it_asks_and_the_answer_stands_in_the_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    asked = []
+
+    def answered(text: str, **_: object) -> str:
+        asked.append(text)
+        return "secret" if len(asked) == 2 else "as proposed"
+
+    monkeypatch.setattr("click.prompt", answered)
+    code, out, _ = run("init", "people.csv")
+    assert (code, len(asked)) == (0, 2)  # of the town's table, of the colour
+    assert "colour: categories, 2 different" in out
+    assert "CANARY" not in out
+    assert load_policy(tmp_path / "people.yaml").columns["colour"].role == "sensitive"
+    assert "whoever ran init said so" in (tmp_path / "people.yaml").read_text()
