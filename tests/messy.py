@@ -328,7 +328,7 @@ def wide(rng: Random, n: int = 500) -> Messy:
 
 
 def large(rng: Random, n: int = 3_000) -> Messy:
-    """A Parquet file with types; two million rows in `benchmarks.guesses`."""
+    """A Parquet file with types; of as many rows as wanted."""
     frame = pd.DataFrame(
         {
             "person_key": rng.permutation(np.arange(10**9, 10**9 + n)),
