@@ -68,6 +68,8 @@ def _later(policy: Policy, frame: pd.DataFrame, hierarchies: Path) -> Iterator[s
         spec = getattr(column, "hierarchy", None)
         if names.count(name) != 1 or (spec is None and not isinstance(column, Generalize)):
             continue
+        if name in policy.categorical:  # held against its domain, which is that of its hierarchy
+            continue
         if len(frame) and not frame[name].isna().all():
             try:
                 code_column(frame[name], spec, folder=hierarchies)
