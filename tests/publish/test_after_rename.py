@@ -19,6 +19,7 @@ from anon_pipeline.ledger.budget import State, release_states
 from anon_pipeline.ledger.fence import hold_fence
 from anon_pipeline.policy import Policy
 from anon_pipeline.publish import booking
+from tests.acknowledging import acknowledged
 
 Small = Callable[..., Policy]
 
@@ -118,6 +119,8 @@ def test_without_noise_no_epsilon_is_spoken_of(
         perturb=None,
         suppress=None,
         columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
+        acknowledged=acknowledged("height", "note"),
+        gate={"attacks": {"known_columns": [{"columns": ["height"], "risk": 1}]}},
     )
     monkeypatch.setattr(Ledger, "published", refuse)
     with pytest.raises(PublishError, match="is published and in place") as raised:
