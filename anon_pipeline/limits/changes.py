@@ -1,7 +1,7 @@
 """What a change of policy does to protection: of its fields, and of what its limits demand.
 
 Limits are compared by the table: which demand came or went, and to which side of its sense a bound moved.
-Decisions: docs/adr/0055-a-change-of-policy-in-words.md.
+Decisions: docs/adr/0052-a-change-of-policy-in-words.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It fills nothing in: what a policy demands is in the policy. It only refuses. Values are compared by the marks
 of `policy.protection`, bounds by the sense of their limit.
-Decisions: docs/adr/0055-a-change-of-policy-in-words.md.
+Decisions: docs/adr/0052-a-change-of-policy-in-words.md.
 """
 
 from __future__ import annotations
