@@ -20,7 +20,7 @@ __all__ = ["scenarios"]
 _STAGES = {
     "source": "anon_pipeline.release.read_source",
     "key": "anon_pipeline.release.hashing_key",
-    "raw": "anon_pipeline.stages.pipeline.accept",
+    "raw": "anon_pipeline.stages.pipeline.accepted_input",
     "deidentified": "anon_pipeline.stages.pipeline.deidentify",
     "k_anonymized": "anon_pipeline.stages.pipeline.recode",
     "perturbed": "anon_pipeline.stages.pipeline.add_noise",

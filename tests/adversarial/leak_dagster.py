@@ -28,7 +28,7 @@ from tests.adversarial.canaries import LONG, PRIVATE, people
 __all__ = ["control", "inputs", "scenarios"]
 
 _STAGES = {
-    "raw": "anon_pipeline.stages.pipeline.accept",
+    "raw": "anon_pipeline.stages.pipeline.accepted_input",
     "deidentified": "anon_pipeline.stages.pipeline.deidentify",
     "k_anonymized": "anon_pipeline.stages.pipeline.recode",
     "perturbed": "anon_pipeline.stages.pipeline.add_noise",
@@ -140,7 +140,7 @@ def _checks(outcomes: Outcomes, project: _Project) -> None:
             kind = f"the vault gives a {type(value).__name__}"
             outcomes.add(kind, project.stages("deidentified"), False)
             outcomes.add(f"{kind} to a check", project.check("raw", "contract"), False)
-        with blown("anon_pipeline.stages.pipeline.accept", lambda _, v=value: lambda *_: v):
+        with blown("anon_pipeline.stages.pipeline.accepted_input", lambda _, v=value: lambda *_: v):
             outcomes.add(f"a stage is given a {type(value).__name__}", project.stages("raw"), False)
 
 
