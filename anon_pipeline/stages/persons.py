@@ -74,7 +74,7 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     if missing or repeated:
         raise InputError(
             f"{column.name}: a record_key must be there and different in every record, got {missing} missing "
-            f"and {repeated} repeated"
+            f"and {repeated} repeated. Where a person has several records, name the column in person instead."
         )
     alike = len(normal) - len(set(normal))
     if alike:
