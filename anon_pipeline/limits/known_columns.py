@@ -105,7 +105,7 @@ KNOWN_COLUMNS = Limit(
     advisable=True,
     banded=True,
     advice="release the column coarser (round, top, bottom, level), generalize or drop it, take a smaller ε "
-    "for drawn categories, or answer for a bound of its own in gate.attacks.known_columns.",
+    "for drawn categories, or accept a looser bound for it in gate.attacks.known_columns.",
     question="linkability",
     knows="the generalized values, the exact ones behind the noise, and {}",
 )
