@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from hypothesis import settings
 
 from anon_pipeline.evidence import released_columns
-from anon_pipeline.limits import known_columns
+from anon_pipeline.limits import usual
 from anon_pipeline.policy import Policy, policy_from
 from tests.contracts_once import prove_contracts_once
 from tests.postgres import postgres_server
@@ -186,7 +186,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> None:
     Who knows such a label links every record, too.
     """
     monkeypatch.setattr(released_columns, "is_identifying", lambda codes: False)
-    monkeypatch.setattr(known_columns, "usual_bound", lambda k: 1.0)
+    monkeypatch.setattr(usual, "linking_bound", lambda k: 1.0)
 
 
 @pytest.fixture

@@ -208,9 +208,14 @@ def print_report(
 def print_warnings(report: GateReport) -> None:
     """Print what each warning of a published release is about, and what to do about it."""
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.limits.table import demanded_by, next_step  # noqa: PLC0415
+    from anon_pipeline.limits.accepted import ACCEPTED  # noqa: PLC0415
+    from anon_pipeline.limits.table import demanded_by, limit_of, next_step  # noqa: PLC0415
 
     for verdict in report.with_status(Status.WARNED):
+        if limit_of(verdict.limit) is ACCEPTED:
+            key = verdict.limit.partition(".")[2]
+            click.echo(f"accepted  by {key}: {verdict.reason or 'more than usual'}")
+            continue
         bound = "" if verdict.bound is None else f" (advised: {demanded_by(verdict)})"
         click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict)}")
 

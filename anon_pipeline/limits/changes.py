@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from anon_pipeline.limits.accepted import ACCEPTED
 from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.field_changes import Change, field_changes
@@ -92,7 +93,8 @@ def weaker_than(demand: Demand, floor: float) -> bool | None:
 
 
 def _by_name(policy: Policy) -> dict[str, Demand]:
-    return {demand.name: demand for demand in demands(policy)}
+    """Return the demands of a policy; not what it accepts, which the changed key itself says."""
+    return {demand.name: demand for demand in demands(policy) if demand.limit is not ACCEPTED}
 
 
 def _effect(was: Demand | None, will_be: Demand | None, *, moved: bool) -> tuple[Effect, str]:
@@ -107,8 +109,13 @@ def _effect(was: Demand | None, will_be: Demand | None, *, moved: bool) -> tuple
         if found is Effect.WEAKENS and there.of and moved:
             return Effect.UNKNOWN, "it went with a change of columns"
         return found, ""
-    if was.limit.usefulness:
-        return Effect.NEUTRAL, _USEFUL
+    return (Effect.NEUTRAL, _USEFUL) if was.limit.usefulness else _other_demand(was, will_be)
+
+
+def _other_demand(was: Demand, will_be: Demand) -> tuple[Effect, str]:
+    """Say what another demand of the same limit does, which both policies have."""
+    if will_be.advised and not was.advised:
+        return Effect.WEAKENS, "it only warns from now on"
     advice = by_number(-was.advised, -will_be.advised)
     found = together(advice, _wanted_effect(was, will_be))
     return found, "" if advice is Effect.NEUTRAL else "a limit that refuses, and one that only warns"

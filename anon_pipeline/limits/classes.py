@@ -7,9 +7,11 @@ import numpy as np
 from anon_pipeline.catalog import class_limits
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.measures import class_l_diversity, class_t_closeness, is_l_diverse, is_t_close
+from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Demand, Limit, counted
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
 from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
 
 _ROUNDING = 1e-12  # as in t-closeness
@@ -40,6 +42,12 @@ def _diverse(demand: Demand) -> str:
     limit: LDiversity = demand.wanted
     c = "" if limit.c is None else f", c = {limit.c:g}"
     return f"In each class {demand.of} is l-diverse ({limit.kind}, l = {limit.l:g}{c})."
+
+
+def _homogeneous(policy: Policy) -> Demanded:
+    """Return the policy's own limits; as advice, the usual one of every other sensitive column."""
+    own = policy.gate.attacks.homogeneity
+    return {**{name: Advised(usual.HOMOGENEITY) for name in sorted(policy.sensitive)}, **own}
 
 
 T_CLOSENESS = Limit(
@@ -79,11 +87,12 @@ HOMOGENEITY = Limit(
     meaning_for=lambda policy: (
         f"At most this share of the {counted(policy)} is in classes with a single value of {{}}."
     ),
-    demanded=lambda policy: policy.gate.attacks.homogeneity,
+    demanded=_homogeneous,
     measure=lambda case, demand: attackers.homogeneity(case.evidence, case.policy, demand.of),
     people=True,
     tolerance=_ROUNDING,
     attack=True,
+    advisable=True,
     advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
     question="inference",
 )

@@ -7,28 +7,12 @@ from collections.abc import Sequence
 
 from anon_pipeline.evidence.expected import Expectation
 from anon_pipeline.evidence.known_categories import expected_of_category, realized_of_category
+from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
 from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
-
-USUAL = 0.2
-"""Largest share that may be linked by one insensitive column where the policy says nothing ([ADR 47])."""
-
-_MOST = 0.5
-
-
-def usual_bound(k: int) -> float:
-    """Return the bound on one insensitive column, and the advice on all columns, where the policy has none.
-
-    Args:
-        k: of the gate: without the column, a person is picked with 1/k at most.
-
-    >>> [usual_bound(k) for k in (3, 5, 10, 50)]
-    [0.5, 0.4, 0.2, 0.2]
-    """
-    return max(USUAL, min(2 / k, _MOST))
 
 
 def name_of(columns: Sequence[str]) -> str:
@@ -40,23 +24,28 @@ def name_of(columns: Sequence[str]) -> str:
     return " + ".join(json.dumps(name) if {"+", '"'} & {*name} else name for name in columns)
 
 
+def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
+    """Return the sets of known columns that have a bound without the policy's saying so, and the bound."""
+    together = [policy.unchanged] if len(policy.unchanged) > 1 else []
+    known = [*([name] for name in policy.insensitive), *together, *([name] for name in policy.categorical)]
+    return dict.fromkeys(map(frozenset, known), usual.linking_bound(policy.gate_k))
+
+
 def _demanded(policy: Policy) -> Demanded:
     """Return the policy's own bounds, and those that hold without: of each column, of all together.
 
-    A column of drawn categories stands alone: its original is known, and its drawn value seen.
+    A column of drawn categories stands alone: its original is known, and its drawn value seen. All together
+    are advice.
 
     Names do not depend on the order of columns, which stored suites of Great Expectations lose.
     """
-    names, bound = sorted(policy.unchanged), usual_bound(policy.gate_k)
+    bounds = usual_columns(policy)
     own = {frozenset(entry.columns): entry for entry in policy.gate.attacks.known_columns}
+    names = [frozenset([name]) for name in sorted(policy.unchanged)]
     found: dict[frozenset[str], KnownColumns | Advised] = {}
-    for name in names:
-        limited = name not in policy.sensitive
-        found[frozenset([name])] = KnownColumns(columns=(name,), risk=bound if limited else 1.0)
-    if len(names) > 1:
-        found[frozenset(names)] = Advised(KnownColumns(columns=tuple(sorted(names)), risk=bound))
-    for name in policy.categorical:
-        found[frozenset([name])] = KnownColumns(columns=(name,), risk=bound)
+    for known in (*names, *(known for known in bounds if known not in names)):
+        wanted = KnownColumns(columns=tuple(sorted(known)), risk=bounds.get(known, 1.0))
+        found[known] = Advised(wanted) if len(known) > 1 else wanted
     found |= own
     return {name_of(sorted(known)): wanted for known, wanted in found.items()}
 

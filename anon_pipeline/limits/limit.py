@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -11,7 +10,8 @@ from anon_pipeline.base.audience import FILE, Audience, Number, Source
 from anon_pipeline.evidence.expected import Expectation
 from anon_pipeline.facts.records import COUNTED
 from anon_pipeline.limits.case import MISSING, Case, Need
-from anon_pipeline.limits.verdicts import Status, Verdict, band_of, fits_band
+from anon_pipeline.limits.contradiction import contradiction
+from anon_pipeline.limits.verdicts import Status, Verdict, band_of
 from anon_pipeline.policy.model import Policy
 
 Demanded = Mapping[str, Any]
@@ -35,8 +35,6 @@ _SOURCES: Mapping[Need, Source] = {
     "memory": "history",
     "population": "population table",
 }
-CLOSE = 1e-9
-"""How far apart sums of floats may be, in whatever order they are added; a share where they are above 1."""
 
 
 def _number(wanted: Any) -> float | None:
@@ -84,7 +82,6 @@ class Limit:
     judges_records: whether it judges a file alone by records all the same, where people are counted.
     over_noise: the mean of ``measure`` over the noise; None where it does not look at the drawn noise.
     attack: whether it stands under ``gate.attacks``.
-    linking: whether it says how much linking is too much; tuning says so where no limit does.
     certain: whether it holds in every release that the stages make.
     always: whether every policy demands it.
     advisable: whether it may be demanded as advice (`Advised`): a release beyond it has a warning.
@@ -122,7 +119,6 @@ class Limit:
     judges_records: bool = False
     over_noise: Callable[[Case, Demand], Expectation] | None = None
     attack: bool = False
-    linking: bool = False
     certain: bool = False
     always: bool = False
     advisable: bool = False
@@ -176,60 +172,6 @@ class Limit:
     def is_foreseen(self) -> bool:
         """Whether tuning can judge it before there is a release."""
         return self.foreseen is not None or self.foreseen_of is not None
-
-    def broken(self, verdict: Verdict) -> str | None:
-        """Say what contradicts a verdict that lets a release be published.
-
-        Of recursive l-diversity there may be no bound.
-        """
-        if (wrong := self._misplaced(verdict)) is not None:
-            return wrong
-        if not self.valued:
-            bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
-            return None if bare else f"{self.name} must have neither value nor bound"
-        return self._broken_numbers(verdict)
-
-    def broken_as_published(self, verdict: Verdict) -> str | None:
-        """Say what contradicts a verdict of a manifest: without its value where that is the curator's."""
-        of_people = self.people and verdict.value is None  # with a person in the policy, see `Demand.verdict`
-        if not self.valued or (self.recomputable and not of_people):
-            return self.broken(verdict)
-        if verdict.value is not None:
-            return f"{verdict.limit}: its value must not be told"
-        if self.banded and verdict.band is None:
-            return f"{verdict.limit}: its band must be told"
-        if (wrong := self._misplaced(verdict)) is not None:
-            return wrong
-        if verdict.bound is None:
-            return None if self.boundless else f"{verdict.limit}: it must have a bound"
-        known = verdict.sense in ("at least", "at most", "below") and 0 <= verdict.bound < math.inf
-        return None if known else "a bound must not be below 0, and must have a sense"
-
-    def _misplaced(self, verdict: Verdict) -> str | None:
-        """Say whether a verdict warns that must not, or has a band that does not fit it."""
-        if verdict.status is Status.WARNED and not self.advisable:
-            return f"{self.name} must be kept, it never only warns"
-        if verdict.band is not None and not (self.banded and fits_band(verdict)):
-            return f"{verdict.limit}: its band does not fit it"
-        return None
-
-    def _broken_numbers(self, verdict: Verdict) -> str | None:
-        value, bound = verdict.value, verdict.bound
-        if value is None or not 0 <= value < math.inf:
-            return "a limit must have a value, none below 0"
-        if bound is None:
-            return None if self.boundless else "a limit must have a bound"
-        if not 0 <= bound < math.inf:
-            return "a bound must not be below 0"
-        slack = CLOSE * max(1.0, bound)
-        kept = {
-            "at least": value >= bound - slack,
-            "at most": value <= bound + slack,
-            "below": value < bound + slack,
-        }.get(verdict.sense)
-        if verdict.status is Status.WARNED:
-            return None if kept is False else "a value is not beyond its bound, and yet it warns"
-        return None if kept else "a value is beyond its bound, and yet it passed"
 
     def demands(self, policy: Policy) -> Iterator[Demand]:
         """Yield what a policy demands by this limit."""
@@ -307,11 +249,11 @@ class Demand:
         kept = found.status is Status.PASSED
         if found.status is Status.WARNED:
             raise ValueError(f"{self.name} must be kept or refused; whether that warns, its demand says.")
-        if kept and (said_more or found.bound != self.bound or self.limit.broken(found)):
+        if kept and (said_more or found.bound != self.bound or contradiction(self.limit, found)):
             raise ValueError(f"{self.name} must be kept within its bound by a finite value, it is not.")
         warned = replace(found, status=Status.WARNED)
-        advised = self.advised and found.status is Status.REFUSED and self.limit.broken(warned) is None
-        return warned if advised else found
+        warns = self.advised and found.status is Status.REFUSED
+        return warned if warns and contradiction(self.limit, warned) is None else found
 
     def value(self, case: Case) -> float:
         """Return what is compared with the bound: the mean over the noise, or what was realized."""

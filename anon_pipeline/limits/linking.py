@@ -11,9 +11,11 @@ from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.evidence.expected import STANDARD_ERRORS, Expectation, expectation, mean_linking_risk
 from anon_pipeline.evidence.linkage import LINKAGES, linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking_risk, linking_share, suppression
+from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Demanded, Foreseen, Limit
 from anon_pipeline.limits.meanings import OVER_NOISE
+from anon_pipeline.policy.contradictions import linking_bounds
 from anon_pipeline.policy.model import Policy
 
 _MORE_NOISE = "take a smaller ε, or a larger k: both hide an original among more others."
@@ -50,6 +52,14 @@ def _foreseen_linking(expected: Foreseen, policy: Policy) -> float:
     return _as_judged(linked, expected) if policy.gate.linking == "expected" else linked
 
 
+def _linking_risk(policy: Policy) -> Demanded:
+    """Return the policy's own limit; the usual one where numbers have noise and no limit is on linking."""
+    limited = any(True for _ in linking_bounds(policy.gate, "gate"))
+    if limited or not policy.perturbed:
+        return demand_on_release(policy.gate.linking_risk)
+    return {"": usual.linking_bound(policy.gate_k)}
+
+
 def _linkages(policy: Policy) -> Demanded:
     limits = policy.gate.attacks.linkage
     return {kind: getattr(limits, kind) for kind in LINKAGES if getattr(limits, kind) is not None}
@@ -81,12 +91,11 @@ LINKING_RISK = Limit(
     name="linking_risk",
     meaning=f"At most this share of the records is nearest to its own original. {OVER_NOISE}",
     meaning_for=_nearest,
-    demanded=lambda policy: demand_on_release(policy.gate.linking_risk),
+    demanded=_linking_risk,
     measure=lambda case, demand: linking_share(case.evidence, case.policy),
     needs=("originals",),
     people=True,
     over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy),
-    linking=True,
     mapped=True,
     foreseen=_foreseen_linking,
     expectation="expect_release_linking_risk_to_be_at_most",
@@ -147,7 +156,6 @@ EXPECTED_LINKING_RISK = Limit(
     measure=lambda case, demand: attackers.expected_linking_risk(case.evidence, case.policy),
     needs=("originals",),
     attack=True,
-    linking=True,
     foreseen=lambda expected, policy: _as_judged(expected.linking, expected),
     question="linkability",
     knows="the generalized values, and the exact ones behind the noise, and the law of the noise",

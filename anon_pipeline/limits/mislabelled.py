@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from anon_pipeline.evidence.identifying import identifying_columns
 from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.evidence.rare_values import rare_records
 from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Limit
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
 from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.model import Policy
 
 
 def _identifiers(case: Case, demand: Demand) -> Verdict:
@@ -24,6 +26,10 @@ def _single_values(case: Case, demand: Demand) -> int:
     released = case.evidence.released
     found = (released[name].unique() for name in (*case.policy.generalized, *case.policy.noisy))
     return sum(len(values) == 1 and values[0] != TOP for values in found)
+
+
+def _rare(policy: Policy) -> Demanded:
+    return {name: Advised(0) for name in sorted(policy.insensitive)}
 
 
 RELEASED_IDENTIFIERS = Limit(
@@ -49,4 +55,18 @@ SINGLE_VALUE = Limit(
     always=True,
     advisable=True,
     advice="generalize a column that has several values, or give this one the role insensitive.",
+)
+RARE_VALUES = Limit(
+    name="rare_values",
+    meaning="No record has a value of {} that fewer than k records share: it points to a few. Only advice.",
+    meaning_for=lambda policy: (
+        f"No record has a value of {{}} that fewer than {policy.gate_k} {counted(policy)} share: it points "
+        f"to a few. Only advice."
+    ),
+    demanded=_rare,
+    measure=lambda case, demand: rare_records(case.evidence, demand.of, k=case.policy.gate_k),
+    people=True,
+    advisable=True,
+    advice="release the column coarser (round, top, bottom, level): rare values are then in larger groups.",
+    question="singling out",
 )

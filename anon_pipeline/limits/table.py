@@ -11,6 +11,7 @@ from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.plugins import table_of
+from anon_pipeline.limits.accepted import ACCEPTED
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.limit import Demand, Limit
@@ -25,7 +26,7 @@ from anon_pipeline.limits.linking import (
     SUPPRESSION,
 )
 from anon_pipeline.limits.meanings import demanded, meaning_of
-from anon_pipeline.limits.mislabelled import RELEASED_IDENTIFIERS, SINGLE_VALUE
+from anon_pipeline.limits.mislabelled import RARE_VALUES, RELEASED_IDENTIFIERS, SINGLE_VALUE
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, STICKY
 from anon_pipeline.limits.sizes import (
     MARKETER_RISK,
@@ -50,6 +51,7 @@ _OWN = (
     K,
     RELEASED_IDENTIFIERS,
     SINGLE_VALUE,
+    RARE_VALUES,
     T_CLOSENESS,
     L_DIVERSITY,
     LINKING_RISK,
@@ -76,6 +78,7 @@ _OWN = (
     FULLY_GENERALIZED,
     SHARE_RELEASED,
     REPEATED_PEOPLE,
+    ACCEPTED,
 )
 
 

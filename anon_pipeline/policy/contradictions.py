@@ -38,7 +38,7 @@ def _unlimited(policy: Policy) -> Iterator[str]:
     """Yield that so large an ε hides nobody, where the policy does not say how many may be linked."""
     if policy.perturb is None or not policy.perturbed or policy.perturb.epsilon <= LARGE_EPSILON:
         return
-    if not _is_linking_bounded(policy.gate):
+    if all(bound == 1 for _, bound in linking_bounds(policy.gate, "gate")):
         yield (
             f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking below 1, such as "
             f"gate.{_example()}, got {policy.perturb.epsilon:g} without one. Set it, or a smaller ε. Nothing "
@@ -62,12 +62,14 @@ def _unlimited_categories(policy: Policy) -> Iterator[str]:
         )
 
 
-def _is_linking_bounded(section: BaseModel) -> bool:
-    """Tell whether a section, or one in it, has a limit on linking that can be broken; not one of 1."""
-    if any(getattr(section, name) != 1 for name in needs_noise(section)):
-        return True
-    below = (getattr(section, name) for name in type(section).model_fields)
-    return any(_is_linking_bounded(one) for one in below if isinstance(one, BaseModel))
+def linking_bounds(section: BaseModel, key: str) -> Iterator[tuple[str, float]]:
+    """Yield the limits on linking by what the noise hides that a section has, or one in it: key, bound."""
+    for name in needs_noise(section):
+        yield f"{key}.{name}", float(getattr(section, name))
+    for name in type(section).model_fields:
+        below = getattr(section, name)
+        if isinstance(below, BaseModel):
+            yield from linking_bounds(below, f"{key}.{name}")
 
 
 def _example() -> str:

@@ -19,7 +19,7 @@ from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
 from anon_pipeline.facts.records import KAnonymizedFacts, PerturbedFacts, SuppressedFacts
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.hierarchy.levels_seen import broken_levels
-from anon_pipeline.limits.limit import CLOSE
+from anon_pipeline.limits.contradiction import CLOSE
 from anon_pipeline.limits.table import demands, limit_of, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy

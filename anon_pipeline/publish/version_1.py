@@ -20,6 +20,7 @@ from anon_pipeline.facts.kinds import broken_kinds
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import limits_of
+from anon_pipeline.limits.contradiction import contradiction
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.version_1 import digest_1, making_1
 from anon_pipeline.publish.balance import broken_seen, broken_told_1
@@ -49,6 +50,7 @@ _LIMITS = (
     *("skewness", "similarity", "prosecutor_risk", "marketer_risk", "sample_uniques", "minimal_uniques"),
     *("population", "cross_release_k", "sticky"),
 )
+_BY_DEFAULT = ("linking_risk", "homogeneity")  # limits that every later version demands of some policies
 _VERDICT: Mapping[str, Shape] = {
     **{name: VERDICT[name] for name in ("limit", "value", "bound", "sense", "reason")},
     "status": lambda value: value == "passed",
@@ -99,8 +101,18 @@ def _worded(document: Mapping[str, Any]) -> bool:
 
 
 def _limits(policy: Policy) -> list[str]:
-    """Name the limits of a policy that 0.1.0 knew."""
-    return [name for name in limits_of(policy) if name.split(".")[0] in _LIMITS]
+    """Name the limits of a policy that 0.1.0 knew: those that it sets itself, in its order."""
+    gate = policy.gate
+    own = {
+        "linking_risk": [] if gate.linking_risk is None else ["linking_risk"],
+        "homogeneity": [f"homogeneity.{name}" for name in gate.attacks.homogeneity],
+    }
+    found: list[str] = []
+    for name in limits_of(policy):
+        kind = name.partition(".")[0]
+        if kind in _LIMITS:
+            found += own.pop(kind, []) if kind in _BY_DEFAULT else [name]
+    return found
 
 
 def _origin(policy: Policy, facts: Facts, folder: Path) -> list[str]:
@@ -139,7 +151,7 @@ RULES_1 = Rules(
     always=_LIMITS[:3],
     told=broken_told_1,
     seen=broken_seen,
-    verdict=lambda limit, verdict: limit.broken(verdict),
+    verdict=contradiction,
     names_tables=True,
     asked=_asked,
     worded=_worded,

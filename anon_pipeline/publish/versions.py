@@ -14,6 +14,7 @@ from anon_pipeline.facts.check import PUBLIC_FIELDS, checked_facts, decided_fact
 from anon_pipeline.facts.origin import broken_origin
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import Verdict, limits_of
+from anon_pipeline.limits.contradiction import published_contradiction
 from anon_pipeline.limits.limit import Limit
 from anon_pipeline.limits.table import names_where
 from anon_pipeline.policy.model import Policy
@@ -83,6 +84,6 @@ RULES_2 = Rules(
     always=names_where(lambda limit: limit.always),
     told=broken_told,
     seen=broken_told_seen,
-    verdict=lambda limit, verdict: limit.broken_as_published(verdict),
+    verdict=published_contradiction,
     names_tables=False,
 )

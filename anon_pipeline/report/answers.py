@@ -13,7 +13,7 @@ from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.limit import Question
 from anon_pipeline.limits.meanings import limits_nothing
-from anon_pipeline.limits.table import demanded_by, limit_meaning, limit_of
+from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.report.attacks import Attack, is_limited
@@ -281,7 +281,9 @@ def _inferred(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal
     if not policy.sensitive:
         unasked = "The policy names no sensitive column, so nothing was measured."
         return Answer(asked, "inference", "Not measured", True, (unasked,))
-    bounded = {v.limit.partition(".")[2] for v in gate.verdicts if limit_of(v.limit).question == "inference"}
+    advised = {demand.name for demand in demands(policy) if demand.advised}
+    judged = {v.limit for v in gate.verdicts if limit_of(v.limit).question == "inference"}
+    bounded = {name.partition(".")[2] for name in judged - advised}
     free = [name for name in policy.sensitive if name not in bounded]
     lines = list(_judged(policy, gate, "inference", internal))
     lines += [f"Nothing limits what a class tells of {name}." for name in free]

@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, shape
 from anon_pipeline.evidence.selection import Selection
-from anon_pipeline.limits.table import names_where
+from anon_pipeline.limits.accepted import ACCEPTED, accepted_risks
+from anon_pipeline.limits.table import limit_of, names_where
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.bins import ALL
@@ -94,7 +95,9 @@ def page(
             summary=list(_summary(described, policy)),
             verdicts=verdict_rows(gate, policy, exact=internal is not None),
             people=policy.person is not None,
-            warned=[verdict.limit for verdict in described.gate.with_status(Status.WARNED)],
+            warned=_warned(described),
+            beyond=[name for name in _warned(described) if limit_of(name) is not ACCEPTED],
+            accepted=list(accepted_risks(policy).items()),
             guarantee=described.document["guarantee"],
             found=found,
             responsible=policy.responsible,
@@ -124,6 +127,10 @@ def page(
         )
         .encode()
     )
+
+
+def _warned(described: Described) -> list[str]:
+    return [verdict.limit for verdict in described.gate.with_status(Status.WARNED)]
 
 
 @cache

@@ -6,17 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from anon_pipeline.limits.table import limit_of, names_where
+from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.tuning.tuned import Nearest, Point
 
 USEFUL = (
     "of the points that pass, the smallest ε at which the limits on usefulness hold, then the largest k, "
     "then the least loss; what no point keeps of the recoding is left aside"
-)
-UNLIMITED = (
-    "the policy does not limit linking: say how much is too much "
-    f"({' or '.join(names_where(lambda limit: limit.linking))})"
 )
 LEAST_USELESS = (
     "no point keeps all limits on usefulness; of the points that pass, the one that misses those on noise "

@@ -37,8 +37,3 @@ def limits_not_judged(policy: Policy) -> tuple[str, ...]:
     return tuple(
         demand.name for demand in demands(policy) if not demand.limit.is_foreseen and not demand.limit.certain
     )
-
-
-def limits_linking(policy: Policy) -> bool:
-    """Tell whether the policy says how much linking is too much."""
-    return any(demand.limit.linking for demand in demands(policy))

@@ -14,10 +14,10 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.sources import read_source
-from anon_pipeline.tuning.choose import UNLIMITED, choose_point, mark_front, nearest
+from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
 from anon_pipeline.tuning.grid import Choice, Grid, choices, default_grid, policy_at
-from anon_pipeline.tuning.judging import limits_linking, limits_not_judged, verdicts
+from anon_pipeline.tuning.judging import limits_not_judged, verdicts
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
@@ -90,7 +90,6 @@ def tune_confined(
             points += [_point(policies[choice], choice, table) for choice in own]
         marked = mark_front(points)
     chosen, rule = choose_point(marked)
-    rule += "" if limits_linking(policy) else f"; {UNLIMITED}"
     return Tuning(
         marked,
         tuple(impossible),

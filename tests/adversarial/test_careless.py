@@ -1,8 +1,8 @@
 """Policies as a careless author writes them, from the documents alone: none of them publishes in green.
 
 Each file in `careless` is a policy for the people, or the visits, that are made here. Its first line says
-what the author thought, its second begins with ``# refused:`` or ``# warned:`` and is a regular expression
-for the message.
+what the author thought, its second begins with ``# refused:``, ``# warned:`` or ``# unkept:`` (refused by a
+limit on the release that was made) and is a regular expression for the message.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def people() -> pd.DataFrame:
             "birth_year": years,
             "zip": [f"{code:05d}" for code in random.choice(random.permutation(90_000)[:40] + 10_000, n)],
             "city": random.choice(["Cork", "Dublin", "Galway", "Limerick", "Sligo"], n),
+            "office": ["Skellig" if i < 3 else ("north", "south")[i % 2] for i in range(n)],
             "job": random.choice([f"job {i}" for i in range(24)], n),
             "employer": random.choice(employers, n),
             "children": random.integers(0, 5, n),
@@ -127,13 +128,21 @@ def test_a_careless_policy_is_refused(
 
 @pytest.mark.parametrize("path", of_outcome("warned"), ids=lambda path: path.stem)
 def test_what_may_be_harmless_is_published_with_a_warning(
-    path: Path, visits: pd.DataFrame, tmp_path: Path
+    path: Path, people: pd.DataFrame, visits: pd.DataFrame, tmp_path: Path
 ) -> None:
     (tmp_path / "key").write_bytes(b"0123456789abcdef")
     policy = load_policy(path)
-    report = anonymize(policy, table_of(policy, visits, visits), hierarchies=tmp_path).report
+    report = anonymize(policy, table_of(policy, people, visits), hierarchies=tmp_path).report
     warned = [f"{one.limit}: {one.reason}" for one in report.verdicts if one.status is Status.WARNED]
     assert any(re.search(expected_of(path)[1], one) for one in warned), warned
+
+
+@pytest.mark.parametrize("path", of_outcome("unkept"), ids=lambda path: path.stem)
+def test_a_careless_release_is_not_published(path: Path, people: pd.DataFrame) -> None:
+    policy = load_policy(path)
+    report = anonymize(policy, people[[*policy.columns]]).report
+    assert not report.passed
+    assert any(re.search(expected_of(path)[1], one.limit) for one in report.unkept)
 
 
 def test_there_are_enough_of_them() -> None:

@@ -50,7 +50,7 @@ def test_words_and_exit_codes(
 def test_what_weakens_stands_first(diff: Callable[..., Done]) -> None:
     done = diff({"anonymize": {"k": 4}, "perturb": {"epsilon": 3}, "gate": {"linking_risk": 0.1}})
     assert done.out.splitlines()[0] == "perturb.epsilon: 2 → 3: weakens protection"
-    assert "the limit linking_risk: not demanded → at most 0.1: strengthens protection" in done.out
+    assert "the limit linking_risk: at most 0.5 → at most 0.1: strengthens protection" in done.out
 
 
 def test_what_cannot_be_compared_may_be_allowed(diff: Callable[..., Done]) -> None:

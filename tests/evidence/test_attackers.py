@@ -49,7 +49,7 @@ LOOSE = {
     "minimal_uniques": 1,
     "population": {"path": "population.csv", "journalist_risk": 1, "marketer_risk": 1},
 }
-ON_FILES = ["homogeneity.income", "homogeneity.illness", "prosecutor_risk", "marketer_risk"]
+ON_FILES = ["homogeneity.illness", "homogeneity.income", "prosecutor_risk", "marketer_risk"]
 ON_FILES += ["sample_uniques", "minimal_uniques"]
 
 

@@ -240,7 +240,7 @@ def test_a_policy_may_judge_what_was_realized_and_says_so() -> None:
     ]
     assert not [line for line in guarantee(expected) if "looked at the drawn noise" in line]
     (alone,) = [line for line in guarantee(policy_of(linking="realized")) if "looked at" in line]
-    assert "linking_risk" not in alone  # what everybody is asked for: known columns
+    assert "linking_risk, known_columns.illness" in alone  # what everybody is asked for
 
 
 def test_what_was_realized_is_shown_beside() -> None:

@@ -83,7 +83,8 @@ def judged(policy: Policy, table: pd.DataFrame, **changes: object) -> GateReport
 
 def test_a_good_release_passes_every_limit(small_policy: Small) -> None:
     report = judged(small_policy(anonymize={"k": 2}, gate={"k": 4, **ALL}), release())
-    assert {v.as_text() for v in report.verdicts if v.status is not Status.PASSED} == set()
+    unkept = {v.as_text() for v in report.verdicts if v.status is not Status.PASSED}
+    assert {text.partition(".")[0] for text in unkept} == {"accepted"}  # the loose limits of this test
     assert report.passed
     assert [v.limit for v in report.verdicts] == limits_of(small_policy(gate=ALL))
 
@@ -91,7 +92,8 @@ def test_a_good_release_passes_every_limit(small_policy: Small) -> None:
 def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -> None:
     report = judged(small_policy(gate={"suppression": None, "k": None}), release())
     always = ["contract", "origin", "k", "released_identifiers", "single_value"]
-    assert list(verdicts(report)) == [*always, *KNOWN, *USEFULNESS, "repeated_people"]
+    usual = ["rare_values.note", "linking_risk", "homogeneity.illness", "homogeneity.income"]
+    assert list(verdicts(report)) == [*always, *usual, *KNOWN, *USEFULNESS, "repeated_people"]
     assert next(v for v in report.verdicts if v.limit == "k").bound == 3  # anonymize.k
 
 
@@ -218,7 +220,10 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
         "contract",
         "k",
         "single_value",
+        "rare_values.note",
         "l_diversity.illness",
+        "homogeneity.illness",
+        "homogeneity.income",
         "utility_fully_generalized",
     }
     assert {name for name, status in states.items() if status is Status.UNMEASURED} == {
@@ -314,7 +319,10 @@ def test_row_order_and_index_do_not_matter(small_policy: Small) -> None:
 def test_the_report_survives_json(small_policy: Small) -> None:
     report = judged(small_policy(gate=ALL), release())
     told = GateReport.from_json(report.to_json())
-    public = (replace(v, value=v.value if v.recomputable else None, realized=None) for v in report.verdicts)
+    public = (
+        replace(v, value=v.value if v.recomputable else None, realized=None, reason=None)
+        for v in report.verdicts
+    )
     assert told == replace(report, verdicts=tuple(public))
     assert [v.limit for v in report.verdicts if v.realized is not None] == ["linking_risk", *KNOWN]
 

@@ -41,7 +41,7 @@ def floor(tmp_path: Path) -> Callable[..., Floor]:
          "budget.epsilon: must protect at least as much as 8.0, which floor.yaml demands, got nothing"),
         ({"budget": {"epsilon": 8}}, {"budget": {"epsilon": 9}}, "budget.epsilon: must protect at least"),
         ({"limits": {"k": 4}}, {}, "the limit k: must be at least 4 or stricter"),
-        ({"limits": {"linking_risk": 0.1}}, {}, "the limit linking_risk: must be set to at most 0.1"),
+        ({"limits": {"linking_risk": 0.1}}, {}, "the limit linking_risk: must be at most 0.1"),
         ({"limits": {"linking_risk": 0.1}}, {"gate": {"linking_risk": 0.2}},
          "the limit linking_risk: must be at"),
         ({"limits": {"t_closeness": 0.3}}, {"gate": {"t_closeness": {"illness": 0.3}}},

@@ -10,7 +10,8 @@ import pytest
 
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.gate import GateReport, Status, evaluate
-from anon_pipeline.limits.known_columns import KNOWN_COLUMNS, usual_bound
+from anon_pipeline.limits.contradiction import published_contradiction
+from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.verdicts import BANDS, Verdict
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish.shape import VERDICT, misfits
@@ -64,10 +65,6 @@ def test_what_cannot_be_known_is_refused(entries: list[tuple[list[str], float]],
         policy_of(**known(*entries))
 
 
-def test_the_bound_follows_k_where_classes_are_small() -> None:
-    assert [usual_bound(k) for k in (2, 4, 5, 8, 10, 100)] == [0.5, 0.5, 0.4, 0.25, 0.2, 0.2]
-
-
 def test_exact_weights_are_refused_and_a_bound_of_the_policys_lets_them_pass() -> None:
     found = {v.limit: v for v in report().verdicts}
     assert found["known_columns.weight"].status is Status.REFUSED
@@ -93,11 +90,11 @@ def test_the_value_is_not_published_but_its_band_is() -> None:
 
 def test_a_band_that_contradicts_its_verdict_is_refused() -> None:
     said = Verdict("known_columns.a", Status.PASSED, None, 0.2, "at most", band=BANDS[2])
-    assert KNOWN_COLUMNS.broken_as_published(said) is None
-    assert KNOWN_COLUMNS.broken_as_published(replace(said, band=BANDS[3])) is not None
-    assert KNOWN_COLUMNS.broken_as_published(replace(said, band=BANDS[3], status=Status.WARNED)) is None
-    assert KNOWN_COLUMNS.broken_as_published(replace(said, band="0.15")) is not None
-    assert "its band must be told" in str(KNOWN_COLUMNS.broken_as_published(replace(said, band=None)))
+    assert published_contradiction(KNOWN_COLUMNS, said) is None
+    assert published_contradiction(KNOWN_COLUMNS, replace(said, band=BANDS[3])) is not None
+    assert published_contradiction(KNOWN_COLUMNS, replace(said, band=BANDS[3], status=Status.WARNED)) is None
+    assert published_contradiction(KNOWN_COLUMNS, replace(said, band="0.15")) is not None
+    assert "its band must be told" in str(published_contradiction(KNOWN_COLUMNS, replace(said, band=None)))
 
 
 def test_columns_whose_names_hold_a_plus_keep_names_of_their_own() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.classes import L_DIVERSITY
+from anon_pipeline.limits.contradiction import contradiction
 from anon_pipeline.limits.limit import Advised, Demand, Limit
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.recoding import LDiversity
@@ -67,7 +68,7 @@ def test_an_advised_limit_warns_beyond_its_bound_and_only_then() -> None:
     beyond = Demand(limit, "", 0.5, advised=True).verdict(CASE)
     assert (beyond.status, beyond.value, beyond.bound) == (Status.WARNED, 0.6, 0.5)
     assert beyond.status.publishable
-    assert limit.broken(beyond) is None
+    assert contradiction(limit, beyond) is None
     assert Demand(limit, "", 0.5).verdict(CASE).status is Status.REFUSED
     within = Limit("mine", "x", measure=lambda case, demand: 0.4, advisable=True)
     assert Demand(within, "", 0.5, advised=True).verdict(CASE).status is Status.PASSED
@@ -87,7 +88,7 @@ def test_a_limit_cannot_warn_by_itself_nor_where_it_is_not_advisable() -> None:
         judged(judge=lambda case, demand: said, advisable=True)
     limit = Limit("mine", "x", measure=lambda case, demand: 0.6)
     assert Demand(limit, "", 0.5, advised=True).verdict(CASE).status is Status.REFUSED  # fails closed
-    assert limit.broken(said) == "mine must be kept, it never only warns"
+    assert contradiction(limit, said) == "mine must be kept, it never only warns"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_limit_cannot_warn_by_itself_nor_where_it_is_not_advisable() -> None:
 )
 def test_a_recorded_warning_within_its_bound_is_broken(value: float | None, sense: str) -> None:
     limit = Limit("mine", "x", measure=lambda case, demand: 0.6, advisable=True)
-    assert limit.broken(Verdict("mine", Status.WARNED, value, 0.5, sense)) is not None
+    assert contradiction(limit, Verdict("mine", Status.WARNED, value, 0.5, sense)) is not None
 
 
 def test_an_advised_limit_that_cannot_be_measured_refuses() -> None:

@@ -60,7 +60,7 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     assert set(re.findall(r"[a-z]+", published["classes"].value)) <= words
     assert manifest["data_digest"] == published["data_digest"].value
     evaluations = result.get_asset_check_evaluations()
-    assert len(evaluations) == 3 + 17 + 1  # contracts, limits, the suite
+    assert len(evaluations) == 3 + 21 + 1  # contracts, limits, the suite
     gate = next(e for e in evaluations if e.check_name == "k")
     assert {name: value.value for name, value in gate.metadata.items()} == {
         "status": "passed",
@@ -90,6 +90,7 @@ def test_dagster_stores_no_number_that_is_the_curators(project: Make, linking_ri
     assert keys <= METADATA.keys()
     values = {each.check_name: each.metadata.get("value") for each in evaluations}
     shown = {"k", "single_value", "l_diversity_illness", "suppression", "prosecutor_risk"}
+    shown |= {"rare_values_note", "homogeneity_illness", "homogeneity_income"}
     assert {name for name, value in values.items() if value is not None} == (
         shown | {"utility_fully_generalized"} if linking_risk else set()
     )

@@ -36,8 +36,11 @@ def test_a_job_without_checks_is_refused(project: Make) -> None:
     made = project()
     message = refused(made.materialize(*STAGES, "published", checks=False))
     assert "not evaluated on this data and policy: confidence" not in message
-    assert "contract, great_expectations, k, known_columns_illness, " in message
-    assert "origin, released_identifiers, repeated_people, single_value, suppression" in message
+    assert "contract, great_expectations, homogeneity_illness, homogeneity_income, k, " in message
+    assert (
+        "origin, rare_values_note, released_identifiers, repeated_people, single_value, suppression"
+        in message
+    )
     assert made.released() == []
 
 

@@ -31,7 +31,7 @@ KEEPS: dict[str, Any] = {
     "columns": {"height": {"sensitivity": "declared", "input_bounds": [100, 250]}},
     "perturb": {"republish": "sticky"},
     "suppress": None,
-    "gate": {"suppression": None, "cross_release_k": 3},
+    "gate": {"suppression": None, "cross_release_k": 3, "linking_risk": 1.0},
 }
 
 

@@ -63,7 +63,7 @@ def test_people_are_counted_where_the_policy_says_whose_records_they_are(made: A
 def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: People, making: Making) -> None:
     people = small_people()
     people["note"] = [f"account {i}" if i % 12 == 0 else "none" for i in range(len(people))]
-    policy = small_policy(gate={"linking_risk": None}, columns={"person": {"action": "drop"}})
+    policy = small_policy(gate={"linking_risk": 1.0}, columns={"person": {"action": "drop"}})
     made = making(policy, people)
     found = found_of(made)
     singled, linked, inferred = found.answers

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from anon_pipeline.encode.codes import CLASS
+from anon_pipeline.limits.accepted import accepted_risks
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
@@ -69,6 +71,16 @@ def internal(made: Any, **changes: Any) -> bytes:
 
 
 BOTH = pytest.mark.parametrize("report", [public, internal], ids=["public", "internal"])
+
+
+@BOTH
+def test_what_the_policy_accepts_stands_at_the_top(made: Any, report: Callable[..., bytes]) -> None:
+    top, said = report(made).decode().partition("<nav")[0], accepted_risks(made.policy)
+    assert "gate.linking_risk" in said
+    assert "Passed with warnings" in top
+    assert all(escape(f"{text} (") in top.replace(' <span class="note">', " ") for text in said.values())
+    beyond = top.partition("Beyond advised bounds:")[2].partition("</p>")[0]
+    assert "accepted." not in beyond
 
 
 @BOTH
@@ -216,7 +228,7 @@ def test_suppressed_records_count_before_where_they_have_a_value(
 ) -> None:
     people = small_people()
     people.loc[:1, "age"] = 990
-    made = making(small_policy(), people)
+    made = making(small_policy(gate={"linking_risk": 1.0}), people)
     originals = made.chain.k_anonymized.frame
     assert (originals[CLASS] < 0).sum() == 2
     found = tables(internal(made))
@@ -256,7 +268,7 @@ SMALL_CLASSES = {"attacks": {"known_columns": [{"columns": ["note"], "risk": 0.8
         },
         {"anonymize": {"recoder": "mondrian", "suppression_limit": 0}, "gate": SMALL_CLASSES},
         {
-            "gate": SMALL_CLASSES,
+            "gate": SMALL_CLASSES | {"linking_risk": 1.0},
             "anonymize": {"recoder": "mdav", "suppression_limit": 0},
             "columns": {"age": {"hierarchy": {"intervals": None, "numbers": True}}},
         },
@@ -289,7 +301,7 @@ def test_constant_columns_and_one_class_are_fine(
     small_policy: Small, small_people: People, making: Making
 ) -> None:
     people = small_people().assign(age=30, city="Cork", height=170.0, income=1000, illness="flu", note="a")
-    made = making(small_policy(), people)
+    made = making(small_policy(gate={"linking_risk": 1.0}), people)
     rows = tables(internal(made))["Pearson's r of every two released columns of numbers"]
     assert rows[1][1:] == ["–", "–", "–"]
     assert tables(public(made))["height: records"][1][1] == str(len(made.frame))

@@ -110,7 +110,7 @@ def test_where_none_passes_the_nearest_misses_its_worst_limit_least() -> None:
 
 
 def test_a_point_where_no_record_is_left_does_not_pass() -> None:
-    policy = policy_from(attributes())
+    policy = policy_from(attributes(gate={"linking_risk": 1.0}))
     found = verdicts(policy, expected(1.0, suppression=1.0))
     assert [v.limit for v in found if not v.status.publishable] == ["suppression"]
     assert [v.limit for v in found if v.status is Status.WARNED] == ["utility_released"]

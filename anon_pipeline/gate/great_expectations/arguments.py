@@ -87,7 +87,7 @@ def asked(given: Arguments, expectation: str) -> tuple[Layout, Demand]:
     elif given.get("attack") is not None:
         described = _attacked(given)
         policy = parsed(described)
-        found = {each.name: each for each in demands(policy) if each.limit.attack or each.limit.linking}
+        found = {each.name: each for each in demands(policy) if each.limit.attack}
         layout, demand = _of_policy(described, policy), _named(found, "attack", given["attack"], "attacks")
     else:
         layout, demand = _table(given), _wanted(given, expectation)

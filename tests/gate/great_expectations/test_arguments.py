@@ -286,9 +286,13 @@ def test_great_expectations_judges_them_and_shows_one_number() -> None:
     [
         (
             {"attack": "marketer_risk"},
-            r"must be a limit in attacks \(attacker_success, known_columns\.ill\), got marketer_risk",
+            r"must be a limit in attacks \(attacker_success, homogeneity\.ill, known_columns\.ill\), got "
+            "marketer_risk",
         ),
-        ({"attacks": {}}, r"must be a limit in attacks \(known_columns\.ill\), got attacker_success"),
+        (
+            {"attacks": {}},
+            r"must be a limit in attacks \(homogeneity\.ill, known_columns\.ill\), got attacker_success",
+        ),
         ({"attacks": {"attacker_success": 2}}, "attacker_success"),
         ({"attacks": {"atacker_success": 1}}, "atacker_success"),
         ({"columns": {}, "perturb": None}, "needs a column with the role perturb"),

@@ -115,6 +115,7 @@ def test_releases_that_follow_are_judged_as_the_gate_judges_them(
     second = _made(policy, _moved(people, rows), memory, 2)
     assert _same(*_judged(policy, second, memory)) == {
         "k": True,
+        "linking_risk": True,
         "suppression": True,
         "cross_release_k": kept,
         "sticky": True,
@@ -145,7 +146,7 @@ def test_fresh_noise_is_not_asked_to_stay(sticky: Callable[..., Policy], small_p
     policy, people = sticky(republish="fresh"), small_people()
     memory = _published(policy, _made(policy, people, Memory.empty(), 1), Memory.empty(), "a" * 64)
     kept = _same(*_judged(policy, _made(policy, people, memory, 2), memory))
-    assert list(kept) == ["k", "suppression", "cross_release_k"]
+    assert list(kept) == ["k", "linking_risk", "suppression", "cross_release_k"]
 
 
 def test_without_the_memory_or_the_persons_both_limits_are_not_measured(

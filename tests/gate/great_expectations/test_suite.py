@@ -262,6 +262,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
     assert [e.meta for e in suite_for(policy).expectations] == [
         {"limit": "k"},
         {"limit": "single_value"},
+        *({"limit": f"homogeneity.{name}"} for name in sorted(policy.sensitive)),
         *({"limit": name} for name in known(policy)),
         {"limit": "utility_fully_generalized"},
         {"limit": "utility_released"},
@@ -275,6 +276,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
         "linking_risk",
         "suppression",
         "confidence_k",
+        *(f"homogeneity.{name}" for name in sorted(policy.sensitive)),
         *known(policy),
         "utility_relative_error.height",
         "utility_fully_generalized",

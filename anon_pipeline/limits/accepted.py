@@ -1,0 +1,127 @@
+"""What a policy accepts beyond what is usual, each a verdict of its own that always warns ([ADR 54])."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from anon_pipeline.catalog.mechanisms import MECHANISMS
+from anon_pipeline.limits import usual
+from anon_pipeline.limits.known_columns import name_of, usual_columns
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.contradictions import LARGE_EPSILON, linking_bounds
+from anon_pipeline.policy.model import Policy
+
+
+def accepted_risks(policy: Policy) -> Mapping[str, str]:
+    """Say what a policy accepts beyond what is usual.
+
+    Returns:
+        Key of the policy → one sentence for people, in the order of the policy's sections.
+    """
+    return dict(
+        (
+            *_by_columns(policy),
+            *_by_size(policy),
+            *_by_noise(policy),
+            *_by_linking(policy),
+            *_by_classes(policy),
+            *_by_acknowledgement(policy),
+        )
+    )
+
+
+def _by_columns(policy: Policy) -> Iterator[tuple[str, str]]:
+    for one in policy.allowed:
+        yield (
+            f"columns.{one['column']}.allow.{one['detector']}",
+            f"{one['column']} may hold what looks like {one['detector']}, for this reason: {one['reason']}",
+        )
+
+
+def _by_size(policy: Policy) -> Iterator[tuple[str, str]]:
+    if policy.gate_k < usual.SMALLEST_K:
+        key = "anonymize.k" if policy.gate.k is None else "gate.k"
+        yield (
+            key,
+            f"a class may have {policy.gate_k} {counted(policy)}: each of the two knows the values of the "
+            f"other (usual: {usual.SMALLEST_K} or more)",
+        )
+
+
+def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
+    if policy.perturb is None:
+        return
+    if policy.perturb.epsilon > LARGE_EPSILON:
+        yield (
+            "perturb.epsilon",
+            f"ε is {policy.perturb.epsilon:g}: so little noise hides next to nothing (usual: at most "
+            f"{LARGE_EPSILON})",
+        )
+    if policy.perturb.without_guarantee:
+        kinds = sorted(
+            {kind for kind in policy.mechanisms.values() if MECHANISMS[kind].promises == "nothing"}
+        )
+        yield "perturb.without_guarantee", f"the noise ({', '.join(kinds)}) promises no ε"
+
+
+def _by_linking(policy: Policy) -> Iterator[tuple[str, str]]:
+    bounds, bound = dict(linking_bounds(policy.gate, "gate")), usual.linking_bound(policy.gate_k)
+    if bounds and min(bounds.values()) > bound:
+        key = min(bounds, key=lambda name: bounds[name])
+        yield (
+            key,
+            f"{100 * bounds[key]:g} % of the {counted(policy)} may be linked by the exact values behind the "
+            f"noise (usual: {100 * bound:g} %)",
+        )
+    wanted = usual_columns(policy)
+    for entry in policy.gate.attacks.known_columns:
+        if entry.risk > wanted.get(frozenset(entry.columns), 1.0):
+            names = name_of(sorted(entry.columns))
+            yield (
+                f"gate.attacks.known_columns.{names}",
+                f"{100 * entry.risk:g} % of the {counted(policy)} may be linked by who also knows {names} "
+                f"(usual: {100 * bound:g} %)",
+            )
+
+
+def _by_classes(policy: Policy) -> Iterator[tuple[str, str]]:
+    for name, share in policy.gate.attacks.homogeneity.items():
+        if share > usual.HOMOGENEITY:
+            yield (
+                f"gate.attacks.homogeneity.{name}",
+                f"{100 * share:g} % of the {counted(policy)} may be in classes that give {name} away (usual: "
+                f"{100 * usual.HOMOGENEITY:g} %)",
+            )
+
+
+def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:
+    for one in policy.acknowledged:
+        names = name_of(sorted(one.columns))
+        yield (
+            f"acknowledged.{names}",
+            f"{names} may single out {100 * one.share:g} % of the {counted(policy)}; {one.who} answers for "
+            f"it until {one.until}: {one.why}",
+        )
+
+
+def _demanded(policy: Policy) -> Demanded:
+    return {key: Advised(said) for key, said in accepted_risks(policy).items()}
+
+
+def _judge(case: object, demand: Demand) -> Verdict:
+    return Verdict(demand.name, Status.REFUSED, reason=str(demand.wanted))
+
+
+ACCEPTED = Limit(
+    name="accepted",
+    meaning="The policy accepts no more risk than usual by {}.",
+    demanded=_demanded,
+    judge=_judge,
+    bound=lambda wanted: None,
+    certain=True,
+    advisable=True,
+    valued=False,
+    expectation="",
+    advice="change this key of the policy, or leave it: who reads the report sees what was accepted.",
+)

@@ -1,0 +1,29 @@
+"""What a policy may let happen without saying so: bounds that hold where it has none, or that it goes beyond.
+
+Who goes beyond one of them says it in the policy, and the release has a warning (`accepted`, ADR 54).
+"""
+
+from __future__ import annotations
+
+LINKING = 0.2
+"""Largest share that may be linked, by noise or by one insensitive column ([ADR 47])."""
+
+HOMOGENEITY = 0.05
+"""Largest share of the records in classes with a single value of a sensitive column."""
+
+SMALLEST_K = 3
+"""Least k: of a class of two, each of the two knows the other's values."""
+
+_MOST = 0.5
+
+
+def linking_bound(k: int) -> float:
+    """Return the largest share that may be linked where the policy has no bound of its own.
+
+    Args:
+        k: of the gate: without more knowledge, a person is picked with 1/k at most.
+
+    >>> [linking_bound(k) for k in (3, 5, 10, 50)]
+    [0.5, 0.4, 0.2, 0.2]
+    """
+    return max(LINKING, min(2 / k, _MOST))

@@ -1,0 +1,42 @@
+"""Values that a few records or people have, counted in two ways."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
+from anon_pipeline.evidence.rare_values import rare_records
+
+_VALUES = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 5)), min_size=1, max_size=40
+)
+
+
+def evidence(values: list[str | None], people: list[int] | None = None) -> Evidence:
+    frame = pd.DataFrame({"job": pd.Series(values, dtype="str")})
+    classes = value_classes(frame, ["job"])
+    rows = np.arange(len(frame))
+    behind = Originals(frame, rows * 0, rows, np.empty((len(frame), 0)), np.array(people or rows))
+    return Evidence(frame, classes, behind if people is not None else None, hierarchies=None)  # type: ignore[arg-type]
+
+
+@settings(max_examples=60)
+@given(_VALUES, st.integers(2, 6))
+def test_rare_values_are_those_that_a_plain_loop_finds(rows: list[tuple[str | None, int]], k: int) -> None:
+    values, people = [value for value, _ in rows], [who for _, who in rows]
+    records = Counter(value for value in values if value is not None)
+    holders = Counter(value for value, _ in set(rows) if value is not None)
+    assert rare_records(evidence(values), "job", k=k) == sum(n for n in records.values() if n < k)
+    found = rare_records(evidence(values, people), "job", k=k)
+    assert found == sum(n for value, n in records.items() if holders[value] < k)
+
+
+@pytest.mark.parametrize(("k", "rare"), [(2, 0), (3, 0), (4, 3)])
+def test_a_value_of_k_records_is_not_rare(k: int, rare: int) -> None:
+    assert rare_records(evidence(["a"] * 9 + ["b"] * 3 + [None]), "job", k=k) == rare

@@ -1,0 +1,99 @@
+"""What a policy accepts beyond what is usual: each is named, and the release has a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import Policy
+from anon_pipeline.limits.accepted import ACCEPTED, accepted_risks
+from anon_pipeline.limits.verdicts import Status
+from anon_pipeline.release import anonymize
+from tests.acknowledging import acknowledged
+
+Small = Callable[..., Policy]
+People = Callable[..., pd.DataFrame]
+
+LIMITED = {"gate": {"linking_risk": 0.3}}
+
+
+def known(columns: list[str], risk: float) -> dict[str, Any]:
+    return {"gate": {"attacks": {"known_columns": [{"columns": columns, "risk": risk}]}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "said"),
+    [
+        ({"anonymize": {"k": 2}, "gate": {"k": 2}}, "gate.k", "a class may have 2 records"),
+        ({"perturb": {"epsilon": 11}, **LIMITED}, "perturb.epsilon", "ε is 11"),
+        (
+            {"perturb": {"mechanism": "uniform", "without_guarantee": True}},
+            "perturb.without_guarantee",
+            r"the noise \(uniform\) promises no ε",
+        ),
+        (
+            {"gate": {"linking_risk": 0.9}},
+            "gate.linking_risk",
+            "90 % of the records may be linked by the exact values behind the noise",
+        ),
+        (
+            {"gate": {"linking_risk": 1.0, "attacks": {"attacker_success": 0.8}}},
+            "gate.attacks.attacker_success",
+            "80 % of the records",
+        ),
+        (known(["note"], 0.9), "gate.attacks.known_columns.note", "also knows note"),
+        (
+            known(["note", "illness", "income"], 1.0),
+            "gate.attacks.known_columns.illness + income + note",
+            "also knows illness",
+        ),
+        (
+            {"gate": {"attacks": {"homogeneity": {"illness": 0.4}}}},
+            "gate.attacks.homogeneity.illness",
+            "40 % of the records may be in classes that give illness away",
+        ),
+        ({"acknowledged": acknowledged("note")}, "acknowledged.note", "Data office answers for it until"),
+        (
+            {"columns": {"note": {"role": "insensitive", "allow": {"telephone": "hotlines"}}}},
+            "columns.note.allow.telephone",
+            "for this reason: hotlines",
+        ),
+    ],
+)
+def test_what_goes_beyond_the_usual_is_named(
+    small_policy: Small, changes: dict[str, Any], key: str, said: str
+) -> None:
+    usual, found = accepted_risks(small_policy()), accepted_risks(small_policy(**changes))
+    assert set(found) - set(usual) == {key}
+    assert pd.Series([found[key]]).str.contains(said).all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"perturb": {"epsilon": 10}},
+        {"gate": {"linking_risk": 0.9, "attacks": {"assignment_risk": 0.2}}},
+        known(["illness"], 1.0),
+        known(["note"], 0.1),
+        {"gate": {"attacks": {"homogeneity": {"illness": 0.05}}}},
+    ],
+)
+def test_what_is_usual_is_not(small_policy: Small, changes: dict[str, Any]) -> None:
+    assert not set(accepted_risks(small_policy(**changes))) - set(accepted_risks(small_policy()))
+
+
+def test_the_release_is_published_with_a_warning_for_each(small_policy: Small, small_people: People) -> None:
+    policy = small_policy(anonymize={"k": 2}, gate={"k": 2, "attacks": {"homogeneity": {"illness": 0.9}}})
+    found = {v.limit: v for v in anonymize(policy, small_people()).report.verdicts}
+    warned = {f"accepted.{key}" for key in accepted_risks(policy)}
+    assert warned == {name for name in found if name.startswith("accepted.")}
+    assert {"accepted.gate.k", "accepted.gate.attacks.homogeneity.illness"} <= warned
+    assert {found[name].status for name in warned} == {Status.WARNED}
+    assert found["accepted.gate.k"].to_json()["reason"] is None
+
+
+def test_a_policy_without_such_has_no_verdict_on_it(small_policy: Small) -> None:
+    assert not list(ACCEPTED.demands(small_policy(anonymize={"k": 5}, gate={"k": 5}, acknowledged=[])))
