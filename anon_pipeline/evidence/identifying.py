@@ -17,7 +17,7 @@ from anon_pipeline.evidence.released_columns import (
     telling_columns,
     value_codes,
 )
-from anon_pipeline.policy.acknowledged import Acknowledged, hashed_columns
+from anon_pipeline.policy.acknowledged import hashed_columns
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import BUDGET, distinct_share, exceeding_sets
@@ -94,7 +94,7 @@ def _following(policy: Policy, name: str, today: datetime.date) -> str:
     return (
         f"{name}: records with equal values must not agree in the quasi-identifiers as those of one "
         f"person do: whoever finds one record of a person then has all of them"
-        f"{_lapsed(policy, [name], today)}. {_way_out(policy, name)}, set role: identifier with "
+        f"{_unheld(policy, [name], today, just=True)}. {_way_out(policy, name)}, set role: identifier with "
         f"action: drop{people}, or, if it is about groups and not about people, add "
         f"{_WRITE.format(name, _OWN_SHARE, today)}"
     )
@@ -104,7 +104,7 @@ def _telling(policy: Policy, columns: Sequence[str], said: str, today: datetime.
     """Say that the names of columns say identifier, and nobody answers for them."""
     return (
         f"{', '.join(columns)}: must not be released: by its name it holds {said}"
-        f"{_lapsed(policy, columns, today)}. Set role: identifier with action: drop. "
+        f"{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop. "
         f"{_way_out(policy, columns[0])}; rename it if it is about something else; or add "
         f"{_WRITE.format(', '.join(columns), _OWN_SHARE, today)}"
     )
@@ -137,11 +137,14 @@ def _hashed(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterat
         if share is None:
             yield (
                 f"{name}: a released hash follows a person through this table and others, and must be "
-                f"acknowledged{_lapsed(policy, [name], today)}. Set action: drop, or add "
+                f"acknowledged{_unheld(policy, [name], today)}. Set action: drop, or add "
                 f"{_WRITE.format(name, 1, today)}"
             )
         elif distinct_share(value_codes(frame[name])) > share:
-            yield f"{name}: must have no more different values than is acknowledged ({share:.0%} of all)"
+            yield (
+                f"{name}: a released hash must have no more different values than is acknowledged"
+                f"{_unheld(policy, [name], today)}. Set action: drop, or decide on a larger share"
+            )
 
 
 def _acknowledged(policy: Policy, names: Sequence[str], today: datetime.date) -> float | None:
@@ -149,12 +152,26 @@ def _acknowledged(policy: Policy, names: Sequence[str], today: datetime.date) ->
     return max((one.share for one in policy.acknowledged if one.covers(names, today)), default=None)
 
 
-def _lapsed(policy: Policy, names: Sequence[str], today: datetime.date) -> str:
-    """Say that an acknowledgement does not hold on this day."""
-    others: list[Acknowledged] = [one for one in policy.acknowledged if set(names) <= set(one.columns)]
-    if not others or _acknowledged(policy, names, today) is not None:
-        return ""
-    return f" (an acknowledgement holds from {others[-1].when} until {others[-1].until} alone)"
+def _unheld(policy: Policy, names: Sequence[str], today: datetime.date, *, just: bool = False) -> str:
+    """Say why an acknowledgement of columns that are refused does not hold: its days, or its share.
+
+    Its share is said, and that the measured one exceeds it, which the refusal says anyway; the measured one
+    is the curator's.
+
+    Args:
+        just: whether only acknowledgements of just these columns count.
+    """
+    others = [
+        one
+        for one in policy.acknowledged
+        if set(names) <= set(one.columns) and not (just and len(one.columns) > len(names))
+    ]
+    held = [one.share for one in others if one.covers(names, today)]
+    if held:
+        return f" (what was measured exceeds the share of {max(held):.3g} that is acknowledged)"
+    if others:
+        return f" (an acknowledgement holds from {others[-1].when} until {others[-1].until} alone)"
+    return ""
 
 
 def _together(
@@ -197,7 +214,7 @@ def _culprit(policy: Policy, culprit: Culprit, today: datetime.date) -> str:
     """Say which column to make coarser first, and together with which others it singles people out."""
     more = " more" if culprit.name in policy.coarsened else ""
     terms = [
-        f"with {' and '.join(others)}{_lapsed(policy, columns, today)}"
+        f"with {' and '.join(others)}{_unheld(policy, columns, today)}"
         for columns, others in zip(culprit.sets, culprit.others, strict=True)
     ]
     listed = ", ".join(terms[:_NAMED]) + (", and others" if len(terms) > _NAMED else "")

@@ -93,7 +93,8 @@ def test_the_message_says_what_to_do_and_it_is_enough() -> None:
     answered = {**ONE, "columns": ["pseudonym"]}
     assert identifying_columns(frame, policy_of(columns, acknowledged=[answered]), today=TODAY) == []
     little = policy_of(columns, acknowledged=[{**answered, "share": 0.01}])
-    assert len(identifying_columns(frame, little, today=TODAY)) == 1
+    [line] = identifying_columns(frame, little, today=TODAY)
+    assert "(what was measured exceeds the share of 0.01 that is acknowledged). Coarsen it" in line
     wider = policy_of(
         {**columns, "note": {"role": "insensitive"}},
         acknowledged=[{**answered, "columns": ["pseudonym", "note"]}],
