@@ -75,15 +75,16 @@ def identifying_columns(
 
 def _alone(policy: Policy, name: str) -> str:
     """Say that a column singles people out like an identifier."""
-    column, of = policy.columns[name], "records" if policy.person is None else "people"
+    column, of = policy.columns[name], "values present" if policy.person is None else "people with a value"
+    rule = f"{name}: must not have half as many different values as {of} or more"
     if not isinstance(column, Coarsened):
         return (
-            f"{name}: must not have half as many different values as {of} or more, as identifiers do, where "
-            f"most values are drawn as they are. {_LESS}, or set role: identifier with action: drop"
+            f"{rule}, as identifiers do, where most values are drawn as they are. {_LESS}, or set "
+            f"role: identifier with action: drop"
         )
     more = " more" if column.coarse else ""
     return (
-        f"{name}: must not have half as many different values as {of} or more, as identifiers do. "
+        f"{rule}: that tells people apart as an identifier does (empty cells do not count). "
         f"{_COARSEN.format('it' + more)}, or set role: identifier with action: drop"
     )
 

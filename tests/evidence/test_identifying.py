@@ -38,7 +38,7 @@ def test_columns_that_are_identifiers_by_their_values_are_named(
 ) -> None:
     frame = people.assign(income=np.arange(len(people)) // 2)
     [line] = found(small_policy(), frame)
-    assert line.startswith("income: must not have half as many different values as records or more")
+    assert line.startswith("income: must not have half as many different values as values present or more: ")
     assert "round, top, bottom, or a hierarchy with level" in line
     assert (
         found(small_policy(columns={"height": None, "income": None}, perturb=None, suppress=None), frame)
