@@ -23,7 +23,7 @@ Small = Callable[..., Policy]
         ("note", {"bottom": 5, "top": 5}, "bottom must be below top, got 5 and 5"),
         ("note", {"round": 0}, "greater than 0"),
         ("note", {"round": True}, "must be a number, got true"),
-        ("note", {"hierarchy": {"mask": [1]}, "level": 0}, "greater than or equal to 1"),
+        ("note", {"hierarchy": {"mask": [1]}, "level": 0}, "must be at least 1"),
         ("note", {"hierarchy": {"mask": [1]}, "level": 1, "round": 1}, "coarsened in one way"),
         ("income", {"hierarchy": {"mask": [1]}, "level": 1}, "level must be given only with distance: equal"),
         ("income", {"order": ["1"], "round": 1}, "only for numbers, without order or hierarchy"),
