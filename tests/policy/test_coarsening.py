@@ -21,7 +21,7 @@ Small = Callable[..., Policy]
         ("note", {"hierarchy": {"suppress": True}}, "hierarchy must be given with level, and only with it"),
         ("note", {"round": 5, "top": 12}, "top must be a multiple of round, got 12 and 5"),
         ("note", {"bottom": 5, "top": 5}, "bottom must be below top, got 5 and 5"),
-        ("note", {"round": 0}, "greater than 0"),
+        ("note", {"round": 0}, "must be above 0"),
         ("note", {"round": True}, "must be a number, got true"),
         ("note", {"hierarchy": {"mask": [1]}, "level": 0}, "must be at least 1"),
         ("note", {"hierarchy": {"mask": [1]}, "level": 1, "round": 1}, "coarsened in one way"),
