@@ -90,6 +90,16 @@ def _linked(policy: Policy) -> str:
     )
 
 
+_LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
+_COARSER = f"release the column coarser (round, top, bottom, level), generalize or drop it, {_LOOSER}"
+_SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
+
+
+def _advice(policy: Policy, of: str) -> str:
+    """Say what to change for a set of columns; only of drawn categories does ε decide."""
+    return _SMALLER if of in {name_of([name]) for name in policy.categorical} else _COARSER
+
+
 KNOWN_COLUMNS = Limit(
     name="known_columns",
     meaning="At most this share of the records is rightly linked by who also knows the values of {}. "
@@ -104,8 +114,8 @@ KNOWN_COLUMNS = Limit(
     attack=True,
     advisable=True,
     banded=True,
-    advice="release the column coarser (round, top, bottom, level), generalize or drop it, take a smaller ε "
-    "for drawn categories, or accept a looser bound for it in gate.attacks.known_columns.",
+    advice=_COARSER,
+    advice_for=_advice,
     question="linkability",
     knows="the generalized values, the exact ones behind the noise, and {}",
 )

@@ -14,7 +14,10 @@ from anon_pipeline.policy.fields_at import Place, choices_at, fields_at, is_mapp
     [
         (("deidentify",), ["key_env", "key_file"]),
         (("columns", "any", "identifier"), ["role", "action"]),
-        (("columns", "any", "generalize", "hierarchy", "intervals"), ["intervals", "anchor", "bottom", "top"]),
+        (
+            ("columns", "any", "generalize", "hierarchy", "intervals"),
+            ["intervals", "anchor", "bottom", "top"],
+        ),
         (("gate", "l_diversity", "any"), ["kind", "l", "c"]),
         (("acknowledged", 0), ["columns", "share", "who", "when", "why", "until"]),
         (("anonymize", "k"), []),
