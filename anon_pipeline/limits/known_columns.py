@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+import pandas as pd
+
 from anon_pipeline.evidence.expected import Expectation
-from anon_pipeline.evidence.known_categories import expected_of_category, realized_of_category
+from anon_pipeline.evidence.known_categories import (
+    expected_of_category,
+    foreseen_of_category,
+    realized_of_category,
+)
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted, judges_expectation
 from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
@@ -64,6 +70,29 @@ def _demanded(policy: Policy) -> Demanded:
 def _drawn(case: Case, demand: Demand) -> str | None:
     """Return the column of drawn categories that is known; None where released values are."""
     return next((name for name in demand.wanted.columns if name in case.policy.categorical), None)
+
+
+def refused_before_drawing(policy: Policy, frame: pd.DataFrame) -> list[str]:
+    """List the drawn categories that the gate will refuse, whatever is drawn: by class, original and law.
+
+    Where a policy judges what was drawn (`linking: realized`), nothing is known yet.
+
+    Args:
+        frame: (n, columns) the table of `k_anonymized`.
+    Returns:
+        Names of columns, their bounds and what to do; no number that was measured, no value.
+    """
+    if not judges_expectation(policy):
+        return []
+    found = []
+    for demand in KNOWN_COLUMNS.demands(policy):
+        drawn = [name for name in demand.wanted.columns if name in policy.categorical]
+        if drawn and not demand.compared(foreseen_of_category(frame, policy, drawn[0])).status.publishable:
+            found.append(
+                f"{demand.name}: at most {demand.bound:.3g} of the {counted(policy)} may be linked by who "
+                f"knows {drawn[0]} and the class, on average over the noise. Next: {_SMALLER}"
+            )
+    return found
 
 
 def _over_noise(case: Case, demand: Demand) -> Expectation:

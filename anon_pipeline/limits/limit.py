@@ -372,4 +372,4 @@ def counted(policy: Policy) -> str:
 
 def judges_expectation(policy: Policy) -> bool:
     """Tell whether limits on linking are judged on the mean over the noise; without noise there is none."""
-    return policy.gate.linking == "expected" and bool(policy.perturbed)
+    return policy.gate.linking == "expected" and bool(policy.noisy)
