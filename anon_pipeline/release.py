@@ -24,6 +24,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.sections import Source
 from anon_pipeline.publish import Published, publish
+from anon_pipeline.publish.before_drawing import refuse_known_categories
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
@@ -132,7 +133,7 @@ def anonymize(
     with private_stage("population"):
         population = read_population(policy, folder=folder, hierarchies=folder)
     means = Means(folder, key, entropy or system_entropy(), memory=known)
-    chain = run(policy, frame, means, without_identifiers=partial(_refuse_identifiers, policy, folder))
+    chain = run(policy, frame, means, **_before_noise(policy, folder))
     with private_stage("gate"):
         report = evaluate(
             chain.suppressed.frame,
@@ -203,8 +204,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
         locations.hierarchies, key, entropy, opens=opened, memory=memory, observe=observe, where=where
     )
     with opened.failing():
-        clean = partial(_refuse_identifiers, policy, locations.hierarchies)
-        chain: Chain = run(policy, frame, means, without_identifiers=clean)
+        chain: Chain = run(policy, frame, means, **_before_noise(policy, locations.hierarchies))
         observe(Step("gate"))
         with private_stage("published"):
             written = publish(
@@ -230,6 +230,14 @@ def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarch
     return internal_report(
         policy, written.manifest, released, originals, hierarchies=hierarchies, exact=exact
     )
+
+
+def _before_noise(policy: Policy, hierarchies: Path) -> dict[str, Callable[[Staged], None]]:
+    """Return what `run` asks before any noise is drawn: what the gate would refuse, whatever the noise."""
+    return {
+        "without_identifiers": partial(_refuse_identifiers, policy, hierarchies),
+        "worth_drawing": partial(refuse_known_categories, policy),
+    }
 
 
 def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged) -> None:

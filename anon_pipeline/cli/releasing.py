@@ -96,7 +96,7 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
         echo_json(_account(policy, partition, written, locations))
         return
     print_report(written.report, f"Release {policy.name}", exact=shows_values(ctx))
-    print_warnings(written.report)
+    print_warnings(written.report, policy)
     measured = measured_name(policy.name, partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)
     rest = _rest(policy, written.path, written.manifest, locations.hierarchies)

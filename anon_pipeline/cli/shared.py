@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anon_pipeline.base.observer import Step
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.policy.model import Policy
 
 
 _EACH = 10  # kernels from one line to the next, where there is no terminal
@@ -205,7 +206,7 @@ def print_report(
     Console(width=None if terminal else 110, markup=False, stderr=err).print(table)
 
 
-def print_warnings(report: GateReport) -> None:
+def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
     """Print what each warning of a published release is about, and what to do about it."""
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.limits.accepted import ACCEPTED  # noqa: PLC0415
@@ -217,7 +218,7 @@ def print_warnings(report: GateReport) -> None:
             click.echo(f"accepted  by {key}: {verdict.reason or 'more than usual'}")
             continue
         bound = "" if verdict.bound is None else f" (advised: {demanded_by(verdict)})"
-        click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict)}")
+        click.echo(f"warned    {verdict.limit}{bound}: {next_step(verdict, policy)}")
 
 
 def print_paths(data: Path, manifest: Path, report: Path, measured: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.evidence.culprits import Culprit, culprits
 from anon_pipeline.evidence.released_columns import (
     combined_codes,
     following_columns,
@@ -17,12 +17,12 @@ from anon_pipeline.evidence.released_columns import (
     telling_columns,
     value_codes,
 )
-from anon_pipeline.policy.acknowledged import Acknowledged, hashed_columns
+from anon_pipeline.policy.acknowledged import hashed_columns
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import BUDGET, distinct_share, exceeding_sets
 
-_NAMED = 10  # combinations that a message names
+_NAMED = 10  # columns that are named, and combinations that are named of each
 _COARSEN = "Coarsen {} (round, top, bottom, or a hierarchy with level)"
 _LESS = "Set a smaller ε, so that most values are drawn as others"
 _OWN_SHARE = "the largest share of different values that you answer for"
@@ -61,72 +61,74 @@ def identifying_columns(
     suspected = dict.fromkeys(name for name in follow if name not in singles)
     named = {columns: said for columns, said in telling_columns(frame, policy) if not {*columns} & {*singles}}
     names = [name for name in policy.insensitive if name not in singles]
+    lines = _unanswered(frame, policy, [(name,) for name in suspected if (name,) not in named], today)
+    telling = _unanswered(frame, policy, list(named), today)
+    alone = [name for columns in (*lines, *telling) for name in columns]
     return [
         *(_alone(policy, name) for name in singles),
         *_hashed(frame, policy, today),
-        *_following(frame, policy, [name for name in suspected if (name,) not in named], today),
-        *_telling(frame, policy, named, today),
-        *_together(frame, policy, names, today=today, budget=budget),
+        *(_following(policy, name, today) for (name,) in lines),
+        *(_telling(policy, columns, named[columns], today) for columns in telling),
+        *_together(frame, policy, names, alone, today=today, budget=budget),
     ]
 
 
 def _alone(policy: Policy, name: str) -> str:
     """Say that a column singles people out like an identifier."""
-    column, of = policy.columns[name], "records" if policy.person is None else "people"
+    column, of = policy.columns[name], "values present" if policy.person is None else "people with a value"
+    rule = f"{name}: must not have half as many different values as {of} or more"
     if not isinstance(column, Coarsened):
         return (
-            f"{name}: must not have half as many different values as {of} or more, as identifiers do, where "
-            f"most values are drawn as they are. {_LESS}, or set role: identifier with action: drop"
+            f"{rule}, as identifiers do, where most values are drawn as they are. {_LESS}, or set "
+            f"role: identifier with action: drop"
         )
     more = " more" if column.coarse else ""
     return (
-        f"{name}: must not have half as many different values as {of} or more, as identifiers do. "
+        f"{rule}: that tells people apart as an identifier does (empty cells do not count). "
         f"{_COARSEN.format('it' + more)}, or set role: identifier with action: drop"
     )
 
 
-def _following(
-    frame: pd.DataFrame, policy: Policy, names: Sequence[str], today: datetime.date
-) -> Iterator[str]:
-    """Yield the columns by which records can be put together, and nobody answers for."""
+def _following(policy: Policy, name: str, today: datetime.date) -> str:
+    """Say that records can be put together by a column, and nobody answers for that."""
     people = "" if policy.person is not None else ", and say under person whose records they are"
-    for name in names:
-        if not _answered(frame, policy, (name,), today):
-            yield (
-                f"{name}: records with equal values must not agree in the quasi-identifiers as those of one "
-                f"person do: whoever finds one record of a person then has all of them"
-                f"{_lapsed(policy, [name], today)}. {_way_out(policy, name)}, set role: identifier with "
-                f"action: drop{people}, or, if it is about groups and not about people, add "
-                f"{_WRITE.format(name, _OWN_SHARE, today)}"
-            )
+    return (
+        f"{name}: records with equal values must not agree in the quasi-identifiers as those of one "
+        f"person do: whoever finds one record of a person then has all of them"
+        f"{_unheld(policy, [name], today, just=True)}. {_way_out(policy, name)}, set role: identifier with "
+        f"action: drop{people}, or, if it is about groups and not about people, add "
+        f"{_WRITE.format(name, _OWN_SHARE, today)}"
+    )
 
 
-def _telling(
-    frame: pd.DataFrame, policy: Policy, named: Mapping[tuple[str, ...], str], today: datetime.date
-) -> Iterator[str]:
-    """Yield the columns whose names say identifier, and that nobody answers for."""
-    for columns, said in named.items():
-        if not _answered(frame, policy, columns, today):
-            yield (
-                f"{', '.join(columns)}: must not be released: by its name it holds {said}"
-                f"{_lapsed(policy, columns, today)}. Set role: identifier with action: drop. "
-                f"{_way_out(policy, columns[0])}; rename it if it is about something else; or add "
-                f"{_WRITE.format(', '.join(columns), _OWN_SHARE, today)}"
-            )
+def _telling(policy: Policy, columns: Sequence[str], said: str, today: datetime.date) -> str:
+    """Say that the names of columns say identifier, and nobody answers for them."""
+    return (
+        f"{', '.join(columns)}: must not be released: by its name it holds {said}"
+        f"{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop. "
+        f"{_way_out(policy, columns[0])}; rename it if it is about something else; or add "
+        f"{_WRITE.format(', '.join(columns), _OWN_SHARE, today)}"
+    )
 
 
 def _way_out(policy: Policy, name: str) -> str:
     return _COARSEN.format("it") if isinstance(policy.columns[name], Coarsened) else _LESS
 
 
-def _answered(frame: pd.DataFrame, policy: Policy, columns: Sequence[str], today: datetime.date) -> bool:
-    """Tell whether somebody answers for just these columns, and for so many different values."""
-    shares = [
-        one.share
-        for one in policy.acknowledged
-        if {*one.columns} == {*columns} and one.covers(columns, today)
-    ]
-    return bool(shares) and distinct_share(combined_codes(frame, columns)) <= max(shares)
+def _unanswered(
+    frame: pd.DataFrame, policy: Policy, sets: Sequence[tuple[str, ...]], today: datetime.date
+) -> list[tuple[str, ...]]:
+    """Return those sets of columns for which nobody answers: for just these, and so many different values."""
+
+    def answered(columns: tuple[str, ...]) -> bool:
+        shares = [
+            one.share
+            for one in policy.acknowledged
+            if {*one.columns} == {*columns} and one.covers(columns, today)
+        ]
+        return bool(shares) and distinct_share(combined_codes(frame, columns)) <= max(shares)
+
+    return [columns for columns in sets if not answered(columns)]
 
 
 def _hashed(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterator[str]:
@@ -136,11 +138,14 @@ def _hashed(frame: pd.DataFrame, policy: Policy, today: datetime.date) -> Iterat
         if share is None:
             yield (
                 f"{name}: a released hash follows a person through this table and others, and must be "
-                f"acknowledged{_lapsed(policy, [name], today)}. Set action: drop, or add "
+                f"acknowledged{_unheld(policy, [name], today)}. Set action: drop, or add "
                 f"{_WRITE.format(name, 1, today)}"
             )
         elif distinct_share(value_codes(frame[name])) > share:
-            yield f"{name}: must have no more different values than is acknowledged ({share:.0%} of all)"
+            yield (
+                f"{name}: a released hash must have no more different values than is acknowledged"
+                f"{_unheld(policy, [name], today)}. Set action: drop, or decide on a larger share"
+            )
 
 
 def _acknowledged(policy: Policy, names: Sequence[str], today: datetime.date) -> float | None:
@@ -148,33 +153,55 @@ def _acknowledged(policy: Policy, names: Sequence[str], today: datetime.date) ->
     return max((one.share for one in policy.acknowledged if one.covers(names, today)), default=None)
 
 
-def _lapsed(policy: Policy, names: Sequence[str], today: datetime.date) -> str:
-    """Say that an acknowledgement does not hold on this day."""
-    others: list[Acknowledged] = [one for one in policy.acknowledged if set(names) <= set(one.columns)]
-    if not others or _acknowledged(policy, names, today) is not None:
-        return ""
-    return f" (an acknowledgement holds from {others[-1].when} until {others[-1].until} alone)"
+def _unheld(policy: Policy, names: Sequence[str], today: datetime.date, *, just: bool = False) -> str:
+    """Say why an acknowledgement of columns that are refused does not hold: its days, or its share.
+
+    Its share is said, and that the measured one exceeds it, which the refusal says anyway; the measured one
+    is the curator's.
+
+    Args:
+        just: whether only acknowledgements of just these columns count.
+    """
+    others = [
+        one
+        for one in policy.acknowledged
+        if set(names) <= set(one.columns) and not (just and len(one.columns) > len(names))
+    ]
+    held = [one.share for one in others if one.covers(names, today)]
+    if held:
+        return f" (what was measured exceeds the share of {max(held):.3g} that is acknowledged)"
+    if others:
+        return f" (an acknowledgement holds from {others[-1].when} until {others[-1].until} alone)"
+    return ""
 
 
 def _together(
-    frame: pd.DataFrame, policy: Policy, names: list[str], *, today: datetime.date, budget: int
+    frame: pd.DataFrame,
+    policy: Policy,
+    names: list[str],
+    named: Sequence[str],
+    *,
+    today: datetime.date,
+    budget: int,
 ) -> Iterator[str]:
-    """Yield the combinations of insensitive columns that single out more than they may."""
+    """Yield the columns without which no combination of insensitive ones singles out more than it may.
+
+    Args:
+        named: columns that are refused alone: they are changed anyway, so they come first.
+    """
     usual = policy.gate.released_identifiers
 
     def allowed(chosen: tuple[int, ...]) -> float:
         return max(usual, _acknowledged(policy, [names[j] for j in chosen], today) or 0.0)
 
     once = frame.drop_duplicates([PERSON, *names]) if PERSON in frame else frame
-    found = exceeding_sets([value_codes(once[name]) for name in names], allowed, budget=budget)
-    for chosen in islice(found.sets, _NAMED):
-        together = [names[j] for j in chosen]
-        yield (
-            f"{', '.join(together)}: together must not single out more than {allowed(chosen):.3g} of the "
-            f"records{_lapsed(policy, together, today)}. {_COARSEN.format('them')}, generalize or drop one, "
-            f"or add {_WRITE.format(', '.join(together), 'the largest that you answer for', today)}"
-        )
-    if len(found.sets) > _NAMED:
+    codes = {name: value_codes(once[name]) for name in names}
+    found = exceeding_sets(list(codes.values()), allowed, budget=budget)
+    different = {name: int(column.max(initial=-1)) for name, column in codes.items()}
+    sets = [tuple(names[j] for j in chosen) for chosen in found.sets]
+    refused = culprits(sets, different, named=named)
+    yield from (_culprit(policy, one, today) for one in refused[:_NAMED])
+    if len(refused) > _NAMED:
         yield "further combinations of insensitive columns, not named here, single out as many"
     if not found.complete:
         yield (
@@ -182,3 +209,20 @@ def _together(
             f"some, or acknowledge those together that may single out everybody: "
             f"{_WRITE.format('…', 1, today)}"
         )
+
+
+def _culprit(policy: Policy, culprit: Culprit, today: datetime.date) -> str:
+    """Say which column to make coarser first, and together with which others it singles people out."""
+    more = " more" if culprit.name in policy.coarsened else ""
+    terms = [
+        f"with {' and '.join(others)}{_unheld(policy, columns, today)}"
+        for columns, others in zip(culprit.sets, culprit.others, strict=True)
+    ]
+    listed = ", ".join(terms[:_NAMED]) + (", and others" if len(terms) > _NAMED else "")
+    written = _WRITE.format(", ".join(culprit.sets[0]), "the largest that you answer for", today)
+    each = " for each combination" if len(terms) > 1 else ""
+    return (
+        f"{culprit.name}: must not single out more than {policy.gate.released_identifiers:.3g} of the "
+        f"records together {listed}. {_COARSEN.format(culprit.name + more + ' first')}, "
+        f"generalize or drop it, or add {written}{each}"
+    )

@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.encode.categories import category_noises
-from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.encode.codes import CLASS
+from anon_pipeline.evidence.evidence import Evidence, people_in
 from anon_pipeline.evidence.expected import Expectation
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.perturb.category_law import CategoryNoise
@@ -28,12 +29,28 @@ def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expec
         InputError: a file alone.
     """
     behind = require_originals(evidence)
-    inside = behind.labels >= 0
+    return Expectation(_expected(behind.frame[name], behind.labels, behind.people, _noise(policy, name)))
+
+
+def foreseen_of_category(frame: pd.DataFrame, policy: Policy, name: str) -> float:
+    """Return the same before anything is drawn: it does not depend on what is.
+
+    Args:
+        frame: (n, columns) the table of `k_anonymized`.
+        name: as in `expected_of_category`.
+    """
+    labels = frame[CLASS].to_numpy(np.int64)
+    return _expected(frame[name], labels, people_in(frame, policy), _noise(policy, name))
+
+
+def _expected(
+    values: pd.Series, labels: NDArray[np.int64], people: NDArray[np.int64] | None, noise: CategoryNoise
+) -> float:
+    inside = labels >= 0
     if not inside.any():
-        return Expectation(1.0)
-    codes = _codes(behind.frame[name], _noise(policy, name))
-    share = expected_category_linking(codes, behind.labels, _noise(policy, name))
-    return Expectation(_of_people(share * int(inside.sum()), evidence, inside))
+        return 1.0
+    linked = expected_category_linking(_codes(values, noise), labels, noise) * int(inside.sum())
+    return _of_people(linked, people, inside)
 
 
 def realized_of_category(evidence: Evidence, policy: Policy, name: str) -> float:
@@ -54,7 +71,7 @@ def realized_of_category(evidence: Evidence, policy: Policy, name: str) -> float
     )
     released = np.zeros(len(behind.labels), np.bool_)
     released[behind.own] = True
-    return _of_people(float(right.sum()), evidence, released)
+    return _of_people(float(right.sum()), behind.people, released)
 
 
 def _noise(policy: Policy, name: str) -> CategoryNoise:
@@ -65,8 +82,7 @@ def _codes(values: pd.Series, noise: CategoryNoise) -> NDArray[np.int64]:
     return pd.Index(noise.domain.values).get_indexer(pd.Index(values.astype(object))).astype(np.int64)
 
 
-def _of_people(linked: float, evidence: Evidence, records: NDArray[np.bool_]) -> float:
+def _of_people(linked: float, people: NDArray[np.int64] | None, records: NDArray[np.bool_]) -> float:
     """Return linked records as a share of records, or of those whose they are."""
-    people = require_originals(evidence).people
     whole = int(records.sum()) if people is None else len(np.unique(people[records]))
     return min(linked / whole, 1.0)

@@ -122,5 +122,5 @@ def _many(frame: pd.DataFrame, policy: Policy, names: Sequence[str]) -> bool:
 
 
 def identifies(frame: pd.DataFrame, name: str) -> bool:
-    """Tell whether a column has half as many different values as people, or records, have values of it."""
+    """Tell whether a column has half as many different values as values present, or as people with one."""
     return is_identifying(combined_codes(frame, [name]))

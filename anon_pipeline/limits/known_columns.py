@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+import pandas as pd
+
 from anon_pipeline.evidence.expected import Expectation
-from anon_pipeline.evidence.known_categories import expected_of_category, realized_of_category
+from anon_pipeline.evidence.known_categories import (
+    expected_of_category,
+    foreseen_of_category,
+    realized_of_category,
+)
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted, judges_expectation
 from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
@@ -55,6 +61,29 @@ def _drawn(case: Case, demand: Demand) -> str | None:
     return next((name for name in demand.wanted.columns if name in case.policy.categorical), None)
 
 
+def refused_before_drawing(policy: Policy, frame: pd.DataFrame) -> list[str]:
+    """List the drawn categories that the gate will refuse, whatever is drawn: by class, original and law.
+
+    Where a policy judges what was drawn (`linking: realized`), nothing is known yet.
+
+    Args:
+        frame: (n, columns) the table of `k_anonymized`.
+    Returns:
+        Names of columns, their bounds and what to do; no number that was measured, no value.
+    """
+    if not judges_expectation(policy):
+        return []
+    found = []
+    for demand in KNOWN_COLUMNS.demands(policy):
+        drawn = [name for name in demand.wanted.columns if name in policy.categorical]
+        if drawn and not demand.compared(foreseen_of_category(frame, policy, drawn[0])).status.publishable:
+            found.append(
+                f"{demand.name}: at most {demand.bound:.3g} of the {counted(policy)} may be linked by who "
+                f"knows {drawn[0]} and the class, on average over the noise. Next: {_SMALLER}"
+            )
+    return found
+
+
 def _over_noise(case: Case, demand: Demand) -> Expectation:
     drawn = _drawn(case, demand)
     if drawn is not None:
@@ -79,6 +108,16 @@ def _linked(policy: Policy) -> str:
     )
 
 
+_LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
+_COARSER = f"release the column coarser (round, top, bottom, level), generalize or drop it, {_LOOSER}"
+_SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
+
+
+def _advice(policy: Policy, of: str) -> str:
+    """Say what to change for a set of columns; only of drawn categories does ε decide."""
+    return _SMALLER if of in {name_of([name]) for name in policy.categorical} else _COARSER
+
+
 KNOWN_COLUMNS = Limit(
     name="known_columns",
     meaning="At most this share of the records is rightly linked by who also knows the values of {}. "
@@ -93,8 +132,8 @@ KNOWN_COLUMNS = Limit(
     attack=True,
     advisable=True,
     banded=True,
-    advice="release the column coarser (round, top, bottom, level), generalize or drop it, take a smaller ε "
-    "for drawn categories, or accept a looser bound for it in gate.attacks.known_columns.",
+    advice=_COARSER,
+    advice_for=_advice,
     question="linkability",
     knows="the generalized values, the exact ones behind the noise, and {}",
 )

@@ -97,6 +97,7 @@ class Limit:
     usefulness: of limits on what a release may lose: ``recoding`` if no ε changes that, else ``noise``;
         tuning looks for points that keep these. Empty of all others.
     advice: what to change in the policy where it is refused; for limits that tuning cannot judge.
+    advice_for: the same for one policy and what a verdict is about: ``""`` or a column; None: ``advice``.
     expectation: its name in Great Expectations; None: by the default of `expectation_name`; empty where a
         table and its originals alone do not show whether it is kept.
     question: of the European guidance that it answers; None: none of them.
@@ -133,6 +134,7 @@ class Limit:
     foreseen_of: Callable[[Foreseen, str], float] | None = None
     usefulness: Literal["", "recoding", "noise"] = ""
     advice: str = ""
+    advice_for: Callable[[Policy, str], str] | None = None
     expectation: str | None = None
     question: Question | None = None
     knows: str = ""
@@ -312,4 +314,4 @@ def counted(policy: Policy) -> str:
 
 def judges_expectation(policy: Policy) -> bool:
     """Tell whether limits on linking are judged on the mean over the noise; without noise there is none."""
-    return policy.gate.linking == "expected" and bool(policy.perturbed)
+    return policy.gate.linking == "expected" and bool(policy.noisy)

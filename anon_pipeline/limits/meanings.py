@@ -30,7 +30,7 @@ def _judged(policy: Policy) -> str:
     """Say which noise a policy judges linking on; nothing without noise."""
     if judges_expectation(policy):
         return _ON_AVERAGE
-    return _AS_DRAWN if policy.perturbed else ""
+    return _AS_DRAWN if policy.noisy else ""
 
 
 def limits_nothing(verdict: Verdict, limit: Limit) -> bool:

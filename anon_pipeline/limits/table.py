@@ -145,9 +145,21 @@ def limit_meaning(name: str, policy: Policy | None = None) -> str:
     return meaning_of(limit_of(name), name.partition(".")[2], policy)
 
 
-def next_step(verdict: Verdict) -> str:
+def advice_on(name: str, policy: Policy | None = None) -> str:
+    """Say what to change in a policy where a limit is not kept; empty where tuning can judge it.
+
+    Args:
+        name: as `limits_of` has it. policy: None: of any.
+    """
+    limit = limit_of(name)
+    if policy is None or limit.advice_for is None:
+        return limit.advice
+    return limit.advice_for(policy, name.partition(".")[2])
+
+
+def next_step(verdict: Verdict, policy: Policy | None = None) -> str:
     """Say what to do about a limit that is not kept, or that warns."""
-    return limit_of(verdict.limit).advice or "compare smaller ε and larger k: anon-pipeline tune POLICY."
+    return advice_on(verdict.limit, policy) or "compare smaller ε and larger k: anon-pipeline tune POLICY."
 
 
 def demanded_by(verdict: Verdict) -> str:

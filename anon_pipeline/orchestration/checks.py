@@ -207,7 +207,12 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
             suite = _suite(policy, judged, locations.hierarchies) if GX_CHECK in wanted else None
         partition = {} if key is None else {"partition": key}
         results: list[tuple[str, Status, str | None, dict[str, Any]]] = [
-            (names[v.limit], v.status, described_verdict(v), verdict_metadata(v, report, measured.name))
+            (
+                names[v.limit],
+                v.status,
+                described_verdict(v, policy),
+                verdict_metadata(v, report, measured.name),
+            )
             for v in report.verdicts
         ]
         if suite is not None:
@@ -228,11 +233,11 @@ def _gate(policy: Policy) -> dg.AssetChecksDefinition:
     return gate
 
 
-def described_verdict(verdict: Verdict) -> str:
+def described_verdict(verdict: Verdict, policy: Policy | None = None) -> str:
     """Say a verdict; of one that is not kept or warns also what to do, and where the numbers are."""
     said = verdict.as_text()
     if verdict.status in (Status.REFUSED, Status.WARNED):
-        said += f". Next: {next_step(verdict)}"
+        said += f". Next: {next_step(verdict, policy)}"
     if verdict.status is Status.REFUSED:
         said += " What was measured: anon-pipeline vault measured POLICY --out FILE"
     return said

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
 from anon_pipeline.base.errors import PolicyError, error_words
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.reading import POLICY_BYTES, read_small
-from anon_pipeline.policy.columns import COLUMN_TAGS, Column
+from anon_pipeline.policy.columns import Column
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
-from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
+from anon_pipeline.policy.mistake_words import mistakes_of
 from anon_pipeline.policy.model import TYPE, Policy
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
 _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
-_Loc = tuple[int | str, ...]
 _UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+_HINTS = {
+    "character '\\t'": ". Indent with spaces, not with tabs.",
+    "mapping values are not allowed": ". Put a text with a colon in quotes, and begin each key of a section "
+    "in the same column.",
+    "cannot start any token": ". Put a text that begins with a sign such as @, % or ` in quotes.",
+    "alias": ". Put a text that begins with * or & in quotes.",
+    "anchor": ". Put a text that begins with * or & in quotes.",
+    "flow mapping": ". A comma or a closing } is missing, or a text must be put in quotes.",
+    "flow sequence": ". A comma or a closing ] is missing, or a text must be put in quotes.",
+    "quoted scalar": ". A quote is not closed.",
+    "simple key": ". A colon is missing behind a key.",
+    "<block end>, but found '<scalar>'": ". Put a text that begins with {, [ or a quote in quotes.",
+    "sequence entries": ". Begin a list in a line of its own, or write [one, other].",
+    "expected <block end>": ". Begin each key of a section in the same column.",
+    "single document": ". Leave the line --- and what follows out.",
+    "could not determine a constructor": ". Put a text that begins with ! in quotes.",
+    "unhashable key": ". Put {{ … }} in quotes.",
+    "malformed": ". Put {{ … }} in quotes.",
+}
+"""What is probably wrong, by words of PyYAML's message, which is not shown: it quotes what it found."""
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -126,9 +145,13 @@ def _text(path: Path) -> str:
 
 
 def _not_yaml(error: Exception, rule: str) -> PolicyError:
-    mark = getattr(error, "problem_mark", None)
+    mark, begun = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
     where = f", line {mark.line + 1} is not" if mark else ""
-    return PolicyError(f"the policy {rule}{where}")
+    if mark and begun and begun.line != mark.line:
+        where += f", in what begins in line {begun.line + 1}"
+    said = f"{getattr(error, 'context', None)}: {getattr(error, 'problem', None)}"
+    hints = (hint for words, hint in _HINTS.items() if words in said)
+    return PolicyError(f"the policy {rule}{where}{next(hints, '')}")
 
 
 def parse_policy(text: str, *, retired: bool = False) -> Policy:
@@ -147,7 +170,8 @@ def parse_policy(text: str, *, retired: bool = False) -> Policy:
         problems.append(f"type: must be {TYPE}")
     extra = sorted(str(key) for key in document if key not in ("type", "attributes"))
     if extra:
-        problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}")
+        hint = ". Indent what belongs below attributes." if {*extra} & {*Policy.model_fields} else ""
+        problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}{hint}")
     return policy_from(document.get("attributes"), problems, retired=retired)
 
 
@@ -180,7 +204,7 @@ def policy_from(attributes: Any, problems: list[str] | None = None, *, retired: 
     try:
         policy = Policy.model_validate(attributes, context={RETIRED: retired})
     except ValidationError as error:
-        found += _lines(error)
+        found += mistakes_of(error, Policy)
         if isinstance(attributes, dict):
             parts = _parts(attributes)
             broken = [*broken_rules(parts), *([] if retired else broken_since(parts))]
@@ -216,59 +240,3 @@ def _parsed(annotation: Any, value: Any) -> Any:
         return TypeAdapter(annotation).validate_python(value)
     except ValidationError:
         return None
-
-
-def _lines(error: ValidationError) -> list[str]:
-    lines: list[str] = []
-    items = error.errors(include_url=False)
-    meant = _misspelled(items)
-    for item in items:
-        where = ".".join(str(part) for part in _without_tags(item["loc"]))
-        message = item["msg"].removeprefix("Value error, ")
-        if item["type"] == "missing" and item["loc"] in meant.values():
-            continue  # said with the key that is misspelled
-        if not where:  # the rules between sections name their own place
-            lines += message.split("\n")
-        elif item["type"] == "extra_forbidden":  # its value may be a key that was written into the policy
-            hint = f". Is it {meant[item['loc']][-1]}?" if item["loc"] in meant else ""
-            lines.append(f"{where}: is not known here{hint}")
-        elif item["loc"][-1] == "[key]":
-            lines.append(f"{where.removesuffix('.[key]')}: names must be texts, not empty. Put it in quotes.")
-        elif item["type"] in {"model_type", "model_attributes_type"}:
-            lines.append(f"{where}: must be a mapping{_got(item)}. Write keys and their values.")
-        else:
-            lines.append(f"{where}: {message[:1].lower() + message[1:]}{_got(item)}")
-    return lines
-
-
-def _misspelled(items: list[ErrorDetails]) -> dict[_Loc, _Loc]:
-    """Return unknown keys that are probably a required key, misspelled, which is missing beside them."""
-    missing = [item["loc"] for item in items if item["type"] == "missing"]
-    meant = {}
-    for loc in (item["loc"] for item in items if item["type"] == "extra_forbidden"):
-        names = [str(other[-1]) for other in missing if other[:-1] == loc[:-1]]
-        if close := get_close_matches(str(loc[-1]), names, n=1):
-            meant[loc] = (*loc[:-1], close[0])
-    return meant
-
-
-def _got(item: ErrorDetails) -> str:
-    """Show a value that is wrong, unless it may be a key."""
-    value, shown = item.get("input"), item["loc"][0] != "deidentify" and "got" not in item["msg"]
-    return f", got {value!r}" if shown and isinstance(value, (str, int, float)) else ""
-
-
-_TAGS = {*COLUMN_TAGS, *HIERARCHY_TAGS}
-
-
-def _without_tags(loc: _Loc) -> list[int | str]:
-    """Drop pydantic's union tags: ``columns.age.generalize.hierarchy.mask`` → ``columns.age.hierarchy``."""
-    if len(loc) < 3 or loc[0] != "columns":
-        return list(loc)
-    kept: list[int | str] = [*loc[:2]]
-    rest = list(loc[2:])
-    if rest and rest[0] in _TAGS:
-        rest = rest[1:]
-    if len(rest) > 2 and rest[0] == "hierarchy" and rest[1] in _TAGS:
-        rest = [rest[0], *rest[2:]]
-    return kept + rest

@@ -99,7 +99,7 @@ def _own_number(case: Case) -> Proposal | None:
             )
             return dropped(seen, case.named, Sure.LIKELY, question)
     if seen.kind is Kind.CATEGORY and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
-        return dropped(seen, "half as many different values as records, or more", Sure.CERTAIN)
+        return dropped(seen, "half as many different values as values present, or more", Sure.CERTAIN)
     if whole and (seen.consecutive or (seen.distinction > 0.95 and case.hint is None)):
         question = "a number of its own for nearly each record: does it say anything but whose record it is?"
         return dropped(seen, "different whole numbers", Sure.LIKELY, question)

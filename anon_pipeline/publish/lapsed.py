@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.policy.acknowledged import Acknowledged, hashed_columns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import LARGEST_SET, exceeds
@@ -42,6 +43,23 @@ def broken_acknowledgements(
         for entry in policy.acknowledged:
             wrong += _together(entry, policy, days, (frame, records))
     return wrong
+
+
+def refuse_lapsed(document: Mapping[str, Any], policy: Policy, frame: pd.DataFrame) -> None:
+    """Refuse to write a manifest whose time was moved to that of the one before, past an acknowledgement.
+
+    The gate has judged by the day of today. A manifest is made no earlier than the one before it, so where a
+    clock ran ahead then, it would say a day on which nobody answers, and could not be verified.
+
+    Raises:
+        PublishError: with what to do; nothing is written.
+    """
+    if wrong := broken_acknowledgements(document, policy, frame):
+        raise PublishError(
+            f"publish.to: the release there says that it was made at {document['made_at']}, and none may be "
+            f"made before it. {'. '.join(wrong)}. If the clock ran ahead then, give this release another "
+            f"folder; else acknowledge until a later day."
+        )
 
 
 def _hashed(policy: Policy, days: Sequence[date]) -> Iterator[str]:

@@ -27,6 +27,7 @@ from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.draw_keys import Draws
 from anon_pipeline.publish.drawing import forget_published
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, to_bytes
+from anon_pipeline.publish.lapsed import refuse_lapsed
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.measured import Measured
 from anon_pipeline.publish.signing import signing_key
@@ -206,7 +207,14 @@ def _refuse_if_more(
 def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> Page:
     """Make the report before anything is written; once more only if the manifest's time has to change."""
     early = public_report(policy, document, frame)
-    return lambda final: early if final == document else public_report(policy, final, frame)
+
+    def page(final: Mapping[str, Any]) -> bytes:
+        if final == document:
+            return early
+        refuse_lapsed(final, policy, frame)
+        return public_report(policy, final, frame)
+
+    return page
 
 
 def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under which locks

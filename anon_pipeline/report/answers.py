@@ -18,6 +18,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.report.attacks import Attack, is_limited
 from anon_pipeline.report.exposure import Level, Plain
+from anon_pipeline.report.linked import by_linking, by_share, by_values, linked_sentence, noisy_lines
 from anon_pipeline.report.manifest_data import Described
 
 
@@ -115,8 +116,8 @@ def _attackers(
         f"right one with a chance of at most 1 in {fit:,} ({policy.gate_k}-anonymity was demanded)."
     )
     if policy.perturbed:
-        yield _linked(policy, gate, found)
-    if (worst := _by_values(found)) is not None:
+        yield linked_sentence(policy, gate, found)
+    if (worst := by_values(found)) is not None:
         yield f"Who knows {worst.knows} finds {worst.many}."
     if alone := [column for column in plain if column.alone]:
         most = max(alone, key=lambda column: column.alone)
@@ -124,37 +125,6 @@ def _attackers(
             f"Who knows {most.column}, which is released as it is, finds the only record with that value in "
             f"{most.alone:,} cases."
         )
-
-
-def _linked(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
-    exact = f"the exact {', '.join(policy.perturbed)}"
-    linked = _by_linking(found)
-    if not is_limited(policy, gate) or not linked:
-        free = "no limit says how many records he finds, and the risk may be larger than that"
-        return f"Who also knows {exact}: {free}."
-    most = max(linked, key=_risk)
-    return (
-        f"Who also knows {exact} finds {most.many} on average ({most.limit}, {100 * most.share:.3g} % of the "
-        f"{most.noun}), but more in some classes."
-    )
-
-
-def _by_linking(found: Sequence[Attack]) -> list[Attack]:
-    """Return the attacks by limits on linking by what the noise hides."""
-    return [one for one in _linking(found) if not limit_of(str(one.limit)).banded]
-
-
-def _by_values(found: Sequence[Attack]) -> Attack | None:
-    """Return the worst attacker who knows values that are released as they are, too; None: nobody."""
-    return max((one for one in _linking(found) if limit_of(str(one.limit)).banded), key=_risk, default=None)
-
-
-def _linking(found: Sequence[Attack]) -> list[Attack]:
-    return [one for one in found if one.limit and limit_of(one.limit).question == "linkability"]
-
-
-def _risk(attack: Attack) -> float:
-    return attack.share
 
 
 def _share(attack: Attack) -> str:
@@ -228,19 +198,23 @@ def _singled(
     alone, hashed = [column for column in plain if column.alone], _hashed(policy)
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
+    if policy.noisy:
+        short += f"; with {', '.join(policy.noisy)} (noise) as often as records can be linked"
     one_value = "Of {:,} different values of {}, {:,} occur once: who knows such a value finds the record."
     lines = (
         f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
         *_judged(policy, gate, "singling out", internal),
         *(one_value.format(c.distinct, c.column, c.alone) for c in alone),
         *(f"{name} is a keyed hash: who has the key, or has seen one, finds the record." for name in hashed),
+        *noisy_lines(policy, gate, found),
         *(
             f"No value of {c.column} occurs once ({c.distinct:,} different ones)."
             for c in plain
             if not c.alone
         ),
     )
-    return Answer("Can a person be picked out?", "singling out", short, bool(exact), lines)
+    is_open = bool(exact) or not is_limited(policy, gate)
+    return Answer("Can a person be picked out?", "singling out", short, is_open, lines)
 
 
 def _hashed(policy: Policy) -> list[str]:
@@ -265,14 +239,17 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
     together = any(limit_of(v.limit).together for v in gate.verdicts)
     if not together:
         lines.append("What several releases tell together is not limited.")
-    worst = _by_values(found)
+    worst = by_values(found)
     is_open = unlimited or bool(hashed)
-    linked = _by_linking(found)
-    short = "At most as the classes tell" if not linked else f"On average of {_share(max(linked, key=_risk))}"
+    linked = by_linking(found)
+    short = (
+        "At most as the classes tell" if not linked else f"On average of {_share(max(linked, key=by_share))}"
+    )
     short = "Not limited" if is_open else short + (", and limited over all releases" if together else "")
     known = worst is not None and all(worst.share > one.share for one in linked)
     if worst is not None and known and not is_open:
-        short += f"; of {_share(worst)} by who knows values that are released as they are"
+        drawn = " or drawn" if policy.categorical else ""
+        short += f"; of {_share(worst)} by who knows values that are released as they are{drawn}"
     return Answer("Can records of a person be linked?", "linkability", short, is_open or known, tuple(lines))
 
 

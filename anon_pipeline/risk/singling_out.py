@@ -38,7 +38,7 @@ class Exceeding:
 
 
 def is_identifying(codes: NDArray[np.int64]) -> bool:
-    """Tell whether a column has at least half as many different values as values, and at least five.
+    """Tell whether a column has at least half as many different values as values present, and at least five.
 
     A number of its own for each of two records gives a half: no column that says something of many people
     comes near, and one that is different for each person is far beyond.

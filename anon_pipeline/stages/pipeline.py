@@ -303,6 +303,7 @@ def run(
     means: Means,
     *,
     without_identifiers: Callable[[Staged], None] = lambda deidentified: None,
+    worth_drawing: Callable[[Staged], None] = lambda k_anonymized: None,
 ) -> Chain:
     """Run all stages in memory; nothing is written.
 
@@ -311,6 +312,7 @@ def run(
         means: hierarchies, key, entropy, who observes.
         without_identifiers: called with the table of `deidentified`; raises to end the run before any noise
             is drawn.
+        worth_drawing: the same, with the table of `k_anonymized`.
     Raises:
         InputError, InfeasibleError: see the stages.
         StageCrashed: a bug, without its message.
@@ -322,6 +324,7 @@ def run(
     without_identifiers(staged)
     means.observe(Step("k_anonymized"))
     recoded = k_anonymized(policy, staged, hierarchies=means.hierarchies, observe=means.observe)
+    worth_drawing(recoded)
     means.observe(Step("perturbed"))
     staged = perturbed(policy, recoded, entropy=means.entropy, memory=means.memory, opens=means.opens)
     means.observe(Step("shuffled"))

@@ -24,7 +24,7 @@ from anon_pipeline.base.errors import (
     private_stage,
 )
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.limits.table import limit_of
+from anon_pipeline.limits.table import advice_on, limit_of
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.model import Policy
@@ -70,7 +70,6 @@ def advise(
         limit that it cannot judge; what another draw costs. Where a change cannot be computed, that: the
         release is refused all the same.
     """
-    kinds = list(dict.fromkeys(limit_of(name) for name in refused))
     foreseen = [name for name in refused if limit_of(name).is_foreseen]
     found, otherwise = None, _NOTHING_NEAR
     if foreseen:
@@ -79,8 +78,9 @@ def advise(
         except AnonPipelineError:  # a bug, too, is one behind `private_stage`; an interrupt is none
             otherwise = NO_ADVICE
     lines = [f"{', '.join(foreseen)}: {found or otherwise}"] if foreseen else []
-    others = [kind for kind in kinds if kind.advice and not (kind.is_foreseen and found)]
-    lines += [f"{kind.name}: {kind.advice}" for kind in others]
+    others = [name for name in refused if not (limit_of(name).is_foreseen and found)]
+    said = ((limit_of(name).name, advice_on(name, policy)) for name in others)
+    lines += dict.fromkeys(f"{name}: {advice}" for name, advice in said if advice)
     return [*lines, f"({ANOTHER_DRAW}; {_FREE})"] if lines else []
 
 

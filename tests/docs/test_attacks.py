@@ -7,6 +7,9 @@ from pathlib import Path
 
 import yaml
 
+from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
+from anon_pipeline.limits.usual import linking_bound
+from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits
 
 POLICY = (Path(__file__).resolve().parents[2] / "docs" / "policy.md").read_text(encoding="utf-8")
@@ -23,6 +26,39 @@ def test_the_keys_below_are_named() -> None:
     for key, model in (("averaging", Averaging), ("linkage", Linkage), ("population", PopulationLimits)):
         assert [name for name in model.model_fields if name not in rows[key]] == []
     assert f"`similarity` (default {Linkage().similarity:g})" in rows["linkage"]
+
+
+def test_the_defaults_of_known_columns_are_those_of_the_table() -> None:
+    table = GATE.split('<a id="known-columns"></a>')[1].split("\n\n")[1]
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
+    columns = {
+        "town": {"role": "insensitive"},
+        "job": {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]},
+        "ill": {"role": "sensitive"},
+        "age": {"role": "generalize", "hierarchy": {"suppress": True}},
+    }
+    given = {"name": "a", "source": {"path": "a.csv"}, "columns": columns, "perturb": {"epsilon": 1}}
+    for k in (3, 5, 10):
+        policy = policy_from({**given, "anonymize": {"k": k}})
+        usual = (linking_bound(k), "refused")
+        found = {
+            demand.of: (demand.bound, "published with a warning" if demand.advised else "refused")
+            for demand in KNOWN_COLUMNS.demands(policy)
+        }
+        assert found == {
+            "town": usual,
+            "job": usual,
+            "ill": (1.0, "refused"),
+            "ill + town": (linking_bound(k), "published with a warning"),
+        }
+        assert f"{linking_bound(k):g} {'for' if k < 10 else 'from'} k = {k}" in GATE
+    assert [tuple(row[1:]) for row in rows] == [
+        ("*b*", "refused"),
+        ("*b*", "refused"),
+        ("none (1): that nobody knows it is what the role says", "measured only"),
+        ("*b*", "published with a warning"),
+        ("none", "not measured"),
+    ]
 
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "attacks.md").read_text(encoding="utf-8")

@@ -61,10 +61,25 @@ def test_releases_that_are_made_link_what_is_expected(
 def test_drawn_categories_have_the_usual_bound(
     small_policy: Small, small_people: People, epsilon: float, status: Status
 ) -> None:
-    policy = small_policy(**BARE, perturb={"epsilon": epsilon}, anonymize={"k": 10}, gate={"k": 10})
+    gate = {"k": 10, "linking": "realized" if status is Status.REFUSED else "expected"}
+    policy = small_policy(**BARE, perturb={"epsilon": epsilon}, anonymize={"k": 10}, gate=gate)
     report = anonymize(policy, with_trades(small_people(240))).report
     verdict = next(one for one in report.verdicts if one.limit == "known_columns.trade")
     assert (verdict.status, verdict.bound) == (status, 0.2)
+
+
+def test_without_noisy_numbers_the_mean_over_the_noise_is_judged(
+    small_policy: Small, small_people: People
+) -> None:
+    """What was drawn differs from draw to draw: whether it is accepted must not tell of the originals."""
+    policy = small_policy(**BARE, perturb={"epsilon": 2}, gate=known((["trade"], 1)))
+    table = with_trades(small_people(240))
+    found = [
+        next(one for one in anonymize(policy, table).report.verdicts if one.limit == "known_columns.trade")
+        for _ in range(3)
+    ]
+    assert len({one.value for one in found}) == 1
+    assert len({one.realized for one in found}) > 1
 
 
 def test_a_policy_sets_a_bound_of_its_own(small_policy: Small) -> None:

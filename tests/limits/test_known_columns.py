@@ -12,6 +12,7 @@ from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.gate import GateReport, Status, evaluate
 from anon_pipeline.limits.contradiction import published_contradiction
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
+from anon_pipeline.limits.table import advice_on
 from anon_pipeline.limits.verdicts import BANDS, Verdict
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish.shape import VERDICT, misfits
@@ -103,3 +104,18 @@ def test_columns_whose_names_hold_a_plus_keep_names_of_their_own() -> None:
     columns |= {name: {"role": "sensitive"} for name in ("a", "b", "a + b")}
     names = [*demanded(policy_from(base | {"columns": columns}))]
     assert names == [f"known_columns.{one}" for one in ("a", '"a + b"', "b", 'a + "a + b" + b')]
+
+
+def test_the_advice_fits_the_column() -> None:
+    drawn = {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]}
+    policy = policy_of(k=10)
+    plain = advice_on("known_columns.weight", policy)
+    assert "coarser" in plain and "ε" not in plain and "drawn" not in plain
+    columns = {"job": drawn, "a + b": drawn, "town": {"role": "insensitive"}}
+    columns["age"] = {"role": "generalize", "hierarchy": {"suppress": True}}
+    given = {"name": "a", "source": {"path": "a.csv"}, "columns": columns, "anonymize": {"k": 2}}
+    of_categories = policy_from({**given, "perturb": {"epsilon": 1}})
+    assert advice_on("known_columns.town", of_categories) == plain
+    for name in ("job", '"a + b"'):
+        said = advice_on(f"known_columns.{name}", of_categories)
+        assert said.startswith("take a smaller ε") and "round" not in said

@@ -49,8 +49,8 @@ def test_it_holds_for_its_columns_and_for_some_of_them_in_its_time(small_policy:
         ({"who": " "}, "who and why must be given"),
         ({"until": "2025-12-31"}, "at most two years after when, not before"),
         ({"until": "2028-01-03"}, "at most two years"),
-        ({"share": 0}, "greater than 0"),
-        ({"share": 1.5}, "less than or equal to 1"),
+        ({"share": 0}, "must be above 0"),
+        ({"share": 1.5}, "must be at most 1"),
         ({"until": None}, "until"),
     ],
 )
@@ -88,5 +88,5 @@ def test_the_parts_of_a_date_of_birth_can_be_acknowledged_together_whatever_they
 
 def test_more_than_the_default_share_cannot_be_set(small_policy: Small) -> None:
     small_policy(gate={"released_identifiers": 0.01})
-    with pytest.raises(PolicyError, match=r"less than or equal to 0.05"):
+    with pytest.raises(PolicyError, match=r"must be at most 0.05"):
         small_policy(gate={"released_identifiers": 0.5})

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.base.errors import PublishError
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
@@ -110,3 +111,31 @@ def test_verify_refuses_what_was_made_on_no_such_day(
         assert refused.limit == "statements"
         assert "made_at must be a day on which person is acknowledged" in str(refused.reason)
         assert verify_release(written.manifest_path, Against()).with_status(Status.REFUSED) == ()
+
+
+def test_a_time_that_is_moved_past_an_acknowledgement_is_refused_before_anything_is_written(
+    small_policy: Small,
+    small_people: Callable[..., pd.DataFrame],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The release before was made when the clock ran ahead; a manifest is made no earlier than it."""
+    monkeypatch.setenv("SECRET", "0123456789abcdef")
+    (entry,) = acknowledged("person")
+    policy = hashed(small_policy, entry)
+    small_people().to_csv(tmp_path / "people.csv", index=False)
+    places = Locations.of(tmp_path)
+    first = make_release(policy, places)
+    document = json.loads(first.manifest_path.read_text())
+    ahead = f"{date.fromisoformat(entry['until']) + timedelta(days=30)}T12:00:00+00:00"
+    first.manifest_path.write_text(json.dumps({**document, "made_at": ahead}))
+    files = sorted(path.name for path in first.manifest_path.parent.iterdir())
+    small_people(seed=5).to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(PublishError, match="must be a day on which person is acknowledged") as refused:
+        make_release(policy, places)
+    assert "give this release another folder" in str(refused.value)
+    assert sorted(path.name for path in first.manifest_path.parent.iterdir()) == files
+    first.manifest_path.write_text(json.dumps(document))
+    again = make_release(policy, places)
+    against = Against(policy, tmp_path)
+    assert not verify_release(again.manifest_path, against).with_status(Status.REFUSED)

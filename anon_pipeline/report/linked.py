@@ -1,0 +1,64 @@
+"""What columns with noise let be linked, numbers and drawn categories, in sentences of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from anon_pipeline.gate import GateReport
+from anon_pipeline.limits.known_columns import KNOWN_COLUMNS, name_of
+from anon_pipeline.limits.table import limit_of
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.report.attacks import Attack, is_limited
+
+
+def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> str:
+    """Say how many records who knows the exact numbers behind the noise finds."""
+    exact = f"the exact {', '.join(policy.perturbed)}"
+    linked = by_linking(found)
+    if not is_limited(policy, gate) or not linked:
+        free = "no limit says how many records he finds, and the risk may be larger than that"
+        return f"Who also knows {exact}: {free}."
+    most = max(linked, key=by_share)
+    return (
+        f"Who also knows {exact} finds {most.many} on average ({most.limit}, {100 * most.share:.3g} % of the "
+        f"{most.noun}), but more in some classes."
+    )
+
+
+def by_linking(found: Sequence[Attack]) -> list[Attack]:
+    """Return the attacks by limits on linking by what the noise hides."""
+    return [one for one in _linking(found) if not limit_of(str(one.limit)).banded]
+
+
+def by_values(found: Sequence[Attack]) -> Attack | None:
+    """Return the worst attacker who knows values that are released as they are, too; None: nobody."""
+    return max(
+        (one for one in _linking(found) if limit_of(str(one.limit)).banded), key=by_share, default=None
+    )
+
+
+def _linking(found: Sequence[Attack]) -> list[Attack]:
+    return [one for one in found if one.limit and limit_of(one.limit).question == "linkability"]
+
+
+def by_share(attack: Attack) -> float:
+    """Return what the worst attacker is found by."""
+    return attack.share
+
+
+def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> Iterator[str]:
+    """Yield what each column with noise means for picking somebody out: numbers together, categories each."""
+    if policy.perturbed:
+        have = "has" if len(policy.perturbed) == 1 else "have"
+        yield (
+            f"{', '.join(policy.perturbed)} {have} noise: a released value may be anybody's of the class. "
+            f"{linked_sentence(policy, gate, found)}"
+        )
+    attacks = {one.limit: one for one in found}
+    for name in policy.categorical:
+        said = f"{name} is drawn: a released value may be anybody's of the class. Who also knows the own one"
+        linked = attacks.get(f"{KNOWN_COLUMNS.name}.{name_of([name])}")
+        if linked is None or not linked.is_limited:
+            yield f"{said}: no limit says how many records he finds."
+        else:
+            yield f"{said} finds {linked.many} on average ({linked.limit})."
