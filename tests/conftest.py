@@ -7,6 +7,7 @@ import gc
 import json
 import logging
 import os
+import sys
 import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -36,8 +37,18 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let workers that test side by side (`pytest -n`) share the work of compiling."""
+    _keep_bytecode()
     if hasattr(config, "workerinput"):
         _compile_once(pytest.MonkeyPatch())
+
+
+def _keep_bytecode() -> None:
+    """Keep compiled modules on disk, where the kernels are kept, whatever the environment says.
+
+    Hundreds of processes start here, and without it each compiles the package, each worker all tests.
+    """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session", autouse=True)
