@@ -26,6 +26,7 @@ from anon_pipeline.limits import known_columns
 from anon_pipeline.policy import Policy, policy_from
 from tests.contracts_once import prove_contracts_once
 from tests.postgres import postgres_server
+from tests.warm_process import WarmProcess, warm_process
 
 settings.register_profile(
     "house", deadline=None
@@ -219,6 +220,13 @@ def small_people() -> Callable[..., pd.DataFrame]:
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[WarmProcess]:
+    """A process that has the libraries of others, and forks for each program."""
+    with warm_process() as process:
+        yield process
 
 
 @pytest.fixture(scope="session")
