@@ -7,6 +7,7 @@ import gc
 import json
 import logging
 import os
+import sys
 import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from anon_pipeline.limits import usual
 from anon_pipeline.policy import Policy, policy_from
 from tests.contracts_once import prove_contracts_once
 from tests.postgres import postgres_server
+from tests.warm_process import WarmProcess, warm_process
 
 settings.register_profile(
     "house", deadline=None
@@ -36,8 +38,18 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let workers that test side by side (`pytest -n`) share the work of compiling."""
+    _keep_bytecode()
     if hasattr(config, "workerinput"):
         _compile_once(pytest.MonkeyPatch())
+
+
+def _keep_bytecode() -> None:
+    """Keep compiled modules on disk, where the kernels are kept, whatever the environment says.
+
+    Hundreds of processes start here, and without it each compiles the package, each worker all tests.
+    """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -208,6 +220,13 @@ def small_people() -> Callable[..., pd.DataFrame]:
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[WarmProcess]:
+    """A process that has the libraries of others, and forks for each program."""
+    with warm_process() as process:
+        yield process
 
 
 @pytest.fixture(scope="session")

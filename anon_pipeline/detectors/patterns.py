@@ -8,8 +8,9 @@ found by their match rate: more different values are valid than twice the chance
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -65,9 +66,11 @@ def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
         return {}
     cells = _cells(column)
-    chosen, found = _choose(cells), {}
+    if not len(cells.whole):
+        return {}
+    looked, found = _look(cells), {}
     for detector in DETECTORS:
-        if detector.name not in allow and (records := _found(detector, cells, chosen)):
+        if detector.name not in allow and (records := _found(detector, looked)):
             found[detector.name] = records
     return found
 
@@ -115,15 +118,15 @@ def _array(texts: Sequence[str]) -> pa.Array:
     return pa.array(texts, pa.large_string())
 
 
-def _found(detector: Detector, cells: _Cells, chosen: _Chosen) -> int:
+def _found(detector: Detector, looked: _Looked) -> int:
     """Return how many records hold an identifier of one kind, 0 where the column is not found."""
     hit: set[int] = set()
     for form in detector.forms:
-        if form.alone:
-            hit |= _inside(form, cells)
-        else:
-            hit |= _columnwise(form, cells, chosen)
-    return int(cells.records[sorted(hit)].sum())
+        if not form.alone:
+            hit |= _columnwise(form, looked)
+        elif looked.promising:
+            hit |= _inside(form, looked.cells)
+    return int(looked.cells.records[sorted(hit)].sum()) if hit else 0
 
 
 def _inside(form: Form, cells: _Cells) -> set[int]:
@@ -163,9 +166,10 @@ def _promising(form: Form, cells: _Cells) -> Iterator[int]:
         yield from map(int, np.flatnonzero(found))
 
 
-def _columnwise(form: Form, cells: _Cells, chosen: _Chosen) -> set[int]:
+def _columnwise(form: Form, looked: _Looked) -> set[int]:
     """Judge a column by the share of its values that are valid; places of these if it is found."""
-    read = {place: _fitting(spellings, form) for place, spellings in chosen.items()}
+    cells, chosen = looked.cells, looked.chosen
+    read = {place: _fitting(spellings, form) for place, spellings in looked.shaped.items()}
     candidates = [place for place, texts in read.items() if texts]
     if not candidates or form.tolerated ** len(candidates) > LEVEL:
         return set()  # even if all of them were valid
@@ -231,6 +235,46 @@ def _choose(cells: _Cells) -> _Chosen:
         drawn = np.random.default_rng(values).choice(values, MOST_JUDGED, replace=False)
         places = [int(place) for place in drawn]
     return {place: _Spellings.of(cells.whole[place]) for place in places}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Looked:
+    """A column after one look for all forms, which most columns do not hold.
+
+    promising: whether a text may hold a form of which one match is enough.
+    chosen: the values that match rates are taken of; ``shaped``: those that have the shape of a form.
+    """
+
+    cells: _Cells
+    promising: bool
+    chosen: _Chosen
+    shaped: _Chosen
+
+
+def _look(cells: _Cells) -> _Looked:
+    chosen, shaped = _choose(cells), _any_shape().fullmatch
+    several = {
+        place: one for place, one in chosen.items() if any(map(shaped, (*one.exact, *one.bare, *one.loose)))
+    }
+    promising = cells.texts is not None and pc.any(pc.match_substring_regex(cells.texts, _any_needs()))
+    return _Looked(cells, bool(promising and promising.as_py()), chosen, several)
+
+
+@cache
+def _any_shape() -> re.Pattern[str]:
+    """Return what every value has that is a candidate of a form by match rate."""
+    forms = [form for one in DETECTORS for form in one.forms if not form.alone]
+    return re.compile(_either(form.shape.pattern for form in forms))
+
+
+@cache
+def _any_needs() -> str:
+    """Return what every text has that holds a form of which one match is enough."""
+    return _either(form.needs for one in DETECTORS for form in one.forms if form.alone)
+
+
+def _either(expressions: Iterable[str]) -> str:
+    return "|".join(f"(?:{one})" for one in dict.fromkeys(expressions))
 
 
 def _fitting(spellings: _Spellings, form: Form) -> list[str]:

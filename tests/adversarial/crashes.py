@@ -258,7 +258,12 @@ def _wrong_after(world: World, after: Callable[[World], None], fault: Callable[[
 
 
 def at_each_point(
-    way: Way, found: World, every: int, *, enough: Callable[[str], object] = lambda wrong: False
+    way: Way,
+    found: World,
+    every: int,
+    *,
+    first: str | None = None,
+    enough: Callable[[str], object] = lambda wrong: False,
 ) -> FaultResult:
     """Put a fault at each point, each in the same folder, restored to what was found there.
 
@@ -266,13 +271,15 @@ def at_each_point(
         way: the work, the fault, the next release.
         found: the project before.
         every: 1 tries each point, n each n-th.
+        first: name of the point that is tried first, then those after it, then those before.
         enough: tells of what went wrong at a point whether the others need not be tried.
     """
     kept = found.folder.with_name("kept")
     shutil.copytree(found.folder, kept)
     names = points_of(partial(way.made, _restored(found, kept)))
     lost = []
-    chosen = range(0, len(names), every)
+    start = 0 if first is None else names.index(first)
+    chosen = [*range(start, len(names), every), *range(start % every, start, every)]
     for place in chosen:
         name = names[place]
         point = Point(place, name, names[:place].count(name), last=name not in names[place + 1 :])

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from anon_pipeline.catalog.plugins import installed
-from tests.warm_process import WarmProcess, warm_process
+from tests.warm_process import WarmProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "tests" / "plugin"
@@ -72,11 +72,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _warm() -> Iterator[None]:
-    with warm_process() as process:
-        WARM.append(process)
-        yield
-        WARM.clear()
+def _warm(warm: WarmProcess) -> Iterator[None]:
+    WARM.append(warm)
+    yield
+    WARM.clear()
 
 
 WARM: list[WarmProcess] = []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import yaml
 
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.load import TYPE
+from tests.warm_process import WarmProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = os.urandom(32).hex()
@@ -30,18 +29,13 @@ print("exit", code, "loaded", loaded[:1], file=sys.stderr)
 """
 
 
-def command(folder: Path, *arguments: str, program: str = PROGRAM) -> str:
-    """Run a command in a process of its own; return what it said, last its exit code and what it loaded."""
+def command(warm: WarmProcess, folder: Path, *arguments: str, program: str = PROGRAM) -> str:
+    """Run a command in a process of its own; return what it said, last its exit code and what it loaded.
+
+    The process has libraries of others already; one of them that loads Dagster would show.
+    """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "ANON_PIPELINE_VAULT_KEY": KEY}
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stderr
+    return warm.run(program, *arguments, site=ROOT, environment=environment, cwd=folder).stderr
 
 
 @pytest.fixture
@@ -60,7 +54,7 @@ def folder(
     return tmp_path
 
 
-def test_commands_do_not_load_dagster(folder: Path) -> None:
+def test_commands_do_not_load_dagster(warm: WarmProcess, folder: Path) -> None:
     commands = [
         (["run", "policy.yaml", "--internal-report", "internal.html"], 0),
         (["check", "policy.yaml", "people.csv"], 2),  # the personal data is no release
@@ -77,10 +71,11 @@ def test_commands_do_not_load_dagster(folder: Path) -> None:
         (["schema"], 0),
     ]
     for arguments, code in commands:
-        said = command(folder, *arguments)
+        said = command(warm, folder, *arguments)
         assert said.splitlines()[-1] == f"exit {code} loaded []", said
 
 
-def test_the_instrument_sees_dagster_where_it_is_loaded(folder: Path) -> None:
+def test_the_instrument_sees_dagster_where_it_is_loaded(warm: WarmProcess, folder: Path) -> None:
     program = PROGRAM.replace("import sys\n", "import sys\nimport dagster\n", 1)
-    assert command(folder, "--help", program=program).splitlines()[-1] == "exit 0 loaded ['dagster']"
+    said = command(warm, folder, "--help", program=program)
+    assert said.splitlines()[-1] == "exit 0 loaded ['dagster']"

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
-from anon_pipeline.evidence.evidence import evidence_from, value_classes
+from anon_pipeline.evidence.evidence import Evidence, evidence_from, value_classes
+from anon_pipeline.evidence.known import KnownAttack, known_attack
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.population_risk import classes_risk
 from anon_pipeline.gate.great_expectations.batch import ORIGINAL, PEOPLE, batch_names
@@ -78,12 +79,21 @@ class BatchCase(Case):
     rows: (n,) the released ones.
     columns: see `Layout`.
     arguments: of the expectation that judges: which columns it reads.
+    attacks: by what is known of the batch, drawn once for all expectations of a suite.
     """
 
     frame: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
     rows: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_), repr=False)
     columns: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    attacks: dict[Evidence, KnownAttack] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def known_attack(self) -> KnownAttack:
+        """What an attacker who knows some columns is measured by, see `Case`."""
+        if self.evidence not in self.attacks:
+            self.attacks[self.evidence] = known_attack(self.evidence, self.policy)
+        return self.attacks[self.evidence]
 
     def judged(self, demand: Demand, arguments: Mapping[str, Any]) -> Verdict:
         """Judge the batch by a demand, as the gate judges.

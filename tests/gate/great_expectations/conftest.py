@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +16,7 @@ from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.encode.codes import CLASS, RECORD
 from anon_pipeline.gate.great_expectations.arguments import asked
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
-from anon_pipeline.gate.great_expectations.cases import case_from
+from anon_pipeline.gate.great_expectations.cases import BatchCase, case_from
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.load import policy_from
@@ -156,20 +158,27 @@ def by_hand() -> pd.DataFrame:
     return batch_by_hand()
 
 
-def judge_batch(frame: pd.DataFrame, expectation: ReleaseExpectation) -> Verdict:
-    """Judge a batch by an expectation, without Great Expectations around it."""
-    given = {name: getattr(expectation, name) for name in expectation.success_keys}
-    layout, demand = asked(given, expectation.expectation_type)
-    return case_from(frame, layout).judged(demand, given)
+def judge_suite(frame: pd.DataFrame, expectations: Sequence[ReleaseExpectation]) -> list[Verdict]:
+    """Judge a batch without Great Expectations around it; expectations of one layout share its case."""
+    cases: dict[str, BatchCase] = {}
+    verdicts = []
+    for expectation in expectations:
+        given = {name: getattr(expectation, name) for name in expectation.success_keys}
+        layout, demand = asked(given, expectation.expectation_type)
+        key = json.dumps(asdict(layout))
+        if key not in cases:
+            cases[key] = case_from(frame, layout)
+        verdicts.append(cases[key].judged(demand, given))
+    return verdicts
 
 
 @pytest.fixture(scope="session")
 def measured() -> Callable[[pd.DataFrame, ReleaseExpectation], float | None]:
     """Function that returns what an expectation observes on a batch."""
-    return lambda frame, expectation: judge_batch(frame, expectation).value
+    return lambda frame, expectation: judge_suite(frame, [expectation])[0].value
 
 
 @pytest.fixture(scope="session")
-def judged_batch() -> Callable[[pd.DataFrame, ReleaseExpectation], Verdict]:
-    """Function that returns the verdict of an expectation on a batch."""
-    return judge_batch
+def judged_suite() -> Callable[[pd.DataFrame, Sequence[ReleaseExpectation]], list[Verdict]]:
+    """Function that returns the verdicts of expectations on a batch."""
+    return judge_suite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from anon_pipeline.sources.population import Population
 
 OTHERS = {"cross_release_k", "sticky", "rare_values"}  # in test_batch: what was published before, and a note
 Release = Callable[..., Any]
-Judged = Callable[[pd.DataFrame, ReleaseExpectation], Verdict]
+Judged = Callable[[pd.DataFrame, Sequence[ReleaseExpectation]], list[Verdict]]
 
 
 def _limits(share: float, k: int, noisy: int, linking: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _limits(share: float, k: int, noisy: int, linking: str) -> dict[str, Any]:
 )
 def test_every_limit_says_the_same_in_the_gate_and_as_an_expectation(
     release: Release,
-    judged_batch: Judged,
+    judged_suite: Judged,
     folder: Path,
     *,
     made: dict[str, Any],
@@ -88,8 +88,8 @@ def test_every_limit_says_the_same_in_the_gate_and_as_an_expectation(
     verdicts = {verdict.limit: verdict for verdict in report.verdicts}
     batch = gate_batch(found.released, found.originals, found.policy, **known)
     suite = suite_for(found.policy, hierarchies=folder)
-    for expectation in suite.expectations:
-        judged, verdict = judged_batch(batch, expectation), verdicts.pop(expectation.limit_name)
+    for expectation, judged in zip(suite.expectations, judged_suite(batch, suite.expectations), strict=True):
+        verdict = verdicts.pop(expectation.limit_name)
         assert (judged.status, judged.sense, judged.bound) == (verdict.status, verdict.sense, verdict.bound)
         for one, other in ((judged.value, verdict.value), (judged.realized, verdict.realized)):
             # rows are in another order, and so are the summands of some means
