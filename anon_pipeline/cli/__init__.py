@@ -5,6 +5,7 @@ Belongs here: the group and turning named errors into exit codes. Does not belon
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import click
@@ -38,6 +39,7 @@ the limits); 130 interrupted.
 """
 
 
+_NEW_OBJECTS = 50_000  # before garbage is looked for: most of them are modules' own, which stay
 _INTERRUPTED = 130  # as shells have it: 128 and the signal's number; 1 would say that the gate refused
 
 
@@ -103,6 +105,7 @@ def main() -> None:
     from anon_pipeline.base.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
 
     keep_out_of_dumps()
+    gc.set_threshold(_NEW_OBJECTS)
     try:
         with private_stage("command"):
             cli()

@@ -74,15 +74,14 @@ def independent_columns(columns: Sequence[Integers]) -> list[int]:
         Positions in ``columns``; those with one value in all records are none of them.
     """
     many = [np.count_nonzero(np.bincount(codes)) for codes in columns]
-    kept: list[int] = []
+    kept: dict[int, tuple[Integers, Integers]] = {}
     for j in sorted(range(len(columns)), key=lambda j: -many[j]):
-        if many[j] > 1 and not any(_follows(columns[j], columns[i]) for i in kept):
-            kept.append(j)
-    return kept
+        if many[j] > 1 and not any(_follows(columns[j], *groups) for groups in kept.values()):
+            kept[j] = repeated_groups(columns[j])
+    return list(kept)
 
 
-def _follows(codes: Integers, other: Integers) -> bool:
-    """Tell whether records that have one value of another column agree in this one."""
-    inside, groups = repeated_groups(other)
+def _follows(codes: Integers, inside: Integers, groups: Integers) -> bool:
+    """Tell whether the repeated groups of another column (`repeated_groups`) agree in this one."""
     kappa = beyond_chance(codes, codes[inside], groups) if len(inside) else None
     return kappa is not None and kappa > ALIKE
