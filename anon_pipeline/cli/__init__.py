@@ -17,6 +17,7 @@ from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.drafting import init
 from anon_pipeline.cli.hierarchies import hierarchy
+from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
@@ -40,7 +41,6 @@ the limits); 130 interrupted.
 
 
 _NEW_OBJECTS = 50_000  # before garbage is looked for: most of them are modules' own, which stay
-_INTERRUPTED = 130  # as shells have it: 128 and the signal's number; 1 would say that the gate refused
 
 
 class _Group(click.Group):
@@ -62,7 +62,7 @@ class _Group(click.Group):
             raise
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
-            ctx.exit(_INTERRUPTED)
+            ctx.exit(INTERRUPTED)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)
@@ -107,7 +107,7 @@ def main() -> None:
     keep_out_of_dumps()
     gc.set_threshold(_NEW_OBJECTS)
     try:
-        with private_stage("command"):
+        with ended_by_interrupts(), private_stage("command"):
             cli()
     except GateRefused as error:
         from anon_pipeline.cli.shared import print_report  # noqa: PLC0415
