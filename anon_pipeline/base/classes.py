@@ -34,9 +34,20 @@ class EquivalenceClasses:
         return order, np.concatenate(([0], np.cumsum(self.sizes)))
 
 
-def _ranks(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Replace each value by its rank among the distinct ones, (n,), and say how many there are."""
-    distinct, inverse = np.unique(key, return_inverse=True)
+def rank_values(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], int]:
+    """Replace each number by its rank among the different ones, (n,), and say how many there are.
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+
+    >>> rank_values(np.array([7, 2, 7]), 9)[0].tolist()
+    [1, 0, 1]
+    """
+    if space <= _SPARSE * len(keys):
+        present = np.bincount(keys) > 0
+        return (np.cumsum(present) - 1)[keys], int(np.count_nonzero(present))
+    distinct, inverse = np.unique(keys, return_inverse=True)
     return inverse.astype(np.int64), len(distinct)
 
 
@@ -53,8 +64,8 @@ def pack_columns(columns: Iterable[NDArray[np.integer]]) -> tuple[NDArray[np.int
         digit = column.astype(np.int64)
         width = int(digit.max()) + 1
         if space * width > _LARGEST_KEY:
-            key, space = _ranks(key)
-            digit, width = _ranks(digit)
+            key, space = rank_values(key, space)
+            digit, width = rank_values(digit, width)
         key = key * width + digit
         space *= width
     return key, space

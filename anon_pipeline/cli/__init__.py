@@ -5,6 +5,7 @@ Belongs here: the group and turning named errors into exit codes. Does not belon
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 
@@ -106,6 +107,7 @@ def main() -> None:
 
     keep_out_of_dumps()
     gc.set_threshold(_NEW_OBJECTS)
+    atexit.register(gc.freeze)  # else garbage is looked for once more, for most of a second
     try:
         with ended_by_interrupts(), private_stage("command"):
             cli()

@@ -16,7 +16,7 @@ from typing import Final
 INTERRUPTED: Final = 130
 """Exit code: as shells have it, 128 and the signal's number; 1 would say that the gate refused."""
 
-_PATIENCE: Final = 0.7  # seconds for the program to end by itself
+_PATIENCE: Final = 0.5  # seconds for the program to end by itself
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from anon_pipeline.base.classes import (
     count_values,
     equivalence_classes,
     group_rows,
+    rank_values,
     repeated_rows,
     row_order,
     same_partition,
@@ -128,6 +129,8 @@ def test_numbers_are_counted_as_in_a_dictionary(space: int, n: int) -> None:
     values, counts = count_values(keys, space)
     assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == counted
     assert values.tolist() == sorted(counted)
+    ranks, many = rank_values(keys, space)
+    assert (ranks.tolist(), many) == ([values.tolist().index(key) for key in keys.tolist()], len(counted))
     places, sizes = repeated_rows(keys, space)
     assert sorted(places.tolist()) == [place for place, key in enumerate(keys.tolist()) if counted[key] > 1]
     assert sorted(sizes.tolist()) == sorted(counted.values())
