@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 _LARGEST_KEY = 2**62
+_SPARSE = 4  # numbers of more values than so many times the records are sorted, not counted in place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,29 +34,75 @@ class EquivalenceClasses:
         return order, np.concatenate(([0], np.cumsum(self.sizes)))
 
 
-def _ranks(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Replace each value by its rank among the distinct ones, (n,), and say how many there are."""
-    distinct, inverse = np.unique(key, return_inverse=True)
+def rank_values(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], int]:
+    """Replace each number by its rank among the different ones, (n,), and say how many there are.
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+
+    >>> rank_values(np.array([7, 2, 7]), 9)[0].tolist()
+    [1, 0, 1]
+    """
+    if space <= _SPARSE * len(keys):
+        present = np.bincount(keys) > 0
+        return (np.cumsum(present) - 1)[keys], int(np.count_nonzero(present))
+    distinct, inverse = np.unique(keys, return_inverse=True)
     return inverse.astype(np.int64), len(distinct)
 
 
-def _packed_key(codes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Pack each row into one integer that sorts as the row does, (n,); n ≥ 1 and q ≥ 1.
+def pack_columns(columns: Iterable[NDArray[np.integer]]) -> tuple[NDArray[np.int64], int]:
+    """Pack each row into one integer that sorts as the row does, (n,), and say what all are below.
 
     Where the product of the widths would not fit, what is packed already is replaced by its ranks.
+
+    Args:
+        columns: arrays (n,) of integers ≥ 0, n ≥ 1; at least one.
     """
-    key = np.zeros(len(codes), np.int64)
-    space = 1  # keys are below it
-    for column in codes.T:
+    key, space = np.zeros(1, np.int64), 1
+    for column in columns:
         digit = column.astype(np.int64)
         width = int(digit.max()) + 1
         if space * width > _LARGEST_KEY:
-            key, space = _ranks(key)
-            digit, width = _ranks(digit)
-        key *= width
-        key += digit
+            key, space = rank_values(key, space)
+            digit, width = rank_values(digit, width)
+        key = key * width + digit
         space *= width
-    return key
+    return key, space
+
+
+def count_values(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different numbers, (m,) ascending, and how many records have each, (m,).
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+
+    >>> [found.tolist() for found in count_values(np.array([7, 2, 7]), 9)]
+    [[2, 7], [1, 2]]
+    """
+    if space <= _SPARSE * len(keys):
+        counts = np.bincount(keys)
+        values = np.flatnonzero(counts)
+        return values, counts[values]
+    ordered = np.sort(keys)
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], np.diff(starts, append=len(keys))
+
+
+def repeated_rows(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of numbers that others have, too, (r,) in any order, and how many have each, (m,).
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+    """
+    if space <= _SPARSE * len(keys):
+        counts = np.bincount(keys)
+        return np.flatnonzero(counts[keys] > 1), counts[counts > 0]
+    order = np.argsort(keys)
+    counts = np.diff(np.flatnonzero(np.diff(keys[order], prepend=-1)), append=len(keys))
+    return order[np.repeat(counts > 1, counts)], counts
 
 
 def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -70,7 +118,9 @@ def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[n
     if q == 0 or n == 0:
         some = min(n, 1)
         return np.zeros(some, np.int64), np.zeros(n, np.int64), np.full(some, n, np.int64)
-    key = _packed_key(codes)
+    key, space = pack_columns(codes.T)
+    if space <= _SPARSE * n:
+        return _counted_groups(key)
     order = np.argsort(key)  # unstable and therefore fast: `first` asks for the least row of each run
     key = key[order]
     starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
@@ -78,6 +128,18 @@ def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[n
     inverse = np.empty(n, np.int64)
     inverse[order] = np.repeat(np.arange(len(starts)), sizes)
     return np.minimum.reduceat(order, starts), inverse, sizes
+
+
+def _counted_groups(
+    key: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Group equal numbers as `group_rows` does, by counting them in place."""
+    counts = np.bincount(key)
+    present = counts > 0
+    inverse = (np.cumsum(present) - 1)[key]
+    first = np.empty(np.count_nonzero(present), np.int64)
+    first[inverse[::-1]] = np.arange(len(key))[::-1]  # of places that are written twice the last one stays
+    return first, inverse, counts[present]
 
 
 def row_order(codes: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -93,7 +155,7 @@ def row_order(codes: NDArray[np.integer]) -> NDArray[np.int64]:
     """
     if 0 in codes.shape:
         return np.arange(len(codes), dtype=np.int64)
-    return np.argsort(_packed_key(codes)).astype(np.int64)
+    return np.argsort(pack_columns(codes.T)[0]).astype(np.int64)
 
 
 def equivalence_classes(codes: NDArray[np.integer]) -> EquivalenceClasses:

@@ -108,10 +108,13 @@ def _of_plain_types(compiled: Any) -> Any:
 def kernel(function: _Function) -> _Function:
     """Compile a function of plain loops when it is first called, once on a machine for each signature.
 
+    Other threads of Python run meanwhile: those that compute beside it, and the one that ends an interrupted
+    program.
+
     Args:
         function: of a module; the kernels that it calls are made before, or are of the same module.
     """
-    compiled: Any = njit(cache=True)(function)
+    compiled: Any = njit(cache=True, nogil=True)(function)
     return compiled if compiled is function else _of_plain_types(_kept(compiled, compiled, "_cache"))
 
 

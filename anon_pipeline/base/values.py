@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, withhold_text
 
@@ -122,6 +123,36 @@ def to_texts(column: pd.Series) -> pd.Series:
         days = bool((column.dropna() == column.dropna().dt.normalize()).all())
         column = column.dt.strftime("%Y-%m-%d") if days else column
     return column.astype("str").astype(object).where(column.notna(), None)
+
+
+def text_codes(column: pd.Series) -> tuple[NDArray[np.int64], pd.Series]:
+    """Number the texts that `to_texts` makes of a column, in the order in which they are first there.
+
+    Numbers, dates and texts are told apart before they are written, so that each is written once.
+
+    Args:
+        column: (n,) anything.
+    Returns:
+        (n,) numbers, and (m,) the texts; missing values are one of them (None).
+    """
+    if not _written_alike(column):
+        codes, texts = pd.factorize(to_texts(column), use_na_sentinel=False)
+        return codes.astype(np.int64), pd.Series(texts, dtype=object)
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    written = to_texts(pd.Series(values, dtype=column.dtype))
+    if isinstance(column.dtype, pd.StringDtype):  # they are what they are written as
+        return codes.astype(np.int64), written
+    again, unlike = text_codes(written)
+    return again[codes], unlike
+
+
+def _written_alike(column: pd.Series) -> bool:
+    """Tell whether equal values of a column are written alike: not 0 and −0, nor 1 and True."""
+    if pd.api.types.is_float_dtype(column.dtype):
+        numbers = column.to_numpy(np.float64, na_value=np.nan)
+        return not np.signbit(numbers[numbers == 0]).any()
+    of_kind = (pd.api.types.is_integer_dtype, pd.api.types.is_datetime64_any_dtype)
+    return isinstance(column.dtype, pd.StringDtype) or any(fits(column.dtype) for fits in of_kind)
 
 
 def _without_point(column: pd.Series) -> pd.Series:

@@ -5,6 +5,8 @@ Belongs here: the group and turning named errors into exit codes. Does not belon
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 
 import click
@@ -16,6 +18,7 @@ from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.drafting import init
 from anon_pipeline.cli.hierarchies import hierarchy
+from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts
 from anon_pipeline.cli.judging import check, schema
 from anon_pipeline.cli.ledgering import ledger
 from anon_pipeline.cli.local_paths import with_local_paths
@@ -38,7 +41,7 @@ the limits); 130 interrupted.
 """
 
 
-_INTERRUPTED = 130  # as shells have it: 128 and the signal's number; 1 would say that the gate refused
+_NEW_OBJECTS = 50_000  # before garbage is looked for: most of them are modules' own, which stay
 
 
 class _Group(click.Group):
@@ -60,7 +63,7 @@ class _Group(click.Group):
             raise
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
-            ctx.exit(_INTERRUPTED)
+            ctx.exit(INTERRUPTED)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)
@@ -103,8 +106,10 @@ def main() -> None:
     from anon_pipeline.base.errors import AnonPipelineError, GateRefused, private_stage  # noqa: PLC0415
 
     keep_out_of_dumps()
+    gc.set_threshold(_NEW_OBJECTS)
+    atexit.register(gc.freeze)  # else garbage is looked for once more, for most of a second
     try:
-        with private_stage("command"):
+        with ended_by_interrupts(), private_stage("command"):
             cli()
     except GateRefused as error:
         from anon_pipeline.cli.shared import print_report  # noqa: PLC0415

@@ -8,6 +8,7 @@ found by their match rate: more different values are valid than twice the chance
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,8 +30,10 @@ MOST_JUDGED = 2_000
 """Different values of a column that its match rate is taken of; the same ones each time."""
 _DENSE = 20  # numbers that are on average nearer to each other than this are counted on, not given out
 _FEW = 0.05  # of fewer candidates: by chance, if fewer are valid than enough, and no more than this explains
+_SHORT = 16  # so few values are looked at one by one: asking Arrow takes longer
 _LONGEST = 60  # characters of a cell that is an identifier as a whole
 _SMALLEST, _LARGEST = 10**7, 10**18  # a column of smaller numbers holds none that has a check digit
+_UNEVEN = re.compile(UNEVEN)
 _LABEL = re.compile(r"(?:[A-Za-z][A-Za-z.-]{0,15}[ :#.]+){1,3}|#")
 _WHOLE = re.compile(r"(\d+)\.0+")
 _RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)[\])]")
@@ -84,13 +87,21 @@ def _cells(column: pd.Series) -> _Cells:
         counts = present[present.abs() < _LARGEST].value_counts()
         written = [str(int(value)) if value == int(value) else str(value) for value in counts.index.tolist()]
         return _Cells(_padded(written), counts.to_numpy().astype(np.int64))
-    counts = present.astype("str").value_counts()
-    counts = counts[counts > 0]
-    written = _normalized(counts.index.to_numpy(object).tolist())
+    texts, records = _counted(present.astype("str"))
+    written = _normalized(texts)
     whole = [_WHOLE.sub(r"\1", text) if text.endswith(".0") else text for text in written]
     digits = all(map(_is_number, whole))
-    records = counts.to_numpy().astype(np.int64)
     return _Cells(_padded(whole), records) if digits else _Cells(written, records, _array(written))
+
+
+def _counted(texts: pd.Series) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different texts of a column, and how many records have each."""
+    if len(texts) <= _SHORT:
+        counted = Counter(texts.tolist())
+        return list(counted), np.fromiter(counted.values(), np.int64, len(counted))
+    counts = texts.value_counts()
+    counts = counts[counts > 0]
+    return counts.index.to_numpy(object).tolist(), counts.to_numpy().astype(np.int64)
 
 
 def _is_number(text: str) -> bool:
@@ -106,12 +117,19 @@ def _padded(digits: Sequence[str]) -> list[str]:
 
 def _normalized(texts: list[str]) -> list[str]:
     """Normalize those texts that are not in one spelling already."""
-    array = _array(texts)
-    even = pc.and_(pc.string_is_ascii(array), pc.invert(pc.match_substring_regex(array, UNEVEN)))
     written, characters = list(texts), Characters()
-    for place in np.flatnonzero(~even.to_numpy(zero_copy_only=False)):
+    for place in _uneven(texts):
         written[place] = normalized(texts[place], characters)
     return written
+
+
+def _uneven(texts: list[str]) -> Iterable[int]:
+    """Return the places of texts that normalizing may change."""
+    if len(texts) <= _SHORT:
+        return [place for place, text in enumerate(texts) if not text.isascii() or _UNEVEN.search(text)]
+    array = _array(texts)
+    even = pc.and_(pc.string_is_ascii(array), pc.invert(pc.match_substring_regex(array, UNEVEN)))
+    return map(int, np.flatnonzero(~even.to_numpy(zero_copy_only=False)))
 
 
 def _array(texts: Sequence[str]) -> pa.Array:
@@ -150,18 +168,27 @@ def _inside(form: Form, cells: _Cells) -> set[int]:
 
 def _more_than_chance(valid: int, candidates: int, form: Form) -> bool:
     """Tell whether chance does not explain that so many of the candidates of a form are valid."""
-    from scipy.special import bdtrc  # noqa: PLC0415 - only where there are candidates
-
     if valid >= form.enough * candidates:
         return True
     if candidates >= EXCUSED:
         return _significant(valid, candidates, form)
-    return valid > 0 and float(bdtrc(valid - 1, candidates, form.chance)) <= _FEW
+    return _chance(valid, candidates, form.chance) <= _FEW
+
+
+def _chance(valid: int, candidates: int, share: float) -> float:
+    """Return the probability that at least so many of the candidates are valid by chance; 1 if none is."""
+    if not valid:
+        return 1.0
+    from scipy.special import bdtrc  # noqa: PLC0415 - slow to import: only where some are
+
+    return float(bdtrc(valid - 1, candidates, share))
 
 
 def _promising(form: Form, cells: _Cells) -> Iterator[int]:
-    """Yield the places of texts that may hold a form, by a fast look at all of them."""
-    if cells.texts is not None:
+    """Yield the places of texts that may hold a form, by a fast look at all of them; of a few, all."""
+    if cells.texts is not None and len(cells.whole) <= _SHORT:
+        yield from range(len(cells.whole))
+    elif cells.texts is not None:
         found = pc.match_substring_regex(cells.texts, form.needs).to_numpy(zero_copy_only=False)
         yield from map(int, np.flatnonzero(found))
 
@@ -169,7 +196,8 @@ def _promising(form: Form, cells: _Cells) -> Iterator[int]:
 def _columnwise(form: Form, looked: _Looked) -> set[int]:
     """Judge a column by the share of its values that are valid; places of these if it is found."""
     cells, chosen = looked.cells, looked.chosen
-    read = {place: _fitting(spellings, form) for place, spellings in looked.shaped.items()}
+    enough = form.tolerated ** len(chosen) <= LEVEL
+    read = {place: _fitting(spellings, form) for place, spellings in looked.shaped.items()} if enough else {}
     candidates = [place for place, texts in read.items() if texts]
     if not candidates or form.tolerated ** len(candidates) > LEVEL:
         return set()  # even if all of them were valid
@@ -285,9 +313,7 @@ def _fitting(spellings: _Spellings, form: Form) -> list[str]:
 
 def _significant(valid: int, candidates: int, form: Form) -> bool:
     """Tell whether chance explains so many valid candidates with a probability of at most `LEVEL`."""
-    from scipy.special import bdtrc  # noqa: PLC0415 - only where there are candidates
-
-    return valid > 0 and float(bdtrc(valid - 1, candidates, form.tolerated)) <= LEVEL
+    return _chance(valid, candidates, form.tolerated) <= LEVEL
 
 
 def _is_dense(read: dict[int, list[str]], values: int) -> bool:

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.classes import EquivalenceClasses, rank_values
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.attackers import noise_law
@@ -139,7 +139,7 @@ class Drawn:
         others = dict.fromkeys(table.policy.categorical, 0)  # no attack that is measured here looks at them
         for j, (name, column) in enumerate(table.policy.perturbed.items()):
             columns[name] = from_grid(self.values[:, j], column.resolution)
-        labels = np.unique(table.labels[self.rows], return_inverse=True)[1].astype(np.int64)
+        labels = rank_values(table.labels[self.rows], len(table.labels))[0]
         return Evidence(
             frame.assign(**others).assign(**columns),
             EquivalenceClasses(labels, np.bincount(labels).astype(np.int64)),
@@ -320,5 +320,5 @@ def _without_refused(evidence: Evidence, policy: Policy) -> Originals:
     ).keep
     found = np.full(len(behind.labels), -1, np.int64)
     own = behind.own[keep]
-    found[own] = np.unique(labels[keep], return_inverse=True)[1]
+    found[own] = rank_values(labels[keep], len(classes.sizes))[0]
     return replace(behind, labels=found, own=own)

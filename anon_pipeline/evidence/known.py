@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.classes import pack_columns, rank_values
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence
@@ -122,8 +123,8 @@ class KnownAttack:
             return self.made[tuple(columns)]
         codes = self.ranks[columns[0]]
         for name in columns[1:]:
-            ranks = self.ranks[name]
-            codes = np.unique(codes * (int(ranks.max()) + 1) + ranks, return_inverse=True)[1].astype(np.int64)
+            key, space = pack_columns([codes, self.ranks[name]])
+            codes = rank_values(key, space)[0]
         self.made[tuple(columns)] = cells_of(self.table.labels, codes)
         return self.made[tuple(columns)]
 

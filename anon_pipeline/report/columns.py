@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.encode.codes import CLASS
@@ -169,7 +171,7 @@ def _size_labels(sizes: NDArray[np.int64], of_class: NDArray[np.int64]) -> Itera
 def correlations(policy: Policy, tables: Sequence[pd.DataFrame]) -> list[Correlation]:
     """Correlate every two columns of numbers, in every table; the order of the records does not matter."""
     names = [n for n in tables[-1].columns if _is_number(policy, n, tables[-1])]
-    columns = [{name: _numbers(table, name) for name in names} for table in tables]
+    columns = [{name: _Numbers(_numbers(table, name)) for name in names} for table in tables]
     return [
         Correlation(a, b, tuple(_pearson(table[a], table[b]) for table in columns))
         for i, b in enumerate(names)
@@ -177,29 +179,51 @@ def correlations(policy: Policy, tables: Sequence[pd.DataFrame]) -> list[Correla
     ]
 
 
-def _pearson(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
+class _Numbers:
+    """A column of numbers, centered once for all columns that it is compared with."""
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        self.values = values
+        self.there = ~np.isnan(values)
+        self.all_there = bool(self.there.all())
+
+    @cached_property
+    def centered(self) -> _Centered | None:
+        """The column as `_centered` returns it; of one in which no number is missing."""
+        return _centered(self.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Centered:
+    """Numbers around 0, and the root of the sum of their squares."""
+
+    values: NDArray[np.float64]
+    spread: float
+
+
+def _pearson(a: _Numbers, b: _Numbers) -> float | None:
     """Return r over the records that have both numbers; sums are exactly rounded, whatever their order."""
-    both = ~np.isnan(a) & ~np.isnan(b)
-    x, y = a[both], b[both]
-    if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
+    if a.all_there and b.all_there:
+        x, y = a.centered, b.centered
+    else:
+        both = a.there & b.there
+        x, y = _centered(a.values[both]), _centered(b.values[both])
+    if x is None or y is None:
         return None
-    x, y = _centred(x), _centred(y)
-    spread = math.sqrt(_sum(x * x)) * math.sqrt(_sum(y * y))
-    return max(-1.0, min(1.0, _sum(x * y) / spread))
+    return max(-1.0, min(1.0, exact_sum(x.values * y.values) / (x.spread * y.spread)))
 
 
-def _centred(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bring values around 0 and to at most 1, so that no square overflows or vanishes.
+def _centered(values: NDArray[np.float64]) -> _Centered | None:
+    """Bring values around 0 and to at most 1, so that no square overflows or vanishes; None: all are equal.
 
     Scaling is by a power of two and exact, and so is the first difference of what lies close together: a
     column of numbers that are large and near each other keeps its digits.
     """
+    if len(values) < 2 or values.min() == values.max():
+        return None
     values = np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
     values = values - values.min()
     values = values / values.max()
-    values = values - _sum(values) / len(values)
-    return values / np.abs(values).max()
-
-
-def _sum(values: NDArray[np.float64]) -> float:
-    return math.fsum(values.tolist())
+    values = values - exact_sum(values) / len(values)
+    values = values / np.abs(values).max()
+    return _Centered(values, math.sqrt(exact_sum(values * values)))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.classes import count_values
+
 ALIKE = 0.5
 """Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
 
@@ -27,9 +29,9 @@ def beyond_chance(whole: Integers, codes: Integers, groups: Integers) -> float |
     chance = float((counts * (counts - 1)).sum() / (n * (n - 1)))
     if chance >= 1:
         return None
-    sizes = np.bincount(groups)
-    _, first, same = np.unique(groups * (int(whole.max()) + 1) + codes, return_index=True, return_counts=True)
-    pairs = np.bincount(groups[first], weights=same * (same - 1), minlength=len(sizes))
+    sizes, width = np.bincount(groups), len(counts)
+    cells, same = count_values(groups * width + codes, len(sizes) * width)
+    pairs = np.bincount(cells // width, weights=same * (same - 1), minlength=len(sizes))
     agree = float((pairs / (sizes * (sizes - 1))).mean())
     return (agree - chance) / (1 - chance)
 
@@ -42,9 +44,9 @@ def repeated_groups(values: Integers) -> tuple[Integers, Integers]:
     Returns:
         (r,) positions, and (r,) groups 0 … g−1, each of two records or more.
     """
-    sizes = np.bincount(values[values >= 0])
-    inside = np.flatnonzero((values >= 0) & (np.append(sizes, 0)[values] > 1))
-    return inside, np.unique(values[inside], return_inverse=True)[1].astype(np.int64)
+    repeated = np.append(np.bincount(values[values >= 0]) > 1, False)
+    inside = np.flatnonzero(repeated[values])
+    return inside, (np.cumsum(repeated) - 1)[values[inside]]
 
 
 def mean_agreement(values: Integers, columns: Sequence[Integers]) -> float | None:
@@ -71,16 +73,15 @@ def independent_columns(columns: Sequence[Integers]) -> list[int]:
     Returns:
         Positions in ``columns``; those with one value in all records are none of them.
     """
-    many = [len(np.unique(codes)) for codes in columns]
-    kept: list[int] = []
+    many = [np.count_nonzero(np.bincount(codes)) for codes in columns]
+    kept: dict[int, tuple[Integers, Integers]] = {}
     for j in sorted(range(len(columns)), key=lambda j: -many[j]):
-        if many[j] > 1 and not any(_follows(columns[j], columns[i]) for i in kept):
-            kept.append(j)
-    return kept
+        if many[j] > 1 and not any(_follows(columns[j], *groups) for groups in kept.values()):
+            kept[j] = repeated_groups(columns[j])
+    return list(kept)
 
 
-def _follows(codes: Integers, other: Integers) -> bool:
-    """Tell whether records that have one value of another column agree in this one."""
-    inside, groups = repeated_groups(other)
+def _follows(codes: Integers, inside: Integers, groups: Integers) -> bool:
+    """Tell whether the repeated groups of another column (`repeated_groups`) agree in this one."""
     kappa = beyond_chance(codes, codes[inside], groups) if len(inside) else None
     return kappa is not None and kappa > ALIKE

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.classes import count_values
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassHistograms:
@@ -88,7 +90,7 @@ def class_histograms(codes: NDArray[np.integer], labels: NDArray[np.integer], *,
     if int(ranks.max()) >= 2**62 // m:  # the packed key would not fit: count ranks instead
         values, ranks = np.unique(ranks, return_inverse=True)
     width = int(ranks.max()) + 1
-    keys, counts = np.unique(labels.astype(np.int64) * width + ranks, return_counts=True)
+    keys, counts = count_values(labels.astype(np.int64) * width + ranks, m * width)
     classes, found = np.divmod(keys, width)
     starts = starts_of(np.bincount(classes, minlength=m).astype(np.int64))
     return ClassHistograms(starts, found if values is None else values[found], counts.astype(np.int64), sizes)

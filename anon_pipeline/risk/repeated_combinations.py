@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.classes import group_rows, pack_columns, repeated_rows
 from anon_pipeline.risk.agreement import independent_columns
 
 FEWEST_PAIRS = 10
@@ -23,6 +24,7 @@ FEWEST_COLUMNS = 3
 
 _TIMES = 4.0
 _MOST_COLUMNS = 6  # those with most values, which tell people apart best
+_WORTHWHILE = 0.5  # share of the records up to which those that have a pair are set aside
 _HALF = 0.5  # added to counts of pairs, so that none is 0 (Haldane and Anscombe)
 
 Integers = NDArray[np.int64]
@@ -40,14 +42,14 @@ def repeats_as_people_do(columns: Sequence[Integers]) -> bool:
     """
     if not len(columns) or not len(columns[0]):
         return False
-    distinct = np.unique(np.stack(columns, axis=1), axis=0)
-    kept = independent_columns(list(distinct.T.astype(np.int64)))[:_MOST_COLUMNS]
+    different = group_rows(np.stack(columns, axis=1))[0]
+    kept = independent_columns([column[different] for column in columns])[:_MOST_COLUMNS]
     if len(kept) < FEWEST_COLUMNS:
         return False
-    chosen = [columns[j] for j in kept]
-    if _pairs(chosen) < FEWEST_PAIRS:
+    pairs = _Pairs([columns[j] for j in kept])
+    if pairs.agree(frozenset(range(len(kept)))) < FEWEST_PAIRS:
         return False
-    return max(interaction(chosen, i, j) for i, j in combinations(range(len(chosen)), 2)) > _TIMES
+    return any(_interaction(pairs, i, j) > _TIMES for i, j in combinations(range(len(kept)), 2))
 
 
 def interaction(columns: Sequence[Integers], i: int, j: int) -> float:
@@ -60,28 +62,60 @@ def interaction(columns: Sequence[Integers], i: int, j: int) -> float:
         A ratio of two odds ratios, 1 where the others have no part in it: the interaction of three in the
         table of pairs by whether they agree.
     """
-    others = [column for number, column in enumerate(columns) if number not in (i, j)]
-    inside = _agreement(columns[i], columns[j], others)
-    outside = _agreement(columns[i], columns[j], []) - inside
+    return _interaction(_Pairs(columns), i, j)
+
+
+class _Pairs:
+    """The pairs of records that agree in some columns, counted once for each set of columns."""
+
+    def __init__(self, columns: Sequence[Integers]) -> None:
+        self.columns = columns
+        self.records = len(columns[0])
+        self._counted: dict[frozenset[int], float] = {
+            frozenset(): float(self.records) * (self.records - 1) / 2
+        }
+        self._rows: dict[frozenset[int], Integers | None] = {frozenset(): None}  # None: all
+
+    def agree(self, names: frozenset[int]) -> float:
+        """Count the pairs that agree in all columns of a set: at most those that agree in one less."""
+        if names not in self._counted:
+            self._count(names)
+        return self._counted[names]
+
+    def _count(self, names: frozenset[int]) -> None:
+        """Group the records that agree with another one without one of the columns; others have no pair."""
+        less = [names - {name} for name in sorted(names)]
+        for fewer in less:
+            self.agree(fewer)
+        among = [rows for fewer in less if (rows := self._rows[fewer]) is not None]
+        rows = min(among, key=len, default=None)
+        if rows is not None and not len(rows):
+            self._rows[names], self._counted[names] = rows, 0.0
+            return
+        key, space = pack_columns(
+            self.columns[name] if rows is None else self.columns[name][rows] for name in sorted(names)
+        )
+        places, sizes = repeated_rows(key, space)
+        if len(places) <= self.records * _WORTHWHILE:
+            rows = places if rows is None else rows[places]
+        self._rows[names] = rows
+        counts = sizes.astype(np.float64)
+        self._counted[names] = float((counts * (counts - 1)).sum() / 2)
+
+
+def _interaction(pairs: _Pairs, i: int, j: int) -> float:
+    others = frozenset(range(len(pairs.columns))) - {i, j}
+    inside = _agreement(pairs, i, j, others)
+    outside = _agreement(pairs, i, j, frozenset()) - inside
     return float(_odds_ratio(inside) / _odds_ratio(outside))
 
 
-def _agreement(one: Integers, other: Integers, others: Sequence[Integers]) -> NDArray[np.float64]:
+def _agreement(pairs: _Pairs, one: int, other: int, others: frozenset[int]) -> NDArray[np.float64]:
     """Count the pairs that agree in all others by whether they agree in one and in the other, (2, 2)."""
-    both, first, second = _pairs([one, other, *others]), _pairs([one, *others]), _pairs([other, *others])
-    whole = _pairs(others) if others else len(one) * (len(one) - 1) / 2
-    return np.array([[whole - first - second + both, second - both], [first - both, both]])
+    both, first, second = (pairs.agree(others | more) for more in ({one, other}, {one}, {other}))
+    return np.array([[pairs.agree(others) - first - second + both, second - both], [first - both, both]])
 
 
 def _odds_ratio(pairs: NDArray[np.float64]) -> float:
     counts = pairs + _HALF
     return float(counts[0, 0] * counts[1, 1] / (counts[0, 1] * counts[1, 0]))
-
-
-def _pairs(columns: Sequence[Integers]) -> float:
-    """Count the pairs of records that agree in all columns."""
-    key = columns[0]
-    for column in columns[1:]:
-        key = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)[1].astype(np.int64)
-    sizes = np.bincount(key).astype(np.float64)
-    return float((sizes * (sizes - 1)).sum() / 2)

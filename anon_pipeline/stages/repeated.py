@@ -6,13 +6,13 @@ Records of one person agree in their quasi-identifiers, and so meet in one class
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.values import to_texts
+from anon_pipeline.base.values import text_codes
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import ALIKE, mean_agreement
 from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS, repeats_as_people_do
@@ -41,35 +41,41 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
         Names in the policy's order: identifiers, then quasi-identifiers.
     """
     said = policy.person or policy.record_key
+    found: list[str] = []
+    if said is not None:
+        frame = frame[~pd.Series(_same_person(frame[said])[0]).duplicated().to_numpy()]
+    quasi = {name: text_codes(frame[name])[0] for name in (*policy.generalized, *policy.noisy)}
     if said is None:
-        quasi = _codes(frame, policy.generalized)
-        found = [name for name in policy.identifiers if _looks_like_people(frame[name], quasi)]
-        return (*found, *_repeated_combination(frame, policy))
-    return _repeated_combination(frame[~_person_values(frame[said]).duplicated()], policy)
+        known = [quasi[name] for name in policy.generalized]
+        found = [name for name in policy.identifiers if _looks_like_people(frame[name], known)]
+    return (*found, *_repeated_combination(quasi, policy))
 
 
-def _codes(frame: pd.DataFrame, names: Iterable[str]) -> list[NDArray[np.int64]]:
-    return [pd.factorize(to_texts(frame[name]), use_na_sentinel=False)[0].astype(np.int64) for name in names]
+def _same_person(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Number the values that say who it is, whatever their case and the white space around them.
+
+    Returns:
+        (n,) numbers, and (n,) whether there is a value at all.
+    """
+    codes, texts = text_codes(column)
+    bare = texts.str.strip().str.casefold()
+    numbers, there = pd.factorize(bare, use_na_sentinel=False)[0], bare.notna() & (bare != "")
+    return numbers.astype(np.int64)[codes], there.to_numpy(bool)[codes]
 
 
-def _person_values(column: pd.Series) -> pd.Series:
-    """Return what says who it is, whatever its case and the white space around it."""
-    return to_texts(column.astype(object)).str.strip().str.casefold()
-
-
-def _repeated_combination(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
+def _repeated_combination(quasi: Mapping[str, NDArray[np.int64]], policy: Policy) -> tuple[str, ...]:
     """Name the quasi-identifiers whose combinations repeat as people do; none where they do not."""
     generalized = [*policy.generalized]
     for names in (generalized, [*generalized, *policy.noisy]):
-        if len(names) >= FEWEST_COLUMNS and repeats_as_people_do(_codes(frame, names)):
+        if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([quasi[name] for name in names]):
             return tuple(names)
     return ()
 
 
 def _looks_like_people(column: pd.Series, quasi: list[NDArray[np.int64]]) -> bool:
     """Tell whether records that share a value of an identifier agree in their quasi-identifiers."""
-    texts = _person_values(column)
-    values = pd.factorize(texts.where(texts != ""))[0].astype(np.int64)
+    numbers, there = _same_person(column)
+    values = np.where(there, numbers, -1)
     if int((np.bincount(values[values >= 0]) - 1).clip(min=0).sum()) < _LEAST:
         return False
     found = mean_agreement(values, quasi)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -21,6 +24,7 @@ from anon_pipeline.tuning.judging import limits_not_judged, verdicts
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
+_THREADS = 2  # compiled loops and numpy let them run side by side
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
 
 
@@ -87,7 +91,8 @@ def tune_confined(
             except InfeasibleError as error:
                 impossible.append(Impossible(k, recoder, error.reached_k))
                 continue
-            points += [_point(policies[choice], choice, table) for choice in own]
+            with ThreadPoolExecutor(_THREADS) as threads:  # what a point draws depends on nothing but itself
+                points += threads.map(partial(_point, table, policies), own)
         marked = mark_front(points)
     chosen, rule = choose_point(marked)
     return Tuning(
@@ -109,7 +114,8 @@ def _why_simulated(policy: Policy) -> str:
     return "Several perturb columns" if len(policy.perturbed) > 1 else ""
 
 
-def _point(policy: Policy, choice: Choice, table: Recoded) -> Point:
+def _point(table: Recoded, policies: Mapping[Choice, Policy], choice: Choice) -> Point:
+    policy = policies[choice]
     found = expect(policy, table, entropy=seeded_entropy(_SEED))
     return Point(choice, found, verdicts(policy, found))
 

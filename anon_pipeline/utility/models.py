@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,16 +56,26 @@ def _thinned(table: Table) -> Table:
 
 
 def _fitted(x: NDArray[np.float64], y: NDArray[np.integer]) -> LogisticRegression:
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - takes most of a second
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - takes most of a second
 
     labels = len(np.unique(y))
     weights = (x.shape[1] + 1) * (labels if labels > 2 else 1)
     solver = "newton-cholesky" if weights <= _NEWTON else "lbfgs"
-    with warnings.catch_warnings(), threadpool_limits(1):  # threads cost more than these matrices give
+    return LogisticRegression(max_iter=_STEPS, solver=solver).fit(x, y)
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """Let each regression compute by itself: threads cost more than these matrices give.
+
+    It is entered before regressions that run side by side, since it holds for the whole process.
+    """
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - takes most of a second
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is then near enough
-        return LogisticRegression(max_iter=_STEPS, solver=solver).fit(x, y)
+        yield
 
 
 def propensity_score(table: Table) -> float | None:
@@ -86,7 +99,8 @@ def propensity_score(table: Table) -> float | None:
     y = np.repeat([0, 1], [len(before), len(after)])
     x = np.concatenate([before, after])
     share = len(after) / len(y)
-    scores = _fitted(x, y).predict_proba(x)[:, 1]
+    with _fitting():
+        scores = _fitted(x, y).predict_proba(x)[:, 1]
     return math.fsum(((scores - share) ** 2).tolist()) / len(y)
 
 
@@ -127,9 +141,12 @@ def classifier_accuracy(table: Table, target: str) -> Accuracy | None:
 
     released = ~held[part.kept]
     learned = labels[part.kept][released]
+    with _fitting(), ThreadPoolExecutor(1) as other:
+        fitted = other.submit(_predicted, after[released], learned, before[held]) if len(learned) else None
+        original = _predicted(before[~held], trained, before[held])
     return Accuracy(
-        original=share(_predicted(before[~held], trained, before[held])),
-        release=share(_predicted(after[released], learned, before[held])) if len(learned) else None,
+        original=share(original),
+        release=None if fitted is None else share(fitted.result()),
         majority=share(np.full(len(own), np.bincount(trained).argmax())),
         tested=len(own),
     )

@@ -16,7 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import to_arrow, to_dates, to_finite_numbers, to_texts, to_whole_numbers
+from anon_pipeline.base.values import (
+    text_codes,
+    to_arrow,
+    to_dates,
+    to_finite_numbers,
+    to_texts,
+    to_whole_numbers,
+)
 
 CANARY = "-".join(["CANARY", "7f3a"])
 NUMBER = 987_654 + 0.321
@@ -238,3 +245,31 @@ def test_what_no_table_file_holds(values: pd.Series) -> None:
     assert refused(to_arrow, values).startswith(
         "c: must hold numbers, booleans, texts or dates, all of one kind"
     )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        column("b", None, "a", "b", dtype="str"),
+        column(2, 1, 2),
+        column(2.0, None, 1.0, 2.0),
+        column(0.5, -0.0, 0.0, None),
+        column(1.5, None, 1.5, dtype="Float64"),
+        column(1, None, 1, dtype="Int64"),
+        column(dt.datetime(2020, 1, 1), None, dt.datetime(2020, 1, 1)),
+        column(dt.datetime(2020, 1, 1, 6), dt.datetime(2020, 1, 1)),
+        column(1, True, "1", 1.0, None, dtype=object),
+        column("x", None, "y", "x", dtype="category"),
+        column(True, False, True),
+        column(dtype="str"),
+        column(None, None, dtype=object),
+    ],
+    ids=lambda value: str(getattr(value, "dtype", "")),
+)
+def test_numbers_of_texts_are_those_of_all_texts(values: pd.Series) -> None:
+    """Twin: write every cell, then number the texts."""
+    codes, texts = text_codes(values)
+    slow, written = pd.factorize(to_texts(values), use_na_sentinel=False)
+    assert codes.tolist() == slow.tolist()
+    assert codes.dtype == np.int64
+    assert plain(texts) == plain(pd.Series(written, dtype=object))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.detectors import DETECTORS, Form
+from anon_pipeline.detectors import DETECTORS, Form, patterns
 from anon_pipeline.detectors.patterns import matches
 
 EMAIL, SSN, PHONE, IBAN, IP = "email", "ssn", "telephone", "iban", "ip_address"
@@ -250,3 +250,23 @@ def test_the_first_look_misses_nothing(text: str) -> None:
     for _, form in ALONE:
         if form.shape.search(text):
             assert pc.match_substring_regex(array, form.needs).to_pylist() == [True], form.shape.pattern
+
+
+LOOKS = [
+    *(text for detector in DETECTORS for text in detector.examples),
+    "Anna",
+    "",
+    " ",
+    "12.0",
+    "987654321",
+]
+
+
+@given(st.lists(st.one_of(st.sampled_from(LOOKS), st.text(max_size=30)), max_size=16))
+def test_a_few_values_are_judged_as_many_are(texts: list[str]) -> None:
+    """What looks at a few values one by one finds what Arrow finds."""
+    values = pd.Series(texts, dtype="str")
+    few = matches(values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patterns, "_SHORT", -1)
+        assert matches(values) == few

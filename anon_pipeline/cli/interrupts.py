@@ -1,0 +1,57 @@
+"""Ctrl-C ends the program within a second, whatever it computes.
+
+Python raises `KeyboardInterrupt` between two of its own steps, and a compiled loop is one step, which may
+take seconds. A release that is cut off there is as one whose machine has lost power: nothing is published.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+INTERRUPTED: Final = 130
+"""Exit code: as shells have it, 128 and the signal's number; 1 would say that the gate refused."""
+
+_PATIENCE: Final = 0.5  # seconds for the program to end by itself
+
+
+@contextmanager
+def ended_by_interrupts() -> Iterator[None]:
+    """End this process soon after an interrupt, if it has not ended by itself.
+
+    Only the main thread sees signals; called from another one, this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen, told = os.pipe()
+    os.set_blocking(told, False)
+    before, ended = signal.set_wakeup_fd(told, warn_on_full_buffer=False), threading.Event()
+    threading.Thread(target=_end_after_interrupt, args=(seen, ended), daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+        signal.set_wakeup_fd(before)
+        os.close(told)
+
+
+def _end_after_interrupt(seen: int, ended: threading.Event) -> None:
+    """Wait for an interrupt, then for the program, and end it; return where the program has ended by itself.
+
+    An interrupt that is ignored, as in the background of a shell, is not told.
+
+    Args:
+        seen: file with the numbers of signals, which ends with the program.
+        ended: set when the program has ended.
+    """
+    with os.fdopen(seen, "rb", buffering=0) as signals:
+        while number := signals.read(1):
+            if number[0] == signal.SIGINT and not ended.wait(_PATIENCE):
+                with suppress(OSError):
+                    os.write(2, b"Aborted!\n")
+                os._exit(INTERRUPTED)
