@@ -26,8 +26,10 @@ class Project:
     instance: dg.DagsterInstance
 
     def run(self, job: str, partition: str | None = None) -> dg.ExecuteInProcessResult:
+        """Run a job; a partition by its tag, since Dagster gives a job of checks alone no partitions."""
+        tags = {} if partition is None else {"dagster/partition": partition}
         return self.definitions.resolve_job_def(job).execute_in_process(
-            instance=self.instance, raise_on_error=False, run_config=QUIET, partition_key=partition
+            instance=self.instance, raise_on_error=False, run_config=QUIET, tags=tags
         )
 
     def materialize(

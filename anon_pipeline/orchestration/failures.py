@@ -2,18 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import dagster as dg
 
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused
 from anon_pipeline.gate import GateReport
-from anon_pipeline.orchestration.metadata import report_metadata
+from anon_pipeline.orchestration.metadata import refused_by, report_metadata
+from anon_pipeline.policy.model import Policy
 
 
 @contextmanager
-def as_failure() -> Iterator[None]:
+def as_failure(policy: Policy | None = None) -> Iterator[None]:
     """Turn a named error into a failure that is not retried.
 
+    Args:
+        policy: links each limit that refused to its check, see `refused_by`.
     Raises:
         dagster.Failure: with the error's text, and the gate's report where it refused.
     """
@@ -24,7 +28,7 @@ def as_failure() -> Iterator[None]:
         report = error.report if isinstance(error, GateRefused) else None
         failure = dg.Failure(
             description=str(error),
-            metadata=report_metadata(report) if isinstance(report, GateReport) else None,
+            metadata=_refusal(report, policy) if isinstance(report, GateReport) else None,
             allow_retries=False,
         )
     if failure is not None:
@@ -32,3 +36,9 @@ def as_failure() -> Iterator[None]:
             raise failure
         finally:
             failure.__context__ = None
+
+
+def _refusal(report: GateReport, policy: Policy | None) -> dict[str, Any]:
+    """Return what is said of a refused release beside the message."""
+    linked = {} if policy is None or report.passed else {"refused_by": refused_by(report, policy)}
+    return {**linked, **report_metadata(report)}
