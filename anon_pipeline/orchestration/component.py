@@ -1,12 +1,13 @@
 """The component `anon_pipeline.AnonymizedRelease`: a policy in a project's `defs.yaml` becomes its assets."""
 
 from pathlib import Path
-from typing import Any
 
+import click
 import dagster as dg
 from dagster.components.scaffold.scaffold import ScaffoldRequest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from anon_pipeline.base.errors import AnonPipelineError, private_stage
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
@@ -19,18 +20,50 @@ from anon_pipeline.policy.templates import template
 from anon_pipeline.vault.ignoring import ignore_vault
 
 
-class ReleaseScaffolder(dg.Scaffolder):
-    """Writes a `defs.yaml` that runs as it is, on generated patients, named after its folder."""
+class ScaffoldOptions(BaseModel):
+    """What `dg scaffold defs anon_pipeline.AnonymizedRelease` can be told beside the name of the release."""
 
-    def scaffold(self, request: ScaffoldRequest[Any]) -> None:
+    data: str | None = Field(
+        None, description="Table to look at: a policy is proposed for it, as `anon-pipeline init --yes` does."
+    )
+
+
+class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
+    """Writes a `defs.yaml` that runs, named after its folder: of a table, or of generated patients."""
+
+    @classmethod
+    def get_scaffold_params(cls) -> type[ScaffoldOptions]:
+        """Return the options of the command."""
+        return ScaffoldOptions
+
+    def scaffold(self, request: ScaffoldRequest[ScaffoldOptions]) -> None:
         """Write the file into the target folder, and the vault into the project's ``.gitignore``."""
         if request.scaffold_format != "yaml":
             raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
-        request.target_path.mkdir(parents=True, exist_ok=True)
-        (request.target_path / "defs.yaml").write_text(template(request.target_path.name), encoding="utf-8")
-        project = project_root(request.target_path / "defs.yaml")
-        if project != request.target_path.absolute():  # else there is no project to find
+        folder, data = request.target_path, None if request.params is None else request.params.data
+        project = project_root(folder / "defs.yaml")
+        folder.mkdir(parents=True, exist_ok=True)
+        if data is None:
+            (folder / "defs.yaml").write_text(template(folder.name), encoding="utf-8")
+        elif (problem := _drafted(Path(data), folder, project)) is not None:
+            if not any(folder.iterdir()):  # `dg` has made it
+                folder.rmdir()
+            raise click.ClickException(problem)
+        if project != folder.absolute():  # else there is no project to find
             ignore_vault(project)
+
+
+def _drafted(data: Path, folder: Path, project: Path) -> str | None:
+    """Write a policy for a table; say why not where that failed."""
+    from anon_pipeline.draft.drafted import draft, summary  # noqa: PLC0415 - takes seconds to import
+
+    try:
+        with private_stage("init"):
+            fitted = draft(data, folder / "defs.yaml", project, name=folder.name)
+    except AnonPipelineError as error:
+        return str(error)
+    click.echo("\n".join(summary(fitted, folder / "defs.yaml")))
+    return None
 
 
 @dg.scaffold_with(ReleaseScaffolder)
