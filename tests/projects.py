@@ -50,9 +50,13 @@ class Project:
 
 @pytest.fixture
 def project(
-    tmp_path: Path, small_policy: Callable[..., Policy], small_people: Callable[..., pd.DataFrame]
+    tmp_path: Path,
+    small_policy: Callable[..., Policy],
+    small_people: Callable[..., pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[..., Project]]:
-    """Make a project; changes go to the policy's sections."""
+    """Make a project; changes go to the policy's sections. A step is tried again without waiting."""
+    monkeypatch.setattr("anon_pipeline.orchestration.stage.RETRY_SECONDS", 0)
     with dg.DagsterInstance.ephemeral() as instance:
 
         def make(people: pd.DataFrame | None = None, **changes: object) -> Project:

@@ -13,7 +13,7 @@ from anon_pipeline.orchestration.metadata import facts_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.progress import Log
 from anon_pipeline.orchestration.resources import VAULT, Folders
-from anon_pipeline.orchestration.stage import Stage, StageRun, declared
+from anon_pipeline.orchestration.stage import Stage, StageRun, declared, worked
 from anon_pipeline.orchestration.table_columns import column_metadata
 from anon_pipeline.orchestration.vault import (
     check_retainable,
@@ -160,7 +160,7 @@ def _private(
 ) -> dg.AssetsDefinition:
     partitions, columns = partitions_of(policy), column_metadata(policy, stage, _main(ins))
 
-    @dg.asset(**declared(policy, stage, meaning, ins), io_manager_key=VAULT)
+    @dg.asset(**declared(policy, stage, meaning, ins), **worked(policy), io_manager_key=VAULT)
     def private_asset(
         context: dg.AssetExecutionContext,
         anon_folders: Folders,

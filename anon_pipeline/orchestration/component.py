@@ -1,21 +1,25 @@
 """The component `anon_pipeline.AnonymizedRelease`: a policy in a project's `defs.yaml` becomes its assets."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 import dagster as dg
 from dagster.components.scaffold.scaffold import ScaffoldRequest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 from anon_pipeline.base.errors import AnonPipelineError, private_stage
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
+from anon_pipeline.orchestration.new_files import build_sensor
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
+from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.rendering import rendered
 from anon_pipeline.policy.templates import template
 from anon_pipeline.vault.ignoring import ignore_vault
 
@@ -66,6 +70,15 @@ def _drafted(data: Path, folder: Path, project: Path) -> str | None:
     return None
 
 
+class Attributes(RootModel[Any]):
+    """A policy as it is written; its schema is the policy's."""
+
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """Return the JSON Schema of a policy."""
+        return Policy.model_json_schema(*arguments, **named)
+
+
 @dg.scaffold_with(ReleaseScaffolder)
 class AnonymizedRelease(dg.Component):
     """A release of personal data that is safe to publish: k-anonymized, perturbed, shuffled, gated."""
@@ -75,19 +88,20 @@ class AnonymizedRelease(dg.Component):
 
     @classmethod
     def get_model_cls(cls) -> type[BaseModel]:
-        """Return the policy: what stands below ``attributes:``."""
-        return Policy
+        """Return what stands below ``attributes:``: a policy, perhaps with templates."""
+        return Attributes
 
     @classmethod
     def load(cls, attributes: BaseModel | None, context: dg.ComponentLoadContext) -> "AnonymizedRelease":
-        """Make the component of a policy; templates are not rendered: a policy is named by its digest.
+        """Make the component of a policy, its templates rendered as Dagster does; see `policy.rendering`.
 
         Raises:
             PolicyError: the file is one that the command line would refuse to read, see `guard`, or weaker
                 than a `policy.defaults.yaml` accepts.
         """
         check_defs(Path(context.path))
-        policy = Policy.model_validate(attributes)
+        written = attributes.root if isinstance(attributes, Attributes) else attributes
+        policy = policy_from(rendered(written, context.resolution_context.resolve_value))
         refuse_below_defaults(policy, Path(context.path))
         return cls(policy)
 
@@ -118,10 +132,12 @@ def build_release(policy: Policy, project: Path, links: Chain | None = None) -> 
     assets, checks = chain_definitions(chain(policy) if links is None else links)
     jobs = build_jobs(policy, assets)
     schedule = build_schedule(policy, jobs[0], partitions_of(policy))
+    sensor = build_sensor(policy, jobs[0], partitions_of(policy))
     return dg.Definitions(
         assets=assets,
         asset_checks=checks,
         jobs=jobs,
         schedules=[] if schedule is None else [schedule],
+        sensors=[] if sensor is None else [sensor],
         resources=default_resources(project),
     )

@@ -1,4 +1,4 @@
-"""How a stage fails in Dagster: by name, without a retry, without the data."""
+"""How a stage fails in Dagster: by name, without the data, retried only if a place did not answer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,14 +14,14 @@ from anon_pipeline.policy.model import Policy
 
 @contextmanager
 def as_failure(policy: Policy | None = None) -> Iterator[None]:
-    """Turn a named error into a failure that is not retried.
+    """Turn a named error into a failure that is retried only if a place did not answer.
 
     Args:
         policy: links each limit that refused to its check, see `refused_by`.
     Raises:
         dagster.Failure: with the error's text, and the gate's report where it refused.
     """
-    failure: dg.Failure | None = None
+    failure: dg.Failure | None = None  # no retry draws again: a draw is sealed and booked before it is used
     try:
         yield
     except AnonPipelineError as error:
@@ -29,7 +29,7 @@ def as_failure(policy: Policy | None = None) -> Iterator[None]:
         failure = dg.Failure(
             description=str(error),
             metadata=_refusal(report, policy) if isinstance(report, GateReport) else None,
-            allow_retries=False,
+            allow_retries=error.passing,
         )
     if failure is not None:
         try:

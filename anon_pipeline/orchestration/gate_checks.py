@@ -114,13 +114,20 @@ def _verdicts(
     if _one_cause(report):
         told = told[:1]
     for verdict in told:
-        yield _result(
-            run,
-            names[verdict.limit],
-            verdict.status,
-            described_verdict(verdict),
-            verdict_metadata(verdict, report, measured),
-        )
+        yield check_result(run.policy, run.partition, names[verdict.limit], verdict, report, measured)
+
+
+def check_result(
+    policy: Policy, partition: str | None, name: str, verdict: Verdict, report: GateReport, measured: str
+) -> dg.AssetCheckResult:
+    """Return the result of a limit's check.
+
+    Args:
+        name: of the check.
+        measured: name of the file in the vault that has all numbers.
+    """
+    found = verdict_metadata(verdict, report, measured)
+    return _result(policy, partition, name, verdict.status, described_verdict(verdict), found)
 
 
 def _one_cause(report: GateReport) -> bool:
@@ -140,19 +147,20 @@ def _agreement(run: StageRun, report: GateReport, suite: "SuiteResult") -> dg.As
     agrees = not odd and judged <= set(check_names(run.policy))
     said = {"expectations": len(suite.lines), **digests(report)}
     text = "; ".join(odd) if odd else None
-    return _result(run, GX_CHECK, Status.PASSED if agrees else Status.REFUSED, text, said)
+    status = Status.PASSED if agrees else Status.REFUSED
+    return _result(run.policy, run.partition, GX_CHECK, status, text, said)
 
 
 def _result(
-    run: StageRun, name: str, status: Status, text: str | None, found: dict[str, Any]
+    policy: Policy, partition: str | None, name: str, status: Status, text: str | None, found: dict[str, Any]
 ) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
-        asset_key=stage_key(run.policy, "published"),
+        asset_key=stage_key(policy, "published"),
         check_name=name,
         passed=status is Status.PASSED,
         severity=_severity(status),
         description=text,
-        metadata=found if run.partition is None else {**found, "partition": run.partition},
+        metadata=found if partition is None else {**found, "partition": partition},
     )
 
 

@@ -14,7 +14,7 @@ from anon_pipeline.orchestration.lock import checked_on_this_data
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.release_facts import links_base, published_metadata
 from anon_pipeline.orchestration.resources import Folders
-from anon_pipeline.orchestration.stage import Stage, StageRun, declared, stage_key
+from anon_pipeline.orchestration.stage import Stage, StageRun, declared, stage_key, worked
 from anon_pipeline.orchestration.vault import (
     archive_in,
     check_retainable,
@@ -53,6 +53,7 @@ def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
         ins=ins_of,
         check_specs=gate_specs(policy),
         can_subset=True,
+        **worked(policy),
     )
     def published_asset(
         context: dg.AssetExecutionContext,
