@@ -20,14 +20,13 @@ In the copy, put own stages (`own_stage`, from `anon_pipeline.orchestration.asse
     own_stage(policy, "own_top_coded", top_coded, meaning="Nobody is older than 90."),
 
 where `top_coded` takes a table and returns it changed. To read the data in another way, write
-`raw(policy, read=my_reader)`. The gate stays: a chain without it is refused, and `published` judges again.
+`raw(policy, read=my_reader)`. The gate stays: it is part of `published`.
 """
 
 from anon_pipeline.orchestration.assets import (
     deidentified,
     k_anonymized,
     perturbed,
-    published,
     raw,
     shuffled,
     suppressed,
@@ -35,10 +34,10 @@ from anon_pipeline.orchestration.assets import (
 from anon_pipeline.orchestration.chain import Chain
 from anon_pipeline.orchestration.checks import (
     check_declared,
-    check_gate,
     check_hierarchies,
     check_identifiers,
 )
+from anon_pipeline.orchestration.publishing import published
 from anon_pipeline.policy import Policy
 
 __all__ = ["chain"]
@@ -60,9 +59,8 @@ def chain(policy: Policy) -> Chain:
         perturbed(policy),
         # The records are put into a uniformly random order.
         shuffled(policy),
-        # Records that the noise would single out are suppressed; then the gate judges the table.
+        # Records that the noise would single out are suppressed.
         suppressed(policy),
-        check_gate(policy),
-        # The gate judges the bytes of the file again; only what passes is published, with its report.
+        # The gate judges the table, then the bytes of the file; only what passes is published.
         published(policy),
     ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,3 +99,14 @@ def test_variables_of_the_command_line_move_a_place_in_dagster_too() -> None:
 def test_another_name_is_an_error(name: str) -> None:
     with pytest.raises(InputError, match="must be one of local, staging, production, got another name"):
         resources({"DAGSTER_DEPLOYMENT": name})
+
+
+def test_the_code_location_loads_without_a_warning_of_two_names(tmp_path: Path) -> None:
+    """Of `pyproject.toml` for `dg` and of `workspace.yaml` for `dagster dev`: Dagster warns at each load."""
+    environ = {**os.environ, "DAGSTER_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "dagster", "definitions", "validate", "-w", "workspace.yaml"]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert "Validation successful for code location anon-pipeline" in said
+    assert "does not match the name" not in said

@@ -29,7 +29,8 @@ FLOORS: list[set[str]] = [
     {"publish"},
     {"release", "testing"},
     {"doctor", "warming"},
-    {"orchestration", "draft", "pytest_plugin"},
+    {"draft"},
+    {"orchestration", "pytest_plugin"},
     {"cli"},
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,9 +18,13 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class AnonPipelineError(Exception):
-    """A named failure: its text is safe to show to anybody. ``exit_code`` is the CLI's."""
+    """A named failure: its text is safe to show to anybody. ``exit_code`` is the CLI's.
+
+    passing: whether a place did not answer, so that the same may succeed a moment later, see `may_pass`.
+    """
 
     exit_code = 2
+    passing = False
 
 
 class _Listed(AnonPipelineError):
@@ -166,6 +171,27 @@ def _raise_alone(error: AnonPipelineError) -> NoReturn:
         error.__context__ = None
 
 
+_PASSING = frozenset(
+    number
+    for name in (
+        "EAGAIN", "EBUSY", "EDQUOT", "EHOSTUNREACH", "EINTR", "EIO", "EMFILE", "ENETDOWN", "ENETUNREACH",
+        "ENFILE", "ENOSPC", "ESTALE", "ETIMEDOUT",
+    )
+    if (number := getattr(errno, name, None)) is not None
+)  # fmt: skip
+
+
+def may_pass(error: BaseException | None) -> bool:
+    """Tell whether an error, or one that led to it, is of a disk or a network that may soon be well."""
+    while error is not None:
+        if isinstance(error, (ConnectionError, TimeoutError, BlockingIOError, InterruptedError)):
+            return True
+        if isinstance(error, OSError) and error.errno in _PASSING:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def is_named(error: BaseException) -> bool:
     """Whether this is a named failure of this package; what others derive from one may say anything."""
     return isinstance(error, AnonPipelineError) and type(error).__module__.partition(".")[0] == _PACKAGE
@@ -199,10 +225,13 @@ def private_stage(stage: str) -> Iterator[None]:
         with quiet():
             yield
     except BaseException as error:  # pandas, Arrow and Pandera quote cells in their messages
+        if isinstance(error, AnonPipelineError) and may_pass(error):
+            error.passing = not getattr(error, "in_place", False)
         if is_named(error) or _says_nothing(error):
             _strip(error)
             raise
         crash = StageCrashed(stage, type(error).__name__, _place(error.__traceback__))
+        crash.passing = may_pass(error)
     else:
         return
     _raise_alone(crash)

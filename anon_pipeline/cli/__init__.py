@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
+from pathlib import Path
 
 import click
 
@@ -25,6 +26,7 @@ from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.plugin_list import plugins
 from anon_pipeline.cli.profiling import profile
+from anon_pipeline.cli.project_env import read_project_env
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.shared import show_names, show_records, shows_values
@@ -110,6 +112,7 @@ def main() -> None:
     atexit.register(gc.freeze)  # else garbage is looked for once more, for most of a second
     try:
         with ended_by_interrupts(), private_stage("command"):
+            read_project_env(Path.cwd())
             cli()
     except GateRefused as error:
         from anon_pipeline.cli.shared import print_report  # noqa: PLC0415

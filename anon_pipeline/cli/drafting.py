@@ -12,8 +12,6 @@ import click
 from anon_pipeline.cli.shared import Progress, project_option, show_values_option, shows_values
 
 if TYPE_CHECKING:
-    from anon_pipeline.draft.attributes import Place
-    from anon_pipeline.draft.fitting import Fitted
     from anon_pipeline.profile.looking import Look
     from anon_pipeline.profile.profiling import Profile
     from anon_pipeline.profile.proposals import Proposal
@@ -47,6 +45,7 @@ def init(
     What could not be decided stands as a question in the file. Nothing is released and no ε is spent.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.draft.drafted import place_of, summary, write_draft  # noqa: PLC0415
     from anon_pipeline.draft.fitting import fit  # noqa: PLC0415
     from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
 
@@ -56,35 +55,22 @@ def init(
     if target.exists():
         raise InputError(f"{target.name}: must not be there yet. Remove it, or name another file with --to.")
     root = _root(target, project)
-    place = _place(data, root, name)
+    place = place_of(data, root, name)
     with Progress() as progress:
         found, frame = profile_file(data)
     if not silent:
         found = replace(found, proposals=tuple(_asked(ctx, found)))
     with Progress() as progress:
         fitted = fit(found, frame, place, observe=progress)
-    _write(found, fitted, place, target, root)
-    _tell(fitted, target)
+    for path in write_draft(found, fitted, place, target, root):
+        click.echo(f"wrote {path} (private: it has values; edit it)")
+    click.echo("\n".join(summary(fitted, target)))
 
 
 def _root(policy_file: Path, project: Path | None) -> Path:
     from anon_pipeline.policy.locations import project_root  # noqa: PLC0415
 
     return project.absolute() if project is not None else project_root(policy_file)
-
-
-def _place(data: Path, root: Path, name: str | None) -> Place:
-    """Return the name of the release and the path of its file, relative to the project."""
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.draft.attributes import Place, plain_name  # noqa: PLC0415
-
-    file, folder = data.resolve(), root.resolve()
-    if not file.is_relative_to(folder):
-        raise InputError(
-            f"{data.name}: must be within the project of the policy file. Name a policy file in the folder "
-            f"of the data, or above it, with --to."
-        )
-    return Place(plain_name(name or data.stem), file.relative_to(folder).as_posix())
 
 
 def _asked(ctx: click.Context, found: Profile) -> list[Proposal]:
@@ -114,40 +100,3 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
         show_choices=True,
     )
     return answers.get(said, proposal)
-
-
-def _write(found: Profile, fitted: Fitted, place: Place, target: Path, root: Path) -> None:
-    """Write the private tables, then the policy."""
-    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
-    from anon_pipeline.draft.attributes import table_files  # noqa: PLC0415
-    from anon_pipeline.draft.policy_text import policy_text  # noqa: PLC0415
-    from anon_pipeline.draft.private_files import write_table  # noqa: PLC0415
-
-    text = policy_text(found, fitted, place)
-    rows = {proposal.name: proposal.rows for proposal in fitted.proposals}
-    for column, path in table_files(fitted.proposals, place).items():
-        write_table(root / path, rows[column])
-        click.echo(f"wrote {path} (private: it has values; edit it)")
-    try:
-        replace_file(target, text.encode("utf-8"), mode=0o644, what="policy")
-    except OSError as error:
-        raise InputError(f"{target.name} must be writable: {error_words(error)}") from None
-
-
-def _tell(fitted: Fitted, target: Path) -> None:
-    """Say what was written, and what to do next."""
-    counts = [f"{sum(p.role == role for p in fitted.proposals)} {role}" for role in _roles(fitted)]
-    questions = sum(proposal.question is not None for proposal in fitted.proposals)
-    click.echo(f"wrote {target}: {', '.join(counts)}; {questions} questions stand in it")
-    if fitted.problem or fitted.refused:
-        click.echo(
-            f"The policy does not pass yet: {fitted.problem or 'refused by ' + ', '.join(fitted.refused)}. "
-            "Answer the questions in the file."
-        )
-    else:
-        click.echo(f"A rehearsal passed. Read the file, then: anon-pipeline run {target}")
-
-
-def _roles(fitted: Fitted) -> list[str]:
-    return list(dict.fromkeys(proposal.role for proposal in fitted.proposals))

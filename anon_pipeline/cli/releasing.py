@@ -43,6 +43,12 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="File for a report that shows each column before and after: private, not for publication.",
 )
+@click.option(
+    "--report-to-dagster",
+    "to_dagster",
+    is_flag=True,
+    help="Tell the Dagster instance of DAGSTER_HOME of the release, or of the limits that refused it.",
+)
 @json_option
 @project_option
 @allow_outside_option
@@ -54,6 +60,7 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     policy_file: Path,
     partition: str | None,
     internal_report: Path | None,
+    to_dagster: bool,
     as_json: bool,
     project: Path | None,
     allow_outside: bool,
@@ -68,6 +75,10 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     policy = load_policy(policy_file)
     check_partition(policy, partition)
     locations = locations_of(policy_file, project, outside=allow_outside)
+    if to_dagster:
+        from anon_pipeline.orchestration.runless import refuse_without_instance  # noqa: PLC0415
+
+        refuse_without_instance()
     reported = None
     if internal_report is not None:
         page = new_page(internal_report, locations.release(policy, partition))
@@ -84,6 +95,8 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
             )
         except GateRefused as refused:
             if isinstance(refused.report, GateReport):
+                if to_dagster:
+                    _tell_dagster(policy, locations, partition, refused.report)
                 if shows_values(ctx, err=True):
                     print_report(refused.report, f"Refused: {policy.name}", exact=True, err=True)
                 _print_cost(policy, locations, partition, refused=True)
@@ -92,6 +105,8 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
                     echo_json(_refusal(policy, partition, refused))
                     ctx.exit(refused.exit_code)
             raise
+    if to_dagster:
+        _tell_dagster(policy, locations, partition, written)
     if as_json:
         echo_json(_account(policy, partition, written, locations))
         return
@@ -127,6 +142,24 @@ def demo(folder: Path) -> None:
     print_report(made.report, "Release patients")
     print_warnings(made.report)
     print_paths(made.path, made.manifest_path, made.report_path, made.measured)
+
+
+def _tell_dagster(
+    policy: Policy, locations: Locations, partition: str | None, made: Published | GateReport
+) -> None:
+    """Tell the instance what was published or refused; that it does not answer changes neither."""
+    from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+    from anon_pipeline.orchestration.runless import report_refusal, report_release  # noqa: PLC0415
+
+    try:
+        with private_stage("report to Dagster"):
+            if isinstance(made, GateReport):
+                report_refusal(policy, partition, made)
+            else:
+                report_release(policy, locations, partition, made)
+    except AnonPipelineError as error:
+        click.echo(f"warning: Dagster was not told of it. {error}", err=True)
 
 
 def _account(

@@ -1,6 +1,5 @@
-"""The stages of a release, each as its asset: from `raw` to `published`."""
+"""The private stages of a release, each as its asset: from `raw` to `suppressed`."""
 
-import datetime
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -10,36 +9,30 @@ import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.orchestration.failures import as_failure
-from anon_pipeline.orchestration.lock import checked_on_this_data
-from anon_pipeline.orchestration.metadata import facts_metadata, report_metadata, sizes_table
+from anon_pipeline.orchestration.metadata import facts_metadata
 from anon_pipeline.orchestration.partitions import partition_of_run, partitions_of
 from anon_pipeline.orchestration.progress import Log
 from anon_pipeline.orchestration.resources import VAULT, Folders
-from anon_pipeline.orchestration.stage import Stage, StageRun, declared
+from anon_pipeline.orchestration.stage import Stage, StageRun, declared, worked
+from anon_pipeline.orchestration.table_columns import column_metadata
 from anon_pipeline.orchestration.vault import (
-    archive_in,
     check_retainable,
     draws_in,
-    location_of,
-    measured_in,
     published_before,
-    retain_by_policy,
 )
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.before_drawing import refuse_known_categories
 from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
-from anon_pipeline.report import class_sizes
 from anon_pipeline.sources import read_source
 from anon_pipeline.stages import pipeline
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.own import changed
 from anon_pipeline.stages.private import Staged
-from anon_pipeline.stages.stored import stage_table, trusted_table
+from anon_pipeline.stages.stored import stage_table
 
 Reader = Callable[[StageRun], pd.DataFrame]
 
@@ -131,7 +124,7 @@ def suppressed(policy: Policy) -> Stage:
         with run.booking().failing(release_id_in(before.facts)):
             return pipeline.suppressed(run.policy, before, originals, hierarchies=run.folders.hierarchies)
 
-    said = "Without records that a confidence interval would single out; judged by the gate. Private."
+    said = "Without records that a confidence interval would single out. Private."
     return private(policy, "suppressed", said, work, needs={"originals": "k_anonymized"})
 
 
@@ -167,9 +160,9 @@ def private(
 def _private(
     policy: Policy, stage: str, meaning: str, work: Callable[..., Staged], ins: Mapping[str, str]
 ) -> dg.AssetsDefinition:
-    partitions = partitions_of(policy)
+    partitions, columns = partitions_of(policy), column_metadata(policy, stage, _main(ins))
 
-    @dg.asset(**declared(policy, stage, meaning, ins), io_manager_key=VAULT)
+    @dg.asset(**declared(policy, stage, meaning, ins), **worked(policy), io_manager_key=VAULT)
     def private_asset(
         context: dg.AssetExecutionContext,
         anon_folders: Folders,
@@ -185,65 +178,12 @@ def _private(
             where = run.where()
             before = {name: stage_table(policy, table, ins[name], where) for name, table in tables.items()}
             staged = work(run, **before)
-            context.add_output_metadata(facts_metadata(stage, staged.facts.get(stage, {})))
+            context.add_output_metadata(facts_metadata(stage, staged.facts.get(stage, {})) | columns)
             return staged
 
     return private_asset
 
 
-def published(policy: Policy) -> Stage:
-    """Publish: the gate judges the bytes first, then the event log is asked for its checks.
-
-    It takes the tables of `suppressed` and `k_anonymized`, whatever else is in the chain.
-    """
-    needs = {"released": "suppressed", "originals": "k_anonymized"}
-    return Stage("published", partial(_published, policy), takes=None, needs=needs)
-
-
-def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
-    """Return the asset that publishes. Last, it deletes private tables that the policy does not retain."""
-    partitions = partitions_of(policy)
-    said = "The release: written only if the gate passes the bytes to be written."
-
-    @dg.asset(**declared(policy, "published", said, ins))
-    def published_asset(
-        context: dg.AssetExecutionContext,
-        anon_folders: Folders,
-        anon_vault: dg.ResourceParam[Any],
-        released: Staged,
-        originals: Staged,
-    ) -> dg.MaterializeResult:
-        with as_failure(), private_stage("published"):
-            partition = partition_of_run(context, partitions)
-            check_retainable(anon_vault, policy)
-            trusted_table(policy, originals)
-            lock = partial(checked_on_this_data, context.instance, policy, partition=partition)
-            folders = anon_folders.locations()
-            written = publish(
-                released,
-                originals.frame,
-                policy,
-                locations=folders,
-                partition=partition,
-                second_lock=lock,
-                archive=None if policy.record_key is None else archive_in(anon_vault, policy, folders),
-                draws=draws_in(anon_vault, policy, folders, partition),
-                project=location_of(anon_vault, policy, folders, partition).project,
-                measured=measured_in(anon_vault, policy, folders, partition),
-            )
-            retain_by_policy(anon_vault, policy, partition, now=datetime.datetime.now(datetime.UTC))
-            sizes = sizes_table(class_sizes(policy, released.frame))
-            return dg.MaterializeResult(metadata={**_published_metadata(written), "classes": sizes})
-
-    return published_asset
-
-
-def _published_metadata(written: Published) -> dict[str, Any]:
-    return {
-        **report_metadata(written.report),
-        "file": dg.MetadataValue.path(str(written.path)),
-        "manifest": dg.MetadataValue.path(str(written.manifest_path)),
-        "report": dg.MetadataValue.path(str(written.report_path)),
-        "records": written.manifest["files"][0]["records"],
-        "guarantee": dg.MetadataValue.md("\n".join(f"* {line}" for line in written.manifest["guarantee"])),
-    }
+def _main(ins: Mapping[str, str]) -> list[str]:
+    """Return the stage that the rows of a table come from, not those that it is compared with."""
+    return [before for argument, before in ins.items() if argument == "before"]

@@ -1,7 +1,7 @@
 """The chain of a release: its stages in order, each check behind the stage that it guards.
 
-`assets/chain.py` of the repository is a copy to change. The gate is not part of what can be changed: a chain
-without it is refused here, and `published` judges by itself whatever it is given.
+`assets/chain.py` of the repository is a copy to change. The gate is not part of what can be changed: its
+checks are those of `published`, which judges whatever it is given, and a chain without them is refused here.
 """
 
 import warnings
@@ -15,7 +15,6 @@ from anon_pipeline.orchestration.assets import (
     deidentified,
     k_anonymized,
     perturbed,
-    published,
     raw,
     shuffled,
     suppressed,
@@ -23,10 +22,10 @@ from anon_pipeline.orchestration.assets import (
 from anon_pipeline.orchestration.checks import (
     Check,
     check_declared,
-    check_gate,
     check_hierarchies,
     check_identifiers,
 )
+from anon_pipeline.orchestration.publishing import published
 from anon_pipeline.orchestration.stage import Stage
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.private import STAGES
@@ -34,7 +33,7 @@ from anon_pipeline.vault.names import is_own_stage
 
 Chain = Sequence[Stage | Check]
 
-_GATED, _RECODED = "suppressed", "k_anonymized"
+_RECODED = "k_anonymized"
 _CHECKED = {
     "raw": "check_declared",
     "deidentified": "check_identifiers",
@@ -54,7 +53,6 @@ def chain(policy: Policy) -> Chain:
         perturbed(policy),
         shuffled(policy),
         suppressed(policy),
-        check_gate(policy),
         published(policy),
     ]
 
@@ -66,17 +64,19 @@ def chain_definitions(links: Chain) -> tuple[list[dg.AssetsDefinition], list[dg.
         links: stages in order, checks behind the stage that they guard.
     Raises:
         InputError: a stage of the package is missing or not in its place, a stage of the user's own comes
-            after the data is generalized, a check is missing, or the gate does not stand behind `suppressed`.
+            after the data is generalized, a check is missing, or `published` is without the gate's.
     """
     stages = [link for link in links if isinstance(link, Stage)]
     problems = [*_misplaced_stages([stage.name for stage in stages]), *_misplaced_checks(links)]
     if problems:
         raise InputError(problems)
     before = dict(pairwise([stage.name for stage in stages][::-1]))
-    assets = [stage.asset(before.get(stage.name)) for stage in stages]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", category=dg.PreviewWarning)  # partitions of a check
+        assets = [stage.asset(before.get(stage.name)) for stage in stages]
         checks = [link.build(before.get(link.guards)) for link in links if isinstance(link, Check)]
+    if not assets[-1].check_specs:
+        raise InputError("the chain must publish with the gate's checks (published of this package)")
     return assets, checks
 
 
@@ -102,7 +102,7 @@ def _misplaced_stages(names: list[str]) -> list[str]:
 
 
 def _misplaced_checks(links: Chain) -> list[str]:
-    """List checks that do not stand behind the stage that they guard, or are missing, the gate among them."""
+    """List checks that do not stand behind the stage that they guard, or are missing."""
     problems, stage = [], None
     for link in links:
         if isinstance(link, Stage):
@@ -113,6 +113,4 @@ def _misplaced_checks(links: Chain) -> list[str]:
     lacking = [f"{check} behind {name}" for name, check in _CHECKED.items() if name not in guarded]
     if lacking:
         problems.append(f"the chain must have the checks of this package, not there: {', '.join(lacking)}")
-    if [link.guards for link in links if isinstance(link, Check) and link.gate] != [_GATED]:
-        problems.append(f"the chain must have the gate's checks (check_gate) once, behind {_GATED}")
     return problems

@@ -3,34 +3,80 @@
 from pathlib import Path
 from typing import Any
 
+import click
 import dagster as dg
 from dagster.components.scaffold.scaffold import ScaffoldRequest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, RootModel
 
+from anon_pipeline.base.errors import AnonPipelineError, private_stage
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
+from anon_pipeline.orchestration.new_files import build_sensor
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
+from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.rendering import rendered
 from anon_pipeline.policy.templates import template
 from anon_pipeline.vault.ignoring import ignore_vault
 
 
-class ReleaseScaffolder(dg.Scaffolder):
-    """Writes a `defs.yaml` that runs as it is, on generated patients, named after its folder."""
+class ScaffoldOptions(BaseModel):
+    """What `dg scaffold defs anon_pipeline.AnonymizedRelease` can be told beside the name of the release."""
 
-    def scaffold(self, request: ScaffoldRequest[Any]) -> None:
+    data: str | None = Field(
+        None, description="Table to look at: a policy is proposed for it, as `anon-pipeline init --yes` does."
+    )
+
+
+class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
+    """Writes a `defs.yaml` that runs, named after its folder: of a table, or of generated patients."""
+
+    @classmethod
+    def get_scaffold_params(cls) -> type[ScaffoldOptions]:
+        """Return the options of the command."""
+        return ScaffoldOptions
+
+    def scaffold(self, request: ScaffoldRequest[ScaffoldOptions]) -> None:
         """Write the file into the target folder, and the vault into the project's ``.gitignore``."""
         if request.scaffold_format != "yaml":
             raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
-        request.target_path.mkdir(parents=True, exist_ok=True)
-        (request.target_path / "defs.yaml").write_text(template(request.target_path.name), encoding="utf-8")
-        project = project_root(request.target_path / "defs.yaml")
-        if project != request.target_path.absolute():  # else there is no project to find
+        folder, data = request.target_path, None if request.params is None else request.params.data
+        project = project_root(folder / "defs.yaml")
+        folder.mkdir(parents=True, exist_ok=True)
+        if data is None:
+            (folder / "defs.yaml").write_text(template(folder.name), encoding="utf-8")
+        elif (problem := _drafted(Path(data), folder, project)) is not None:
+            if not any(folder.iterdir()):  # `dg` has made it
+                folder.rmdir()
+            raise click.ClickException(problem)
+        if project != folder.absolute():  # else there is no project to find
             ignore_vault(project)
+
+
+def _drafted(data: Path, folder: Path, project: Path) -> str | None:
+    """Write a policy for a table; say why not where that failed."""
+    from anon_pipeline.draft.drafted import draft, summary  # noqa: PLC0415 - takes seconds to import
+
+    try:
+        with private_stage("init"):
+            fitted = draft(data, folder / "defs.yaml", project, name=folder.name)
+    except AnonPipelineError as error:
+        return str(error)
+    click.echo("\n".join(summary(fitted, folder / "defs.yaml")))
+    return None
+
+
+class Attributes(RootModel[Any]):
+    """A policy as it is written; its schema is the policy's."""
+
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """Return the JSON Schema of a policy."""
+        return Policy.model_json_schema(*arguments, **named)
 
 
 @dg.scaffold_with(ReleaseScaffolder)
@@ -42,19 +88,20 @@ class AnonymizedRelease(dg.Component):
 
     @classmethod
     def get_model_cls(cls) -> type[BaseModel]:
-        """Return the policy: what stands below ``attributes:``."""
-        return Policy
+        """Return what stands below ``attributes:``: a policy, perhaps with templates."""
+        return Attributes
 
     @classmethod
     def load(cls, attributes: BaseModel | None, context: dg.ComponentLoadContext) -> "AnonymizedRelease":
-        """Make the component of a policy; templates are not rendered: a policy is named by its digest.
+        """Make the component of a policy, its templates rendered as Dagster does; see `policy.rendering`.
 
         Raises:
             PolicyError: the file is one that the command line would refuse to read, see `guard`, or weaker
                 than a `policy.defaults.yaml` accepts.
         """
         check_defs(Path(context.path))
-        policy = Policy.model_validate(attributes)
+        written = attributes.root if isinstance(attributes, Attributes) else attributes
+        policy = policy_from(rendered(written, context.resolution_context.resolve_value))
         refuse_below_defaults(policy, Path(context.path))
         return cls(policy)
 
@@ -85,10 +132,12 @@ def build_release(policy: Policy, project: Path, links: Chain | None = None) -> 
     assets, checks = chain_definitions(chain(policy) if links is None else links)
     jobs = build_jobs(policy, assets)
     schedule = build_schedule(policy, jobs[0], partitions_of(policy))
+    sensor = build_sensor(policy, jobs[0], partitions_of(policy))
     return dg.Definitions(
         assets=assets,
         asset_checks=checks,
         jobs=jobs,
         schedules=[] if schedule is None else [schedule],
+        sensors=[] if sensor is None else [sensor],
         resources=default_resources(project),
     )

@@ -1,34 +1,44 @@
-"""How a stage fails in Dagster: by name, without a retry, without the data."""
+"""How a stage fails in Dagster: by name, without the data, retried only if a place did not answer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import dagster as dg
 
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused
 from anon_pipeline.gate import GateReport
-from anon_pipeline.orchestration.metadata import report_metadata
+from anon_pipeline.orchestration.metadata import refused_by, report_metadata
+from anon_pipeline.policy.model import Policy
 
 
 @contextmanager
-def as_failure() -> Iterator[None]:
-    """Turn a named error into a failure that is not retried.
+def as_failure(policy: Policy | None = None) -> Iterator[None]:
+    """Turn a named error into a failure that is retried only if a place did not answer.
 
+    Args:
+        policy: links each limit that refused to its check, see `refused_by`.
     Raises:
         dagster.Failure: with the error's text, and the gate's report where it refused.
     """
-    failure: dg.Failure | None = None
+    failure: dg.Failure | None = None  # no retry draws again: a draw is sealed and booked before it is used
     try:
         yield
     except AnonPipelineError as error:
         report = error.report if isinstance(error, GateRefused) else None
         failure = dg.Failure(
             description=str(error),
-            metadata=report_metadata(report) if isinstance(report, GateReport) else None,
-            allow_retries=False,
+            metadata=_refusal(report, policy) if isinstance(report, GateReport) else None,
+            allow_retries=error.passing,
         )
     if failure is not None:
         try:
             raise failure
         finally:
             failure.__context__ = None
+
+
+def _refusal(report: GateReport, policy: Policy | None) -> dict[str, Any]:
+    """Return what is said of a refused release beside the message."""
+    linked = {} if policy is None or report.passed else {"refused_by": refused_by(report, policy)}
+    return {**linked, **report_metadata(report)}

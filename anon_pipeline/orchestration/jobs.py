@@ -23,7 +23,7 @@ def build_jobs(policy: Policy, assets: Sequence[dg.AssetsDefinition]) -> list[Un
     gate = dg.define_asset_job(
         gate_job(policy),
         selection=dg.AssetSelection.checks(*gate_check_keys(policy)),
-        description=f"Judge the suppressed table of {policy.name} again; nothing is made.",
+        description=f"Judge the suppressed table of {policy.name} again; nothing is published.",
         executor_def=dg.in_process_executor,
     )
     return [release, gate]

@@ -5,7 +5,7 @@ from dagster import AssetCheckKey, DagsterInstance
 
 from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.gate import GateReport
-from anon_pipeline.orchestration.names import gate_check_keys
+from anon_pipeline.orchestration.names import gate_check_keys, gate_job
 from anon_pipeline.policy.model import Policy
 
 _HISTORY = 1000
@@ -29,7 +29,8 @@ def checked_on_this_data(
         return
     lines = ["The gate passes this data, but its checks in Dagster do not stand behind it:"]
     if never:
-        lines.append(f"not evaluated on this data and policy: {', '.join(never)}. Run the gate checks first.")
+        run = f"Run {gate_job(policy)}, or published with its checks."
+        lines.append(f"not evaluated on this data and policy: {', '.join(never)}. {run}")
     if failed:
         lines.append(f"failed: {', '.join(failed)}")
     raise GateRefused("\n".join(lines), report)

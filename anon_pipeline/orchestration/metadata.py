@@ -8,6 +8,9 @@ import dagster as dg
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.facts.seen import stage_seen_by
 from anon_pipeline.gate import GateReport, Status, Verdict
+from anon_pipeline.limits.table import next_step
+from anon_pipeline.orchestration.names import check_page
+from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import SizeBin
 
 _BAR = 20  # blocks of the longest bar
@@ -47,6 +50,16 @@ def digests(report: GateReport) -> dict[str, str]:
 def report_metadata(report: GateReport) -> dict[str, Any]:
     """Return a whole report: a table of verdicts, and the digests."""
     return {"gate": verdict_table(report), "gate_passed": report.passed, **digests(report)}
+
+
+def refused_by(report: GateReport, policy: Policy) -> dg.MarkdownMetadataValue:
+    """Return the limits that refused a release, each with a link to its check and with what to do."""
+    lines = []
+    for verdict in report.unkept:
+        demanded = "" if verdict.bound is None else f" ({verdict.sense} {verdict.bound:.6g})"
+        link = f"[{verdict.limit}]({check_page(policy, verdict.limit)})"
+        lines.append(f"* {link}{demanded}. Next: {next_step(verdict, policy)}")
+    return dg.MetadataValue.md("\n".join(lines))
 
 
 def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:

@@ -23,8 +23,13 @@ def check_names(policy: Policy) -> dict[str, str]:
 
 def gate_check_keys(policy: Policy) -> list[dg.AssetCheckKey]:
     """Return the keys of all gate checks, which `published` demands to have passed."""
-    asset = dg.AssetKey([policy.name, "suppressed"])
+    asset = dg.AssetKey([policy.name, "published"])
     return [dg.AssetCheckKey(asset, name) for name in (*check_names(policy).values(), GX_CHECK)]
+
+
+def check_page(policy: Policy, limit: str) -> str:
+    """Return the page of a limit's check in Dagster's UI, from the root of its webserver."""
+    return f"/assets/{policy.name}/published?view=checks&checkDetail={check_names(policy)[limit]}"
 
 
 def release_job(policy: Policy) -> str:

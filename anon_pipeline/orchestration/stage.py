@@ -1,5 +1,6 @@
 """What a stage of a release is, and what its work is done with."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,11 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.stages.lineage import Where
+
+_RETRIES = 2
+RETRY_SECONDS = 10
+"""Until a step is tried again; then twice as long."""
+_ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +82,24 @@ def declared(policy: Policy, stage: str, meaning: str, ins: Mapping[str, str]) -
         "partitions_def": partitions_of(policy),
         "kinds": {"python", "parquet" if private else policy.publish.format},
         "tags": {"anon_pipeline/private": "true" if private else "false"},
+        "owners": owners(policy),
     }
+
+
+def worked(policy: Policy) -> dict[str, Any]:
+    """Return how the steps of a release are run: one run at a time, and again if a place did not answer.
+
+    An instance holds the pool to one run where its `dagster.yaml` says so. A refusal and a bug are not
+    retried, see `failures.as_failure`.
+    """
+    backoff = dg.Backoff.EXPONENTIAL
+    return {
+        "pool": f"anon_pipeline_{policy.name}",
+        "retry_policy": dg.RetryPolicy(max_retries=_RETRIES, delay=RETRY_SECONDS, backoff=backoff),
+    }
+
+
+def owners(policy: Policy) -> list[str]:
+    """Return whom Dagster names as the owner: the policy's ``responsible.contact``, if it is an address."""
+    contact = None if policy.responsible is None else policy.responsible.contact
+    return [contact] if contact is not None and _ADDRESS.fullmatch(contact) else []

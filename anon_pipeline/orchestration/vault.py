@@ -12,6 +12,7 @@ import dagster as dg
 from pydantic import field_validator
 
 from anon_pipeline.base.errors import InputError, error_words, private_stage
+from anon_pipeline.orchestration.failures import as_failure
 from anon_pipeline.policy.locations import Locations, plain_vault
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.after_rename import NOT_AGAIN
@@ -58,7 +59,7 @@ class VaultIOManager(dg.ConfigurableIOManager):
 
         How many records would say, stage by stage, why records were suppressed.
         """
-        with private_stage("vault"):
+        with as_failure(), private_stage("vault"):
             vault = self.vault()
             write_staged(PurePath(_name(context)), obj, vault=vault)
         if vault.keys.current is None and next(_first_time(self.folder), False):
@@ -73,9 +74,9 @@ class VaultIOManager(dg.ConfigurableIOManager):
         """Load a table.
 
         Raises:
-            InputError: it is not in the vault, or cannot be read, or has been changed.
+            dagster.Failure: it is not in the vault, or cannot be read, or has been changed.
         """
-        with private_stage("vault"):
+        with as_failure(), private_stage("vault"):
             return read_staged(PurePath(_name(context)), vault=self.vault())
 
     def vault(self) -> Vault:

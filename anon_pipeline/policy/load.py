@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,14 @@ from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
 from anon_pipeline.policy.mistake_words import mistakes_of
 from anon_pipeline.policy.model import TYPE, Policy
+from anon_pipeline.policy.rendering import by_environment, rendered
 from anon_pipeline.policy.rules import broken_rules
 from anon_pipeline.policy.size import refuse_large
 
 _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_KEYS = ("type", "attributes", "requirements", "post_processing", "template_vars_module")
+"""What may stand in a `defs.yaml`; all but the first two is Dagster's."""
 _UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -168,11 +172,20 @@ def parse_policy(text: str, *, retired: bool = False) -> Policy:
     problems = []
     if document.get("type") != TYPE:
         problems.append(f"type: must be {TYPE}")
-    extra = sorted(str(key) for key in document if key not in ("type", "attributes"))
+    extra = sorted(str(key) for key in document if key not in _KEYS)
     if extra:
         hint = ". Indent what belongs below attributes." if {*extra} & {*Policy.model_fields} else ""
         problems.append(f"keys beside type and attributes are not known: {', '.join(extra)}{hint}")
-    return policy_from(document.get("attributes"), problems, retired=retired)
+    problems += [f"requirements.env: {name} must be set" for name in _unset(document)]
+    attributes = rendered(document.get("attributes"), by_environment())
+    return policy_from(attributes, problems, retired=retired)
+
+
+def _unset(document: Mapping[str, Any]) -> list[str]:
+    """Return the environment variables that a file requires and that are not set."""
+    required = document.get("requirements")
+    names = required.get("env") if isinstance(required, dict) else None
+    return [str(name) for name in names if str(name) not in os.environ] if isinstance(names, list) else []
 
 
 def _document(text: str) -> Any:

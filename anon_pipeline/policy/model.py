@@ -37,6 +37,7 @@ from anon_pipeline.policy.columns import (
     PerturbCategories,
     Sensitive,
 )
+from anon_pipeline.policy.discriminated import discriminated
 from anon_pipeline.policy.fields import Strict, Whole
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
@@ -108,6 +109,11 @@ class Policy(Strict):
         (), description="What the author answers for: columns that single people out, and are released."
     )
     responsible: Annotated[Responsible | None, NEUTRAL] = None
+
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
+        """Return the JSON Schema, with each choice made by the key that decides it; see `discriminated`."""
+        return discriminated(super().model_json_schema(*arguments, **named))
 
     @model_serializer(mode="wrap")
     def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -99,6 +99,7 @@ METADATA: Mapping[str, Number] = {
     "partition": RUN,
     "gate": _ONE_BIT,
     "gate_passed": _ONE_BIT,
+    "refused_by": _ONE_BIT,
     "file": RUN,
     "manifest": RUN,
     "report": RUN,
@@ -108,9 +109,13 @@ METADATA: Mapping[str, Number] = {
     "broken_rules": _REFUSED,
     "expectations": POLICY,
     "stored_columns": POLICY,
+    **dict.fromkeys(("class_count", "class_size_least", "class_size_mean", "loss/discernibility"), FILE),
+    **dict.fromkeys(("level/*", "dagster/row_count", "dagster/column_schema"), FILE),
+    **dict.fromkeys(("epsilon/*", "noise", "dagster/column_lineage"), POLICY),
+    **dict.fromkeys(("left", "records_released_share"), COUNTED),
 }
-"""What Dagster's metadata says beside facts, by its key. ``value`` and ``gate`` have the values of limits
-that the released file tells, of releases that passed."""
+"""What Dagster's metadata says beside facts, by its key; ``*``: a column. ``value`` and ``gate`` have the
+values of limits that the released file tells, of releases that passed."""
 
 ELSEWHERE: Mapping[str, Number] = {
     "public report: classes by size, columns, correlations, place on the map": FILE,

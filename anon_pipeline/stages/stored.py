@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from anon_pipeline.base.errors import InputError, error_words
+from anon_pipeline.base.errors import InputError, error_words, may_pass
 from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.lineage import Where, broken_table, from_json, to_json
@@ -49,7 +49,10 @@ def write_staged(path: PurePath, staged: Staged, *, vault: Vault | None = None) 
         return
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error_words(error)
-    raise InputError(f"the vault must be writable, {'/'.join(path.parts[-3:])} is not: {reason}")
+        passing = may_pass(error)
+    refused = InputError(f"the vault must be writable, {'/'.join(path.parts[-3:])} is not: {reason}")
+    refused.passing = passing
+    raise refused
 
 
 def read_staged(path: PurePath, *, vault: Vault | None = None) -> Staged:

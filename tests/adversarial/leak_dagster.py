@@ -42,19 +42,19 @@ _ELSEWHERE = {
     "metadata": ("raw", "anon_pipeline.orchestration.assets.facts_metadata"),
     "loading": ("deidentified", "anon_pipeline.orchestration.vault.read_staged"),
     "storing": ("raw", "anon_pipeline.orchestration.vault.write_staged"),
-    "lock": ("published", "anon_pipeline.orchestration.assets.checked_on_this_data"),
+    "lock": ("published", "anon_pipeline.orchestration.publishing.checked_on_this_data"),
     "writing": ("published", "anon_pipeline.publish.release.write_release"),
 }
 _CHECKS = {
     ("raw", "contract"): "anon_pipeline.orchestration.checks.raw_contract",
     ("deidentified", "no_identifier_left"): "anon_pipeline.orchestration.checks.deidentified_contract",
     ("k_anonymized", "contract"): "anon_pipeline.orchestration.checks.k_anonymized_contract",
-    ("suppressed", "k"): "anon_pipeline.orchestration.checks.evaluate",
+    ("published", "k"): "anon_pipeline.orchestration.gate_checks.evaluate",
 }
 _METRICS = (
     "anon_pipeline.gate.great_expectations.cases.evidence_from",
     "anon_pipeline.gate.great_expectations.cases.released_rows",
-    "anon_pipeline.orchestration.checks._suite",
+    "anon_pipeline.orchestration.gate_checks.suite_of",
 )
 
 
@@ -126,14 +126,14 @@ def _checks(outcomes: Outcomes, project: _Project) -> None:
         for kind in ("raises", next(others)):
             with blown(target, BLOWS[kind]):
                 name = f"{target.rpartition('.')[2]} {kind}"
-                outcomes.add(name, project.check("suppressed", "great_expectations"), kind == "warns")
+                outcomes.add(name, project.check("published", "great_expectations"), kind == "warns")
     for stage, column in (("raw", "height"), ("k_anonymized", "city"), ("deidentified", "note")):
         with _changed(project, stage, {column: f"{PRIVATE}@leak.example"}):
             name = "no_identifier_left" if stage == "deidentified" else "contract"
             outcomes.add(f"failing rows of {stage}", project.check(stage, name), False)
     with _changed(project, "suppressed", {"height": PRIVATE}):
         for name in ("linking_risk", "great_expectations"):
-            outcomes.add(f"failing rows before {name}", project.check("suppressed", name), False)
+            outcomes.add(f"failing rows before {name}", project.check("published", name), False)
         outcomes.add("failing rows before published", project.stages("published"), False)
     for value in (said(), pd.DataFrame({"x": [LONG]}), {"x": PRIVATE}, None):
         with blown("anon_pipeline.orchestration.vault.read_staged", lambda _, v=value: lambda *_: v):

@@ -38,7 +38,7 @@ def _dies(original: Callable[..., Any]) -> Callable[..., Any]:
 _KINDS: dict[str, Blow] = {**BLOWS, "dies": _dies}
 _CRASHES = (
     ("published", "anon_pipeline.publish.release.write_release", "leaves"),
-    ("check", "anon_pipeline.orchestration.checks.evaluate", "panics"),
+    ("check", "anon_pipeline.orchestration.gate_checks.evaluate", "panics"),
     ("k_anonymized", "anon_pipeline.stages.pipeline.recode", "raises"),
     ("perturbed", "anon_pipeline.stages.pipeline.add_noise", "dies"),
 )

@@ -14,10 +14,11 @@ import pytest
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.encode.codes import RECORD
-from anon_pipeline.orchestration.assets import own_stage, private, published, raw, suppressed
+from anon_pipeline.orchestration.assets import own_stage, private, raw, suppressed
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
-from anon_pipeline.orchestration.checks import Check, check_gate
+from anon_pipeline.orchestration.checks import Check
 from anon_pipeline.orchestration.component import build_release
+from anon_pipeline.orchestration.publishing import published
 from anon_pipeline.orchestration.stage import Stage, StageRun
 from anon_pipeline.policy import Policy
 from anon_pipeline.stages.private import STAGES, Staged
@@ -67,7 +68,7 @@ def described(links: Chain) -> dict[str, Any]:
             said = (spec.description, spec.group_name, dict(spec.metadata), dict(spec.tags), spec.kinds)
             deps = sorted(dep.asset_key.to_user_string() for dep in spec.deps)
             found[spec.key.to_user_string()] = (said, deps, spec.partitions_def, asset.required_resource_keys)
-    for check in checks:
+    for check in [*assets, *checks]:
         for each in check.check_specs:
             key = f"{each.asset_key.to_user_string()}:{each.name}"
             more = sorted(dep.asset_key.to_user_string() for dep in each.additional_deps)
@@ -135,16 +136,15 @@ def test_own_tables_leave_the_vault_with_the_others(project: Make) -> None:
 
 def test_a_chain_without_the_gate_is_refused(small_policy: Callable[..., Policy]) -> None:
     policy = small_policy()
-    ungated = [link for link in chain(policy) if _guarded(link) != "suppressed"]
-    with pytest.raises(
-        InputError, match=r"must have the gate's checks \(check_gate\) once, behind suppressed"
-    ):
-        chain_definitions(ungated)
-    with pytest.raises(InputError, match="must stand behind it, they stand behind published"):
-        chain_definitions([*ungated, check_gate(policy)])
-    fake = Check("suppressed", lambda _: pytest.fail("built"))
-    with pytest.raises(InputError, match="must have the gate's checks"):
-        chain_definitions([*ungated[:-1], fake, ungated[-1]])
+
+    def build(_: object) -> dg.AssetsDefinition:
+        @dg.asset(key=["small", "published"])
+        def published_unjudged() -> None: ...
+
+        return published_unjudged
+
+    with pytest.raises(InputError, match="must publish with the gate's checks"):
+        chain_definitions([*chain(policy)[:-1], Stage("published", build)])
 
 
 @pytest.mark.parametrize("stage", ["raw", "deidentified", "k_anonymized"])
@@ -158,19 +158,13 @@ def test_a_chain_without_a_check_of_the_package_is_refused(
 
 def test_published_refuses_where_the_gates_checks_were_taken_out_by_hand(project: Make) -> None:
     made = project()
-    assets, checks = chain_definitions(chain(made.policy))
-    kept = [
-        check
-        for check in checks
-        if not any(key.asset_key.path[-1] == "suppressed" for key in check.check_keys)
-    ]
-    assert len(kept) == len(checks) - 1
+    assets, _ = chain_definitions(chain(made.policy))
+    key = dg.AssetKey(["small", "published"])
+    assets[-1] = assets[-1].subset_for({key}, selected_asset_check_keys=set())
     job = dg.define_asset_job(
         "ungated", dg.AssetSelection.assets(*assets), executor_def=dg.in_process_executor
     )
-    definitions = dg.Definitions(
-        assets=assets, asset_checks=kept, jobs=[job], resources=made.definitions.resources
-    )
+    definitions = dg.Definitions(assets=assets, jobs=[job], resources=made.definitions.resources)
     result = replace(made, definitions=definitions).run("ungated")
     assert "not evaluated on this data and policy" in failures(result)
     assert made.released() == []

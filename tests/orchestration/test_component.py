@@ -15,7 +15,7 @@ import pytest
 import yaml
 from dagster.components.testing import create_defs_folder_sandbox
 
-from anon_pipeline import AnonymizedRelease, Locations, PolicyError, load_policy, make_release
+from anon_pipeline import AnonymizedRelease, Locations, PolicyError, load_policy, make_release, patients
 from anon_pipeline.orchestration.component import build_release
 from anon_pipeline.orchestration.resources import FOLDERS, VAULT, Folders, default_resources, with_resources
 from anon_pipeline.orchestration.vault import VaultIOManager
@@ -31,7 +31,7 @@ def dg_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
         **os.environ,
         "DAGSTER_DISABLE_TELEMETRY": "yes",
         "COLUMNS": "200",
-        "PYTHONPATH": str(folder),
+        "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
     }
     program = Path(sys.executable).parent / "dg"
     return subprocess.run(
@@ -82,6 +82,30 @@ def test_dg_check_yaml_finds_a_mistake_with_its_place(foreign: Path) -> None:
     done = dg_command(foreign, "check", "yaml")
     assert done.returncode != 0
     assert "defs.yaml" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "'role' is a required property" in said
+    assert "1 is less than the minimum of 2" in said
+    assert "under any of the given schemas" not in said
+
+
+def test_dg_scaffolds_a_policy_for_a_table_that_both_checks_accept(foreign: Path) -> None:
+    """The policy is that of `init`, which has private tables, questions and reasons."""
+    patients(400, seed=3).to_csv(foreign / "people.csv", index=False, sep=";")
+    command = ("scaffold", "defs", "anon_pipeline.AnonymizedRelease")
+    made = dg_command(foreign, *command, "people", "--data", "people.csv")
+    assert made.returncode == 0, made.stderr
+    assert "questions stand in it" in made.stdout
+    policy = load_policy(foreign / "shop" / "defs" / "people" / "defs.yaml")
+    assert (policy.name, policy.source.path) == ("people", "people.csv")
+    assert "/vault/" in (foreign / ".gitignore").read_text()
+    for check in ("yaml", "defs"):
+        done = dg_command(foreign, "check", check)
+        assert done.returncode == 0, done.stdout + done.stderr
+    refused = dg_command(foreign, *command, "others", "--data", "nobody.csv")
+    assert refused.returncode != 0
+    assert "nobody.csv: must be a readable file: it is not there" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (foreign / "shop" / "defs" / "others").exists()
 
 
 def test_several_releases_of_a_project_share_its_resources(
@@ -116,7 +140,7 @@ def test_a_deployment_overrides_the_defaults(tmp_path: Path, small_policy: Calla
     dg.Definitions.validate_loadable(definitions)
     assert (definitions.resources or {})[VAULT] is vault
     assert FOLDERS in (definitions.resources or {})
-    assert len(list(definitions.asset_checks or [])) == 4
+    assert len(list(definitions.asset_checks or [])) == 3
     assert len(list(definitions.jobs or [])) == 2
 
 
@@ -179,7 +203,7 @@ def test_only_the_plugin_goes_into_the_wheel(tmp_path: Path) -> None:
 
 
 def test_the_schema_of_the_component_is_the_policys() -> None:
-    assert AnonymizedRelease.get_model_cls() is Policy
+    assert AnonymizedRelease.get_model_cls().model_json_schema() == Policy.model_json_schema()
     assert yaml.safe_load(template("x"))["type"] == "anon_pipeline.AnonymizedRelease"
 
 

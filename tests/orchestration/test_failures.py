@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import dagster as dg
 import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.ledger import ledger_at
 from anon_pipeline.orchestration.failures import as_failure
+from anon_pipeline.stages import pipeline
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 
@@ -44,3 +47,64 @@ def test_failures_are_not_retried() -> None:
     assert raised.value.allow_retries is False
     assert raised.value.description == "a rule"
     assert raised.value.__context__ is None
+
+
+def failing(*results: BaseException | None) -> Callable[..., None]:
+    """Return a function that ends as each result says, in turn."""
+    left = iter(results)
+
+    def end(*_: object, **__: object) -> None:
+        result = next(left)
+        if result is not None:
+            raise result
+
+    return end
+
+
+@pytest.mark.parametrize(
+    ("error", "tried"),
+    [
+        (OSError(28, "full"), 3),
+        (TimeoutError(), 3),
+        (ConnectionResetError(), 3),
+        (OSError(13, "denied"), 1),
+        (ValueError("CANARY-7f3a"), 1),
+        (InputError("a rule"), 1),
+    ],
+    ids=str,
+)
+def test_only_a_place_that_does_not_answer_is_tried_again(
+    project: Make, monkeypatch: pytest.MonkeyPatch, error: Exception, tried: int
+) -> None:
+    made = project()
+    monkeypatch.setattr("anon_pipeline.orchestration.assets.read_source", failing(*[error] * 5))
+    result = made.run("small_release")
+    assert not result.success
+    kinds = [event.event_type for event in result.all_events if event.step_key == "small__raw"]
+    assert kinds.count(dg.DagsterEventType.STEP_RESTARTED) == tried - 1
+    assert "CANARY" not in "".join(str(event) for event in result.all_events)
+
+
+def test_a_refusal_is_not_tried_again_and_a_retry_draws_nothing_anew(
+    project: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project(gate={"linking_risk": 0.0}, budget={"epsilon": 2})
+    result = made.run("small_release")
+    kinds = [event.event_type for event in result.all_events]
+    assert dg.DagsterEventType.STEP_UP_FOR_RETRY not in kinds
+    made = project(name="other", budget={"epsilon": 2}, dataset="others")
+    add_noise = pipeline.add_noise
+    draws: list[object] = []
+
+    def interrupted(*arguments: Any, **named: Any) -> Any:
+        draws.append(add_noise(*arguments, **named))
+        if len(draws) == 1:
+            raise TimeoutError
+        return draws[-1]
+
+    monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", interrupted)
+    result = made.run("other_release")
+    assert result.success
+    assert len(draws) == 2
+    events = ledger_at(f"sqlite:///{made.folder}/ledger.sqlite").events()
+    assert [event.event for event in events if event.event == "drawn"] == ["drawn", "drawn"]  # one of each

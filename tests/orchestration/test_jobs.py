@@ -47,9 +47,9 @@ def test_no_schedule_in_the_policy_no_schedule_in_dagster(project: Make) -> None
 def test_the_release_job_has_everything_and_the_gate_job_the_gate_alone(project: Make) -> None:
     made = project()
     steps = {node.name for node in made.definitions.resolve_job_def("small_release").graph.nodes}
-    assert len(steps) == 7 + 3 + 1
+    assert len(steps) == 7 + 3
     assert {node.name for node in made.definitions.resolve_job_def("small_gate").graph.nodes} == {
-        "small_gate_checks"
+        "small__published"
     }
 
 

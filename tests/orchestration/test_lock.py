@@ -24,11 +24,19 @@ def refused(result: dg.ExecuteInProcessResult) -> str:
     return failures[0].step_failure_data.error.message
 
 
-def test_published_alone_passes_when_its_data_was_checked(project: Make) -> None:
+def test_published_alone_is_judged_where_it_is_published(project: Make) -> None:
     made = project()
     assert made.materialize(*STAGES).success
     assert made.released() == []
     assert made.materialize("published").success
+    assert len(made.released()) == 3
+
+
+def test_published_without_its_checks_passes_when_the_gate_job_ran_on_its_data(project: Make) -> None:
+    made = project()
+    assert made.materialize(*STAGES).success
+    assert made.run("small_gate").success
+    assert made.materialize("published", checks=False).success
     assert len(made.released()) == 3
 
 
@@ -44,12 +52,14 @@ def test_a_job_without_checks_is_refused(project: Make) -> None:
     assert made.released() == []
 
 
-def test_published_alone_after_unchecked_stages_is_refused_until_the_gate_job_ran(project: Make) -> None:
+def test_published_without_its_checks_is_refused_until_the_gate_job_ran(project: Make) -> None:
     made = project()
     assert made.materialize(*STAGES, checks=False).success
-    assert "not evaluated on this data" in refused(made.materialize("published"))
+    message = refused(made.materialize("published", checks=False))
+    assert "not evaluated on this data" in message
+    assert "Run small_gate, or published with its checks." in message
     assert made.run("small_gate").success
-    assert made.materialize("published").success
+    assert made.materialize("published", checks=False).success
 
 
 def test_some_of_the_checks_are_not_enough(project: Make) -> None:
@@ -62,14 +72,34 @@ def test_some_of_the_checks_are_not_enough(project: Make) -> None:
     definitions = dg.Definitions.merge(made.definitions, dg.Definitions(jobs=[job]))
     result = definitions.resolve_job_def("some_checks").execute_in_process(instance=made.instance)
     assert {e.check_name for e in result.get_asset_check_evaluations()} == {key.name for key in keys}
-    assert "not evaluated on this data and policy: origin." in refused(made.materialize("published"))
+    message = refused(made.materialize("published", checks=False))
+    assert "not evaluated on this data and policy: origin." in message
+
+
+def test_published_with_some_of_its_checks_is_refused(project: Make) -> None:
+    """As somebody selects them in the UI."""
+    made = project()
+    assert made.materialize(*STAGES).success
+    keys = [key for key in gate_check_keys(made.policy) if key.name == "k"]
+    published = dg.AssetSelection.assets(dg.AssetKey(["small", "published"])).without_checks()
+    job = dg.define_asset_job(
+        "some", published | dg.AssetSelection.checks(*keys), executor_def=dg.in_process_executor
+    )
+    definitions = dg.Definitions.merge(made.definitions, dg.Definitions(jobs=[job]))
+    result = definitions.resolve_job_def("some").execute_in_process(
+        instance=made.instance, raise_on_error=False
+    )
+    assert [e.check_name for e in result.get_asset_check_evaluations()] == ["k"]
+    assert "not evaluated on this data and policy: contract, great_expectations, homogeneity" in refused(result)
+    assert made.released() == []
 
 
 def test_other_data_than_was_checked_is_refused(project: Make) -> None:
     made = project()
     assert made.materialize(*STAGES).success
+    assert made.run("small_gate").success
     assert made.materialize("perturbed", "shuffled", "suppressed", checks=False).success  # fresh noise
-    assert "not evaluated on this data" in refused(made.materialize("published"))
+    assert "not evaluated on this data" in refused(made.materialize("published", checks=False))
     assert made.released() == []
 
 
@@ -82,17 +112,17 @@ def test_data_that_breaks_a_limit_is_refused_by_the_gate_itself(project: Make) -
     assert "The gate refused the release" in refused(made.materialize("published"))
 
 
-def test_tables_that_do_not_belong_together_fail_every_check(project: Make) -> None:
+def test_tables_that_do_not_belong_together_are_one_red_check(project: Make) -> None:
     made = project()
     assert made.materialize(*STAGES).success
     path = made.folder / "vault" / "small" / "suppressed.parquet"
     staged = read_staged(path)
     write_staged(path, Staged(staged.frame.assign(illness="flu"), staged.facts))
     evaluations = made.run("small_gate").get_asset_check_evaluations()
-    assert {e.check_name for e in evaluations if not e.passed} == {
-        key.name for key in gate_check_keys(made.policy)
-    }
-    assert "must be as in the vault" in refused(made.materialize("published"))
+    assert [(e.check_name, e.passed) for e in evaluations] == [("contract", False)]
+    for checks in (True, False):
+        assert "must be as in the vault" in refused(made.materialize("published", checks=checks))
+    assert made.released() == []
 
 
 @pytest.mark.parametrize(
@@ -133,9 +163,11 @@ def test_a_hierarchy_that_changed_after_the_stages_is_refused(project: Make) -> 
 def test_checks_by_a_laxer_policy_do_not_count(project: Make) -> None:
     height = {"role": "sensitive", "distance": "ordered", "unit": None, "resolution": None}
     quiet = {"columns": {"height": height}, "perturb": None, "suppress": None}
-    assert project(gate={"suppression": 0.9}, **quiet).materialize(*STAGES).success
+    before = project(gate={"suppression": 0.9}, **quiet)
+    assert before.materialize(*STAGES).success
+    assert before.run("small_gate").success
     made = project(gate={"suppression": 0.5}, **quiet)
-    assert "not evaluated on this data and policy" in refused(made.materialize("published"))
+    assert "not evaluated on this data and policy" in refused(made.materialize("published", checks=False))
 
 
 def test_noise_of_a_laxer_policy_is_refused_before_its_checks_are_asked(project: Make) -> None:
@@ -164,9 +196,11 @@ def test_the_check_of_another_partition_does_not_count(project: Make) -> None:
     )
     first, second = "2026-01-05", "2026-01-12"
     assert made.materialize(*STAGES, partition=first).success
+    assert made.run("small_gate", partition=first).success
     assert made.materialize(*STAGES, checks=False, partition=second).success
-    assert "not evaluated on this data" in refused(made.materialize("published", partition=second))
-    assert made.materialize("published", partition=first).success  # though it is not the latest evaluation's
+    alone = made.materialize("published", checks=False, partition=second)
+    assert "not evaluated on this data" in refused(alone)
+    assert made.materialize("published", checks=False, partition=first).success  # not the latest evaluation's
     assert {path.parent.name for path in made.released()} == {first}
 
 
@@ -184,6 +218,7 @@ def test_the_same_table_in_another_partition_is_not_authorized(project: Make, tm
 def test_a_newer_failure_on_the_same_data_counts(project: Make) -> None:
     made = project()
     assert made.materialize(*STAGES).success
+    assert made.run("small_gate").success
     key = gate_check_keys(made.policy)[0]
     record = made.instance.get_latest_asset_check_evaluation_record(key)
     assert record is not None
@@ -193,7 +228,7 @@ def test_a_newer_failure_on_the_same_data_counts(project: Make) -> None:
             asset_key=key.asset_key, check_name=key.name, passed=False, metadata=evaluation.metadata
         )
     )
-    assert f"failed: {key.name}" in refused(made.materialize("published"))
+    assert f"failed: {key.name}" in refused(made.materialize("published", checks=False))
 
 
 def test_check_names_are_plain_and_different(small_policy: Callable[..., Policy]) -> None:

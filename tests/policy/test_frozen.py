@@ -115,7 +115,7 @@ def test_a_policy_is_dumped_and_read_back_as_plain_values() -> None:
 def test_the_schema_of_a_frozen_mapping_is_that_of_a_mapping() -> None:
     definitions = Policy.model_json_schema()["$defs"]
     assert definitions["Gate"]["properties"]["t_closeness"] == {
-        "additionalProperties": {"ge": 0, "le": 1, "type": "number"},
+        "additionalProperties": {"minimum": 0, "maximum": 1, "type": "number"},
         "description": "Sensitive column → largest distance of a class to the whole input.",
         "propertyNames": {"minLength": 1},
         "title": "T Closeness",

@@ -214,7 +214,7 @@ def test_forged_lineage_without_a_key_meets_the_second_lock(two: tuple[Any, Any]
     for stage in STAGES:
         theirs = read_staged(table(other, stage))
         write_staged(table(here, stage), replace(theirs, lineage=replace(theirs.lineage, where=mine.where)))
-    assert "not evaluated on this data" in failures(here.materialize("published"))
+    assert "not evaluated on this data" in failures(here.materialize("published", checks=False))
 
 
 def test_tables_of_an_earlier_version_are_to_be_materialized_again(project: Make, key: None) -> None:

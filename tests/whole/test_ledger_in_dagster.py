@@ -90,7 +90,8 @@ def test_a_release_that_failed_for_now_is_published_alone_by_the_same_policy(
         patch.setattr("anon_pipeline.publish.writer.make_folder", full)
         assert not made.run("small_release").success
     assert made.materialize("published").success
-    assert kinds(made.folder) == ["drawn", "opened", "opened", "failed", "opened", "published"]
+    tries = ["opened", "failed"] * 3  # Dagster tries again, with the same draw
+    assert kinds(made.folder) == ["drawn", "opened", *tries, "opened", "published"]
 
 
 def full(*_: object, **__: object) -> None:

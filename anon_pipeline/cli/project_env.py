@@ -1,0 +1,41 @@
+"""The `.env` of the project of a command, as Dagster reads it; not what decides which code runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import click
+
+_NOT_TAKEN = re.compile(
+    r"PATH|(LD|DYLD|PYTHON|NUMBA|PANDERA|DAGSTER)_?.*|.*_COMMAND"
+    r"|ANON_PIPELINE_(PLUGINS|ALLOW_OUTSIDE|POLICY_DEFAULTS)"
+)
+"""What a deployment says, and not a file that lies beside a policy: a command, a plugin, a floor."""
+
+
+def read_project_env(folder: Path) -> None:
+    """Set the variables of a project's `.env` that are not set yet.
+
+    Args:
+        folder: in a project; the file is beside its ``pyproject.toml`` or ``dg.toml``, or in the folder
+            itself.
+    """
+    from anon_pipeline.policy.locations import project_root  # noqa: PLC0415
+
+    path = project_root(folder / "policy.yaml") / ".env"
+    if not path.is_file():
+        return
+    from dotenv import dotenv_values  # noqa: PLC0415
+
+    left = []
+    for name, value in dotenv_values(path, interpolate=False).items():
+        if _NOT_TAKEN.fullmatch(name):
+            left.append(name)
+        elif value is not None:
+            os.environ.setdefault(name, value)
+    if left:
+        click.echo(
+            f"warning: .env may not set {', '.join(sorted(left))}: set it in the environment", err=True
+        )

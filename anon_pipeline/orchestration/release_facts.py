@@ -1,0 +1,106 @@
+"""What Dagster is told of a published release: numbers with a history, what is left of the data, links.
+
+Every key is declared in `publish.numbers.METADATA`: the released file, the policy and counts of records tell
+all of it. A number becomes a plot over releases in Dagster's UI.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import dagster as dg
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.places import has_credentials, is_url
+from anon_pipeline.encode.grids import epsilon_shares
+from anon_pipeline.evidence.evidence import value_classes
+from anon_pipeline.orchestration.metadata import report_metadata, sizes_table
+from anon_pipeline.orchestration.table_columns import column_metadata
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish import Published
+from anon_pipeline.publish.file_formats import column_types
+from anon_pipeline.report import class_sizes
+from anon_pipeline.report.columns import discernibility
+from anon_pipeline.report.words import describe_rest, noise_in_words
+
+LINKS = "ANON_PIPELINE_RELEASES_URL"
+"""Names the variable with the URL at which the folder of releases is served, for links in Dagster's UI."""
+
+
+def published_metadata(
+    policy: Policy, folders: Locations, written: Published, frame: pd.DataFrame
+) -> dict[str, Any]:
+    """Return the metadata of a release that was written.
+
+    Args:
+        frame: (r, columns) the released table, also with private columns, which are left out.
+    Raises:
+        InputError: `LINKS` is no URL, or may hold credentials.
+    """
+    shown, facts = frame[policy.released], written.manifest["facts"]
+    file = written.manifest["files"][0]
+    left = describe_rest(policy, facts, shown, hierarchies=folders.hierarchies)
+    types = file.get("types") or column_types(shown)
+    return {
+        **report_metadata(written.report),
+        **{
+            name: _link(path, folders.releases)
+            for name, path in (
+                ("file", written.path),
+                ("manifest", written.manifest_path),
+                ("report", written.report_path),
+            )
+        },
+        **_numbers(policy, written, shown),
+        "guarantee": _listed(written.manifest["guarantee"]),
+        "left": _listed(left),
+        "noise": _listed([f"{name}: {said}" for name, said in noise_in_words(policy)]),
+        "classes": sizes_table(class_sizes(policy, shown)),
+        **column_metadata(policy, "published", ["suppressed"], types),
+    }
+
+
+def _numbers(policy: Policy, written: Published, shown: pd.DataFrame) -> dict[str, int | float]:
+    """Return what has a history: records, classes, levels, loss and noise."""
+    sizes = value_classes(shown, list(policy.generalized)).sizes
+    facts = written.manifest["facts"]
+    levels = facts["k_anonymized"]["levels"] or {}
+    shares = zip(policy.noisy, epsilon_shares(policy), strict=True)
+    return {
+        "records": len(shown),
+        "dagster/row_count": len(shown),
+        "records_released_share": len(shown) / max(int(facts["raw"]["records"]), 1),
+        "class_count": len(sizes),
+        "class_size_least": int(sizes.min()),
+        "class_size_mean": float(sizes.mean()),
+        "loss/discernibility": discernibility(policy, shown),
+        **{f"level/{name}": int(level) for name, level in levels.items()},
+        **{f"epsilon/{name}": float(share) for name, share in shares},
+    }
+
+
+def _listed(lines: list[str]) -> dg.MarkdownMetadataValue:
+    return dg.MetadataValue.md("\n".join(f"* {line}" for line in lines))
+
+
+def _link(path: Path, releases: Path) -> dg.MetadataValue[Any]:
+    """Return a link to a file of a release, if the releases are served somewhere; else its path."""
+    base = links_base()
+    if base is None or not path.is_relative_to(releases):
+        return dg.MetadataValue.path(str(path))
+    return dg.MetadataValue.url(f"{base}/{quote(path.relative_to(releases).as_posix())}")
+
+
+def links_base() -> str | None:
+    """Return the URL of the folder of releases, if there is one; asked before anything is published.
+
+    Raises:
+        InputError: it is no URL, or may hold credentials; without it.
+    """
+    base = os.environ.get(LINKS)
+    if base and (not is_url(base) or has_credentials(base)):
+        raise InputError(f"{LINKS} must be a URL without login, query and token, got another text")
+    return base.rstrip("/") if base else None

@@ -1,0 +1,64 @@
+"""The sensor asks for a run when a source file is new and whole."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import dagster as dg
+
+from anon_pipeline.orchestration.resources import FOLDERS
+
+Make = Callable[..., Any]
+WEEKLY = {"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"}
+
+
+def look(made: Any, cursor: str | None) -> tuple[list[tuple[str | None, str | None]], str | None]:
+    """Return the partitions that are asked for with their run keys, and the cursor."""
+    repository = made.definitions.get_repository_def()
+    sensor = repository.get_sensor_def("small_new_files")
+    assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
+    context = dg.build_sensor_context(
+        cursor=cursor,
+        repository_def=repository,
+        instance=made.instance,
+        resources={FOLDERS: made.definitions.resources[FOLDERS]},
+    )
+    found = sensor.evaluate_tick(context)
+    return [(one.partition_key, one.run_key) for one in found.run_requests or []], found.cursor
+
+
+def aged(path: Any, seconds: float) -> None:
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+
+
+def test_a_file_is_asked_for_once_when_it_is_whole(project: Make) -> None:
+    made = project()
+    path = made.folder / "people.csv"
+    assert look(made, None)[0] == []  # it may still be written
+    aged(path, 3600)
+    (asked,), cursor = look(made, None)
+    assert asked[0] is None
+    assert look(made, cursor)[0] == []
+    aged(path, 1800)
+    (again,), _ = look(made, cursor)
+    assert again[1] != asked[1]
+
+
+def test_each_partition_has_its_file(project: Make) -> None:
+    made = project(schedule=WEEKLY, source={"path": "people-{partition}.csv"})
+    for week in ("2026-01-05", "2026-01-12", "2026-01-13"):
+        path = made.folder / f"people-{week}.csv"
+        path.write_bytes((made.folder / "people.csv").read_bytes())
+        aged(path, 3600)
+    asked, cursor = look(made, None)
+    assert [key for key, _ in asked] == ["2026-01-05", "2026-01-12"]
+    assert made.run("small_release", partition=asked[0][0]).success
+    assert look(made, cursor)[0] == []
+
+
+def test_without_a_file_for_each_run_there_is_no_sensor(project: Make) -> None:
+    assert not list(project(schedule=WEEKLY).definitions.sensors or [])
