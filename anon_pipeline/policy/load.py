@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from anon_pipeline.base.errors import PolicyError, error_words
-from anon_pipeline.base.places import LOCAL, is_local
+from anon_pipeline.base.places import LOCAL, is_local, is_url
 from anon_pipeline.base.reading import POLICY_BYTES, read_small
 from anon_pipeline.policy.columns import COLUMN_TAGS, Column
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
@@ -253,8 +253,10 @@ def _misspelled(items: list[ErrorDetails]) -> dict[_Loc, _Loc]:
 
 
 def _got(item: ErrorDetails) -> str:
-    """Show a value that is wrong, unless it may be a key."""
-    value, shown = item.get("input"), item["loc"][0] != "deidentify" and "got" not in item["msg"]
+    """Show a value that is wrong, unless it may be a key or hold a credential."""
+    value, where = item.get("input"), item["loc"]
+    secret = where[0] == "deidentify" or str(where[-1]).endswith("_env") or is_url(str(value))
+    shown = not secret and "got" not in item["msg"]
     return f", got {value!r}" if shown and isinstance(value, (str, int, float)) else ""
 
 
