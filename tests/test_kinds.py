@@ -67,11 +67,16 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "evidence/identifying.py": ({"released_identifiers"}, "implementation of the limit: its share"),
     "publish/lapsed.py": ({"released_identifiers"}, "holds the file against the same share"),
     "sources/population.py": ({"population"}, "implementation of the limit: reads its table"),
+    "sources/urls.py": ({"url_env"}, "implementation"),
+    "sources/sql.py": ({"url_env"}, "key of the policy"),
+    "sources/duckdb_files.py": ({"duckdb"}, "the library"),
     "sources/patients.py": ({"patients", "ssn", "email"}, "implementation; columns"),
     "recode/constraints.py": ({"k"}, "implementation of k in recoders"),
     "recode/microaggregation/algorithms.py": ({"tclose_first"}, "message of the implementation"),
     # declarations of the policy: descriptions, defaults, rules between sections
     "policy/attacks.py": ({"marketer_risk", "linking_risk"}, "declares the fields"),
+    "policy/source.py": ({"url_env", "sql", "duckdb"}, "declares the fields"),
+    "base/places.py": ({"url_env"}, "advice in a message"),
     "policy/recoding.py": (EVERYTHING, "describes the recoders in the JSON Schema"),
     "policy/sections.py": (
         {"sticky", "discrete_gaussian", "t_closeness", "l_diversity", "suppress", "k"},

@@ -116,7 +116,7 @@ class Place:
             InputError: not there, not readable, larger than ``file_bytes``, or changed meanwhile.
         """
         before = self._version(self.path)
-        data = self._bytes(self.path, before.get("size"), limits.file_bytes)
+        data = self.read_bytes(self.path, before.get("size"), limits.file_bytes)
         if self._version(self.path) != before or before.get("size") not in (None, len(data)):
             raise InputError(changed(self.key))
         return Held(self.key, data)
@@ -130,7 +130,7 @@ class Place:
         before, left = self._listed(), limits.file_bytes
         files: dict[str, Held] = {}
         for inside, version in before.items():
-            data = self._bytes(f"{self.path.rstrip('/')}/{inside}", version.get("size"), left)
+            data = self.read_bytes(f"{self.path.rstrip('/')}/{inside}", version.get("size"), left)
             left -= len(data)
             files[inside] = Held(self.key, data)
         if self._listed() != before:
@@ -152,7 +152,7 @@ class Place:
         self.fs.invalidate_cache()
         return _stamp(self._asked(lambda: self.fs.info(path)))
 
-    def _bytes(self, path: str, size: int | None, most: int) -> bytes:
+    def read_bytes(self, path: str, size: int | None, most: int) -> bytes:
         """Read a file: in one request where its size is known, else up to the limit."""
         if size is not None and size > most:
             raise limit_error(self.key, "file_bytes", most, got=size)

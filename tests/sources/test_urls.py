@@ -71,7 +71,7 @@ def test_a_folder_in_s3(s3: str) -> None:
 
 def test_an_object_of_s3_that_changes_meanwhile_is_refused(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its size stays, its ETag does not."""
-    fs, whole = fsspec.filesystem("s3"), Place._bytes
+    fs, whole = fsspec.filesystem("s3"), Place.read_bytes
     fs.pipe_file(f"{s3}/a.csv", CSV)
 
     def meanwhile(self: Place, *given: Any) -> bytes:
@@ -80,21 +80,21 @@ def test_an_object_of_s3_that_changes_meanwhile_is_refused(s3: str, monkeypatch:
         return data
 
     with monkeypatch.context() as patch:
-        patch.setattr(Place, "_bytes", meanwhile)
+        patch.setattr(Place, "read_bytes", meanwhile)
         said = refused(lambda: read_source(policy(url=f"{s3}/a.csv")))
     assert said.startswith("source.url: must not change while it is read")
     assert read_source(policy(url=f"{s3}/a.csv"))["q"].tolist() == ["007", "9"]
 
 
 def test_a_folder_to_which_files_come_meanwhile_is_refused(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    fs, whole = fsspec.filesystem("s3"), Place._bytes
+    fs, whole = fsspec.filesystem("s3"), Place.read_bytes
     fs.pipe_file(f"{s3}/people/a.parquet", parquet(q=["007"]))
 
     def meanwhile(self: Place, *given: Any) -> bytes:
         fs.pipe_file(f"{s3}/people/b.parquet", parquet(q=["8"]))
         return whole(self, *given)
 
-    monkeypatch.setattr(Place, "_bytes", meanwhile)
+    monkeypatch.setattr(Place, "read_bytes", meanwhile)
     said = refused(lambda: read_source(policy(url=f"{s3}/people", format="parquet")))
     assert said.startswith("source.url: must not change while it is read")
 
@@ -207,7 +207,7 @@ def test_a_missing_package_is_named(url: str, package: str, monkeypatch: pytest.
 
 def test_a_missing_package_of_an_extra_is_named_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    monkeypatch.delitem(fsspec.registry._registry, "s3", raising=False)
+    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
     said = refused(lambda: Place.at("s3://bank/a", "source.url"))
     assert said.endswith('pip install "anon-pipeline[s3]"')
 
