@@ -30,9 +30,9 @@ FORMATS = table_of(
             recognizes="anon_pipeline.sources.excel:is_excel",
         ),
         Format(
-            "json_lines",
-            "anon_pipeline.sources.json_lines:json_lines_frame",
-            recognizes="anon_pipeline.sources.json_lines:is_json_lines",
+            "jsonl",
+            "anon_pipeline.sources.jsonl:jsonl_frame",
+            recognizes="anon_pipeline.sources.jsonl:is_jsonl",
             packed=True,
         ),
     ),

@@ -59,7 +59,7 @@ def _folder(frame: pd.DataFrame, path: Path) -> None:
 WRITERS: dict[str, tuple[str, Callable[[pd.DataFrame, Path], object]]] = {
     "people.csv.gz": ("csv", lambda frame, path: frame.to_csv(path, index=False)),
     "people.xlsx": ("excel", lambda frame, path: frame.to_excel(path, index=False)),
-    "people.jsonl": ("json_lines", lambda frame, path: frame.to_json(path, orient="records", lines=True)),
+    "people.jsonl": ("jsonl", lambda frame, path: frame.to_json(path, orient="records", lines=True)),
     "people": ("parquet", _folder),
 }
 

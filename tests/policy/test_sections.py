@@ -84,7 +84,7 @@ NAN, INF = float("nan"), float("inf")
         (Source, {"generate": "people"}, "'patients'"),
         (Source, {"generate": "patients", "records": 0}, "greater than or equal to 1"),
         (Source, {"generate": "patients", "seed": -1}, "greater than or equal to 0"),
-        (Source, {"path": "a", "format": "xlsx"}, "'csv', 'parquet', 'excel' or 'json_lines'"),
+        (Source, {"path": "a", "format": "xlsx"}, "'csv', 'parquet', 'excel' or 'jsonl'"),
         (SourceOptions, {"sep": ""}, "at least 1 character"),
         (SourceOptions, {"sep": "||"}, "should match pattern"),
         (SourceOptions, {"sep": "§"}, "should match pattern"),

@@ -53,8 +53,8 @@ FRAME = pd.DataFrame({"a": ["007", "8"], "b": [1, 2]})
     ("form", "write"),
     [
         ("excel", lambda path: FRAME.to_excel(path, index=False, engine="openpyxl")),
-        ("json_lines", lambda path: FRAME.to_json(path, orient="records", lines=True)),
-        ("json_lines", lambda path: FRAME.to_json(path, orient="records", lines=True, compression="gzip")),
+        ("jsonl", lambda path: FRAME.to_json(path, orient="records", lines=True)),
+        ("jsonl", lambda path: FRAME.to_json(path, orient="records", lines=True, compression="gzip")),
         ("parquet", lambda path: FRAME.to_parquet(path / "x.parquet", index=False)),
         ("csv", lambda path: FRAME.to_csv(path, index=False, sep=";", compression="gzip")),
         ("csv", lambda path: FRAME.to_csv(path, index=False, sep=";", compression="zip")),

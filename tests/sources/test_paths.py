@@ -30,7 +30,7 @@ WRITERS: dict[str, Any] = {
     "csv": _csv_gz,
     "parquet": lambda path: FRAME.to_parquet(path, index=False),
     "excel": lambda path: FRAME.to_excel(path, index=False, engine="openpyxl"),
-    "json_lines": lambda path: FRAME.to_json(path, orient="records", lines=True),
+    "jsonl": lambda path: FRAME.to_json(path, orient="records", lines=True),
 }
 
 
@@ -44,7 +44,7 @@ def test_every_format_is_one_table(form: str, tmp_path: Path) -> None:
     assert frame["x"].astype(float).tolist() == [0.5, 1.0]
 
 
-@pytest.mark.parametrize("form", ["csv", "excel", "json_lines"])
+@pytest.mark.parametrize("form", ["csv", "excel", "jsonl"])
 def test_a_folder_of_other_formats_is_refused(form: str, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     with pytest.raises(

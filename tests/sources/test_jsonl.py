@@ -16,14 +16,14 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import Held
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources.formats import read_file
-from anon_pipeline.sources.json_lines import is_json_lines, json_lines_frame
+from anon_pipeline.sources.jsonl import is_jsonl, jsonl_frame
 
 CANARY = "Quillfeather-4711"
 
 
 def read(data: str | bytes, limits: Limits | None = None, **options: Any) -> pd.DataFrame:
     held = Held("people.jsonl", data.encode() if isinstance(data, str) else data)
-    return json_lines_frame(held, SourceOptions(**options), limits or Limits(), ())
+    return jsonl_frame(held, SourceOptions(**options), limits or Limits(), ())
 
 
 def refused(data: str | bytes, limits: Limits | None = None) -> str:
@@ -132,7 +132,7 @@ def test_each_line_with_a_name_of_its_own_does_not_fill_the_memory() -> None:
 
 def test_it_may_be_compressed(tmp_path: Path) -> None:
     (tmp_path / "people.jsonl.gz").write_bytes(gzip.compress(b'{"a": "007"}\n'))
-    frame = read_file("json_lines", tmp_path / "people.jsonl.gz", SourceOptions(), Limits(), ())
+    frame = read_file("jsonl", tmp_path / "people.jsonl.gz", SourceOptions(), Limits(), ())
     assert frame["a"].tolist() == ["007"]
 
 
@@ -148,4 +148,4 @@ def test_it_may_be_compressed(tmp_path: Path) -> None:
     ],
 )
 def test_a_first_line_tells_the_format(head: str, told: bool) -> None:
-    assert is_json_lines(Held("x", head.encode())) is told
+    assert is_jsonl(Held("x", head.encode())) is told

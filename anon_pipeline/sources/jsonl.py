@@ -25,14 +25,14 @@ class _Repeated(ValueError):
     """A name stands twice in one object."""
 
 
-def is_json_lines(file: Path | Held) -> bool:
+def is_jsonl(file: Path | Held) -> bool:
     """Tell whether the first line of a text is an object, as far as its first bytes say."""
     with open_readable(file) as opened:
         head = opened.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
     return head.startswith(b"{") and head[1:].lstrip()[:1] in (b'"', b"}")
 
 
-def json_lines_frame(
+def jsonl_frame(
     path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
 ) -> pd.DataFrame:
     """Read a file of JSON lines; values keep their types, and no text becomes a date.
