@@ -22,7 +22,7 @@ from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.sections import Source
+from anon_pipeline.policy.source import Source
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.before_drawing import refuse_known_categories
 from anon_pipeline.publish.booking import Booking, booking

@@ -25,7 +25,7 @@ from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import FAMILIES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS, format_of
-from anon_pipeline.catalog.sources import FORMATS, GENERATORS
+from anon_pipeline.catalog.sources import FORMATS, GENERATORS, SOURCES
 from anon_pipeline.detectors.table import DETECTORS
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.linkage import LINKAGES
@@ -40,10 +40,10 @@ from anon_pipeline.policy.sections import Gate
 PACKAGE = Path(__file__).resolve().parents[1] / "anon_pipeline"
 TABLES: tuple[Mapping[str, Any], ...] = (
     *(RECODERS, FAMILIES, MECHANISMS, CATEGORY_MECHANISMS, FORMATS, GENERATORS, HIERARCHIES, CLASS_LIMITS),
-    *(IDENTIFIER_ACTIONS, RELEASE_FORMATS, PARTITION_KINDS, LOSSES),
+    *(IDENTIFIER_ACTIONS, RELEASE_FORMATS, PARTITION_KINDS, LOSSES, SOURCES),
 )
-ORDINARY = {"entropy", "precision"}
-"""Losses with the names of other things: a kind of l-diversity, a measure of models."""
+ORDINARY = {"entropy", "precision", "path", "url", "asset", "generate"}
+"""Losses with the names of other things (a kind of l-diversity, a measure of models); ordinary words."""
 LIMIT_NAMES = frozenset(limit.name for limit in LIMITS)
 NAMES = LIMIT_NAMES.union(*TABLES, (detector.name for detector in DETECTORS)) - ORDINARY
 UNMISTAKABLE = frozenset(name for name in NAMES if "_" in name)
@@ -67,11 +67,16 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "evidence/identifying.py": ({"released_identifiers"}, "implementation of the limit: its share"),
     "publish/lapsed.py": ({"released_identifiers"}, "holds the file against the same share"),
     "sources/population.py": ({"population"}, "implementation of the limit: reads its table"),
+    "sources/urls.py": ({"url_env"}, "implementation"),
+    "sources/sql.py": ({"url_env"}, "key of the policy"),
+    "sources/duckdb_files.py": ({"duckdb"}, "the library"),
     "sources/patients.py": ({"patients", "ssn", "email"}, "implementation; columns"),
     "recode/constraints.py": ({"k"}, "implementation of k in recoders"),
     "recode/microaggregation/algorithms.py": ({"tclose_first"}, "message of the implementation"),
     # declarations of the policy: descriptions, defaults, rules between sections
     "policy/attacks.py": ({"marketer_risk", "linking_risk"}, "declares the fields"),
+    "policy/source.py": ({"url_env", "sql", "duckdb"}, "declares the fields"),
+    "base/places.py": ({"url_env"}, "advice in a message"),
     "policy/recoding.py": (EVERYTHING, "describes the recoders in the JSON Schema"),
     "policy/sections.py": (
         {"sticky", "discrete_gaussian", "t_closeness", "l_diversity", "suppress", "k"},
@@ -215,7 +220,8 @@ def test_the_search_finds_names(source: str, found: set[str]) -> None:
         *(family.runs for family in FAMILIES.values()),
         *(loss.measures for loss in LOSSES.values()),
         *(mechanism.law for mechanism in MECHANISMS.values()),
-        *(form.reads for form in FORMATS.values()),
+        *(place for one in FORMATS.values() for place in (one.reads, one.recognizes, one.folder) if place),
+        *(kind.reads for kind in SOURCES.values()),
         *(generator.makes for generator in GENERATORS.values()),
         *(kind.builds for kind in HIERARCHIES.values()),
         *(kind.recognizes for kind in HIERARCHIES.values()),
@@ -235,6 +241,8 @@ NAMED_PLACES = [
     *((one.name, one.measures) for one in LOSSES.values()),
     *((one.name, one.law) for one in MECHANISMS.values()),
     *((one.name, one.reads) for one in FORMATS.values()),
+    *((one.name, place) for one in FORMATS.values() for place in (one.recognizes, one.folder) if place),
+    *((one.name, one.reads) for one in SOURCES.values()),
     *((one.name, one.makes) for one in GENERATORS.values()),
     *((one.name, place) for one in HIERARCHIES.values() for place in (one.builds, one.recognizes)),
     *((one.name, one.breaks) for one in CLASS_LIMITS.values()),

@@ -12,11 +12,15 @@ LOCAL = (
 )
 """What is said where a path is expected; it never repeats the URL."""
 
+REMOTE = ("s3", "gs", "gcs", "az", "abfs", "abfss", "https", "http", "memory")
+"""Kinds of URLs at which remote files may be; ``memory`` is for tests."""
+
 _SCHEME = re.compile(
     r"(?:^|[/\\])\s*[A-Za-z][A-Za-z0-9+.-]+:[/\\]"
 )  # also s3:/bucket, as pathlib leaves s3://
 _LOGIN = re.compile(r"(?:ssh|sftp|ftp|smb|hdfs|webhdfs)://[a-z0-9._-]{1,32}@[^@:]*(?::\d+)?(?:/[^@]*)?")
 _SECRET = re.compile(r"(?:pass|pwd|secret|token|credential|key|sig|sas)[a-z0-9_.-]*=")
+_HERE = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?/")
 _DECODED = 4  # times that an escape may be escaped
 
 
@@ -51,6 +55,30 @@ def has_credentials(url: str) -> bool:
     [False, True, True, True, True]
     """
     return any(_tells(part) for text in _readings(url) for part in text.split("::"))
+
+
+def remote_problem(url: str, *, secret: bool = False) -> str | None:
+    """Return what is wrong with the URL of remote files; None: nothing.
+
+    Kinds are listed: others read this machine's files (``file``, ``git``), past the folder of sources, or
+    keep a copy on its disk (chains with ``::``). The text never repeats the URL.
+
+    Args:
+        secret: whether it may hold credentials: it stands in no policy.
+
+    >>> [remote_problem(f"{url}/a.csv") is None for url in ("s3://b", "https://h", "file:///b", "http://h")]
+    [True, True, False, False]
+    """
+    if not is_url(url) or "::" in url or url.partition("://")[0] not in REMOTE:
+        return f"must be a URL that begins with {', '.join(f'{one}://' for one in REMOTE)}, got another one"
+    if url.startswith("http://") and _HERE.match(url) is None:
+        return "must be https://: personal data must not travel in the clear (http:// only to this machine)"
+    if has_credentials(url) and not secret:
+        return (
+            "must not hold credentials: a login, query or token. Put them where the package of its kind "
+            "looks for them (S3: AWS_ACCESS_KEY_ID, a profile), or name a variable with the URL: url_env"
+        )
+    return None
 
 
 def has_secret_option(query: str) -> bool:

@@ -150,11 +150,33 @@ class Format:
     reads: place of the function that reads such a file: from the file, or what is held of it, the policy's
         options and limits, and the columns that hold numbers, to a table.
     magic: bytes that every such file begins with; none: a text, or it cannot be told.
+    recognizes: place of the function that tells such a file from others with the same first bytes; none: its
+        ``magic`` does.
+    packed: whether a file of it may be compressed as a whole; it is unpacked before it is read.
+    folder: place of the function that reads a folder of such files as one table; none: it reads files alone.
     """
 
     name: str
     reads: str
     magic: bytes = field(default=b"", repr=False)
+    recognizes: str = ""
+    packed: bool = False
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """A kind of place that personal data comes from.
+
+    name: its key below ``source`` in the policy.
+    reads: place of the function that reads it: from the policy, the folder of sources and the partition, to
+        a table.
+    partition: texts in it that stand for the partition; none: a partition changes nothing there.
+    """
+
+    name: str
+    reads: str
+    partition: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,10 +133,12 @@ def _source(profile: Profile, place: Place) -> dict[str, Any]:
 
 def clean_section(profile: Profile, proposals: Sequence[Proposal]) -> dict[str, Any]:
     """Return how the cells become values: for all columns, and for those that are written otherwise."""
-    if profile.layout is None or not profile.layout.is_text:
+    if profile.layout is None:
         return {}
     anywhere = [text for text in profile.missing_texts if text in profile.missing_anywhere]
     columns = {p.name: own for p in proposals if not p.dropped and (own := _cleaned(p, anywhere))}
+    if not profile.layout.is_text:  # cells have types, and only some columns hold texts
+        return {"columns": columns} if columns else {}
     section: dict[str, Any] = {"strip": True}
     section |= {"missing": anywhere} if anywhere else {}
     return section | ({"columns": columns} if columns else {})

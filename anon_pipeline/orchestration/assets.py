@@ -15,6 +15,7 @@ from anon_pipeline.orchestration.progress import Log
 from anon_pipeline.orchestration.resources import VAULT, Folders
 from anon_pipeline.orchestration.stage import Stage, StageRun, declared, worked
 from anon_pipeline.orchestration.table_columns import column_metadata
+from anon_pipeline.orchestration.upstream import upstream_reader
 from anon_pipeline.orchestration.vault import (
     check_retainable,
     draws_in,
@@ -57,6 +58,8 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
 
 
 def _source(run: StageRun) -> pd.DataFrame:
+    if run.policy.source.asset is not None and run.upstream is not None:
+        return run.upstream()
     return read_source(run.policy, folder=run.folders.sources, partition=run.partition)
 
 
@@ -173,7 +176,8 @@ def _private(
             partition = partition_of_run(context, partitions)
             log = Log(context.log.info)
             folders = anon_folders.locations()
-            run = StageRun(policy, folders, partition, context.run.run_id, anon_vault, log)
+            upstream = upstream_reader(context, policy, partition)
+            run = StageRun(policy, folders, partition, context.run.run_id, anon_vault, log, upstream)
             run.folders.confine(policy, partition)
             where = run.where()
             before = {name: stage_table(policy, table, ins[name], where) for name, table in tables.items()}

@@ -45,7 +45,7 @@ def _published(policy: Policy, ins: Mapping[str, str]) -> dg.AssetsDefinition:
     partitions, key = partitions_of(policy), stage_key(policy, "published")
     said = "The release: judged by the gate, and written only if the gate passes the bytes to be written."
     named = declared(policy, "published", said, ins)
-    ins_of = named.pop("ins")
+    ins_of, _ = named.pop("ins"), named.pop("deps")
 
     @dg.multi_asset(
         name="__".join(key.path),

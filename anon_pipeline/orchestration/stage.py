@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
+import pandas as pd
 
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.orchestration.partitions import partitions_of
+from anon_pipeline.orchestration.upstream import upstream_keys
 from anon_pipeline.orchestration.vault import location_of
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.stages.lineage import Where
+from anon_pipeline.stages.private import STAGES
 
 _RETRIES = 2
 RETRY_SECONDS = 10
@@ -27,6 +30,7 @@ class StageRun:
 
     vault: the IO manager of the private tables.
     observe: told how far a search is.
+    upstream: reads the asset that the policy names as its source.
     """
 
     policy: Policy
@@ -35,6 +39,7 @@ class StageRun:
     run: str
     vault: object
     observe: Observer = ignore
+    upstream: Callable[[], pd.DataFrame] | None = None
 
     def where(self) -> Where:
         """Return where the tables of this run belong."""
@@ -77,6 +82,7 @@ def declared(policy: Policy, stage: str, meaning: str, ins: Mapping[str, str]) -
     return {
         "key": stage_key(policy, stage),
         "ins": {argument: dg.AssetIn(stage_key(policy, before)) for argument, before in ins.items()},
+        "deps": [] if ins or stage != STAGES[0] else upstream_keys(policy),
         "description": meaning,
         "group_name": policy.name,
         "partitions_def": partitions_of(policy),

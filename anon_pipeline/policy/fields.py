@@ -47,4 +47,10 @@ Positive = Annotated[Real, Field(gt=0)]
 class Strict(BaseModel):
     """A frozen model that refuses keys it does not know."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_min_length=1)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        allow_inf_nan=False,
+        str_min_length=1,
+        hide_input_in_errors=True,  # Dagster shows pydantic's text, and the value may be a credential
+    )

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from anon_pipeline.base.places import is_url
 from anon_pipeline.policy.columns import COLUMN_TAGS
 from anon_pipeline.policy.fields_at import Place, choices_at, fields_at, is_mapping_of_numbers
 from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
@@ -247,4 +248,6 @@ def _got(item: ErrorDetails) -> str:
 
 
 def _shown(item: ErrorDetails) -> bool:
-    return item["loc"][0] != "deidentify"
+    """Tell whether a value may be repeated: no key, no name of a key's variable, no URL with a password."""
+    secret = item["loc"][0] == "deidentify" or str(item["loc"][-1]).endswith("_env")
+    return not (secret or is_url(str(item.get("input"))))

@@ -54,11 +54,11 @@ from anon_pipeline.policy.sections import (
     PerturbSection,
     Publish,
     Schedule,
-    Source,
     SuppressSection,
     VaultSection,
 )
 from anon_pipeline.policy.size import refuse_large_values
+from anon_pipeline.policy.source import Source
 
 TYPE = "anon_pipeline.AnonymizedRelease"
 _LATER = ("acknowledged", "clean", "responsible")  # sections that 0.1.0 did not have

@@ -206,13 +206,12 @@ def _person(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator
 
 
 def _schedule(sections: Mapping[str, Any]) -> Iterator[str]:
-    path = getattr(sections.get("source"), "path", None)
-    if path is None or "schedule" not in sections:
+    source, schedule = sections.get("source"), sections.get("schedule")
+    if source is None or "schedule" not in sections:
         return
-    schedule = sections["schedule"]
-    partitioned = schedule is not None and schedule.partitions is not None
-    if _PARTITION in path and not partitioned:
-        yield "source.path: {partition} needs schedule.partitions"
+    if schedule is None or schedule.partitions is None:
+        for name, mark in source.named_partitions().items():
+            yield f"source.{name}: {mark} needs schedule.partitions"
 
 
 def _budget(sections: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The sections of a policy beside its columns: source, recoding, noise, gate, publishing, schedule."""
+"""The sections of a policy beside its columns and its source: recoding, noise, gate, publishing, schedule."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
-from anon_pipeline.catalog.sources import DEFAULT_FORMAT
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
-from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
-from anon_pipeline.policy.kind_names import FileFormat, GeneratorName, Mechanism, PartitionName, ReleaseFormat
+from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Names
 from anon_pipeline.policy.plugin_limits import with_limits
 from anon_pipeline.policy.protection import (
@@ -34,26 +32,6 @@ from anon_pipeline.policy.protection import (
     ranked,
 )
 from anon_pipeline.policy.recoding import LDiversity
-
-
-class Source(Strict):
-    """Where the personal data comes from: a file, or the generator."""
-
-    path: Annotated[LocalPath | None, Below("sources")] = Field(
-        None, description="File, relative to the folder of sources; may hold {partition}."
-    )
-    format: FileFormat = Field(DEFAULT_FORMAT, description="File format.")
-    options: SourceOptions = Field(SourceOptions(), description="CSV options.")
-    limits: Annotated[Limits, NEUTRAL] = Field(Limits(), description="How large the file may be.")
-    generate: GeneratorName | None = Field(None, description="Name of a generator, instead of a path.")
-    records: Whole = Field(20_000, ge=1, description="Records that a generator makes.")
-    seed: Whole = Field(0, ge=0, description="Seed of a generator.")
-
-    @model_validator(mode="after")
-    def _one(self) -> Source:
-        if (self.path is None) == (self.generate is None):
-            raise ValueError("exactly one of path and generate must be given")
-        return self
 
 
 class Deidentify(Strict):

@@ -13,11 +13,15 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError, private_stage, withhold_text
 from anon_pipeline.base.headers import looks_headerless
-from anon_pipeline.base.reading import file_size
+from anon_pipeline.base.reading import Held, file_size, open_readable
 from anon_pipeline.base.spelling import is_plain, look_alikes
+from anon_pipeline.catalog.entries import Format
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.sources import DEFAULT_FORMAT, FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
+from anon_pipeline.sources.formats import read_file, read_folder
+from anon_pipeline.sources.packed import unpacked
+from anon_pipeline.sources.unchanged import files_in, unchanged
 
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD_LINES = 1_000
@@ -55,27 +59,45 @@ class Layout:
         return self.format == DEFAULT_FORMAT
 
 
-def find_layout(path: Path) -> Layout:
+def find_layout(path: Path | Held) -> Layout:
     """Find out how a file is written, from its first bytes, its first lines and a pass over its encoding.
 
     Raises:
         InputError: unreadable, empty, or no separator makes lines of equal length.
     """
     with withhold_text(f"{path.name}: must be a readable file", *_UNREADABLE):
+        if isinstance(path, Path) and path.is_dir():
+            return Layout(next(one.name for one in FORMATS.values() if one.folder))
         if not file_size(path):
             raise InputError(f"{path.name}: must have a header line, got an empty file")
-        with path.open("rb") as file:
-            head = file.read(4)
-        typed = next((one.name for one in FORMATS.values() if one.magic and head.startswith(one.magic)), None)
+        typed = _typed(path)
+        if typed is None:
+            path = unpacked(path, Limits())
+            typed = _typed(path)
         if typed is not None:
             return Layout(typed)
+        with open_readable(path) as file:
+            head = file.read(4)
         encoding, guessed = _encoding(path, head)
         lines = _head(path, encoding)
     sep, fitting = _separator(lines)
     return Layout(DEFAULT_FORMAT, sep, encoding, fitting, guessed)
 
 
-def _encoding(path: Path, head: bytes) -> tuple[str, bool]:
+def _typed(path: Path | Held) -> str | None:
+    """Return the format of a file that tells it; None: text with separators, or compressed."""
+    with open_readable(path) as file:
+        head = file.read(8)
+    return next((one.name for one in FORMATS.values() if _tells(one, head, path)), None)
+
+
+def _tells(form: Format, head: bytes, path: Path | Held) -> bool:
+    if not (form.magic or form.recognizes) or not head.startswith(form.magic):
+        return False
+    return not form.recognizes or bool(import_entry(form.recognizes)(path))
+
+
+def _encoding(path: Path | Held, head: bytes) -> tuple[str, bool]:
     """Return the encoding, and whether it is a guess: any byte is a letter in encodings of one byte."""
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if marked:
@@ -86,9 +108,9 @@ def _encoding(path: Path, head: bytes) -> tuple[str, bool]:
     raise AssertionError("latin-1 decodes every byte")
 
 
-def _decodes(path: Path, encoding: str) -> bool:
+def _decodes(path: Path | Held, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
-    with path.open("rb") as file:
+    with open_readable(path) as file:
         try:
             while block := file.read(_BLOCK):
                 decoder.decode(block)
@@ -98,10 +120,10 @@ def _decodes(path: Path, encoding: str) -> bool:
     return True
 
 
-def _head(path: Path, encoding: str) -> str:
+def _head(path: Path | Held, encoding: str) -> str:
     """Return the first lines as one text."""
     own = "utf-8-sig" if encoding == "utf-8" else encoding
-    with io.TextIOWrapper(path.open("rb"), encoding=own, newline="") as file:
+    with io.TextIOWrapper(open_readable(path), encoding=own, newline="") as file:
         text = file.read(_HEAD_CHARACTERS)
     cut = len(text) == _HEAD_CHARACTERS
     return text[: text.rfind("\n") + 1] if cut and "\n" in text else text
@@ -132,9 +154,12 @@ def read_table(path: Path, layout: Layout) -> pd.DataFrame:
     Raises:
         InputError: see `sources.files`; a header that cannot be one of a policy; no records.
     """
-    with private_stage("source"):
-        reads = import_entry(FORMATS[layout.format].reads)
-        frame: pd.DataFrame = reads(path, layout.options, Limits(), ())
+    with private_stage("source"), unchanged(path):
+        frame = (
+            read_folder(layout.format, path.name, files_in(path), Limits())
+            if path.is_dir()
+            else read_file(layout.format, path, layout.options, Limits(), ())
+        )
     refuse_header(path.name, [str(name) for name in frame.columns])
     if not len(frame):
         raise InputError(f"{path.name}: must have records, got none")

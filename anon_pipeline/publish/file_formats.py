@@ -21,7 +21,8 @@ from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT, RELEASE_FORMA
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.formulas import count_formulas, neutralize, restore
-from anon_pipeline.sources.files import read_csv, read_parquet
+from anon_pipeline.sources.files import read_csv
+from anon_pipeline.sources.parquet import read_parquet
 
 Formulas = Literal["neutralize", "keep"]
 

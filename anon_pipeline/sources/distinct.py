@@ -10,6 +10,7 @@ from pathlib import Path
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.unchanged import files_in
 
 _PARTITION = "{partition}"
 
@@ -30,8 +31,8 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
     mine = folder / named.replace(_PARTITION, plain_partition(partition))
     for other, path in _others(str(folder / named), partition):
         try:
-            same = mine.samefile(path) or filecmp.cmp(mine, path, shallow=False)
-        except OSError:  # one that cannot be read cannot be released either
+            same = mine.samefile(path) or _equal(mine, Path(path))
+        except (OSError, InputError):  # one that cannot be read cannot be released either
             continue
         if same:
             raise InputError(
@@ -39,6 +40,16 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
                 f"{other}. Their budgets would be spent on the same people: give each its records, or use "
                 f"per: dataset."
             )
+
+
+def _equal(one: Path, other: Path) -> bool:
+    """Tell whether two files have the same bytes, or two folders the same files."""
+    if not (one.is_dir() and other.is_dir()):
+        return filecmp.cmp(one, other, shallow=False)
+    mine, theirs = files_in(one), files_in(other)
+    return mine.keys() == theirs.keys() and all(
+        filecmp.cmp(mine[name], theirs[name], shallow=False) for name in mine
+    )
 
 
 def _others(path: str, partition: str) -> list[tuple[str, str]]:

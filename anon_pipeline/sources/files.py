@@ -1,4 +1,4 @@
-"""Personal data from files: CSV as text, Parquet with its types."""
+"""Personal data from CSV files, as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,25 +15,17 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from anon_pipeline.base.errors import InputError, withhold_text
 from anon_pipeline.base.reading import BoundedLines, Held, limit_error, open_readable
 from anon_pipeline.policy.files import Limits, SourceOptions
-from anon_pipeline.sources.bounds import (
-    refuse_footer,
-    refuse_large_file,
-    refuse_long_lines,
-    refuse_long_texts,
-    refuse_metadata,
-)
+from anon_pipeline.sources.bounds import refuse_large_file, refuse_long_lines, refuse_long_texts
 from anon_pipeline.sources.separators import refuse_other_separator
+from anon_pipeline.sources.typed_cells import refuse_repeated
 
 _UNREADABLE = (OSError, pa.ArrowException, ValueError, LookupError, csv.Error)
 _LIMITS = Limits()
-_BATCH = 65_536  # records that are read at once
 _BLOCK = 2**20
-_PIECE = 2**28  # bytes
 
 
 def read_csv(
@@ -228,67 +219,5 @@ def _header(path: Path | Held, options: SourceOptions, limits: Limits) -> list[s
         raise InputError(f"{path.name}: must have a header line, got an empty file")
     if len(names) > limits.columns:
         raise limit_error(path.name, "columns", limits.columns, got=len(names))
-    _once(path, names)
+    refuse_repeated(path.name, names)
     return names
-
-
-def _once(path: Path | Held, names: Sequence[str]) -> None:
-    """Refuse repeated names, by their place: in a file without a header they are cells."""
-    counts = Counter(names)
-    places = [str(place + 1) for place, name in enumerate(names) if counts[name] > 1]
-    if places:
-        raise InputError(f"{path.name}: columns must be named once, got equal names in {', '.join(places)}")
-
-
-def read_parquet(path: Path | Held, *, limits: Limits = _LIMITS) -> pd.DataFrame:
-    """Read a Parquet file with its types.
-
-    Args:
-        path: the file, or what is held of it.
-        limits: how large it may be; first by its metadata, then by what is read, batch by batch.
-    Raises:
-        InputError: unreadable, repeated column names, or a limit that is not kept (its name).
-    """
-    with withhold_text(f"{path.name}: must be a readable Parquet file", *_UNREADABLE):
-        refuse_large_file(path, limits)
-        refuse_footer(path)
-        with pq.ParquetFile(as_arrow_file(path)) as file:
-            refuse_metadata(path, file, limits)
-            _once(path, file.schema_arrow.names)
-            schema = file.schema_arrow
-        texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        with pq.ParquetFile(as_arrow_file(path), read_dictionary=texts, pre_buffer=False) as file:
-            batches = list(_batches(path, file, limits))
-        table = pa.Table.from_batches(_written_out(batches, schema), schema)
-        table.validate(full=True)  # else bytes that are no UTF-8 come in as texts
-        # integers beside missing values stay integers: a float would merge long record numbers
-        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
-    return frame
-
-
-def _batches(path: Path | Held, file: pq.ParquetFile, limits: Limits) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """Yield a file's records, texts as dictionaries, with their size once these are written out.
-
-    A few bytes can say "one million times this long text": only what is within the limits is written out.
-    """
-    size = rows = 0
-    for batch in file.iter_batches(batch_size=_BATCH):
-        rows += len(batch)
-        own = refuse_long_texts(path, batch, limits)
-        size += own
-        if rows > limits.rows:
-            raise limit_error(path.name, "rows", limits.rows)
-        if size > limits.uncompressed_bytes:
-            raise limit_error(path.name, "uncompressed_bytes", limits.uncompressed_bytes)
-        yield batch, own
-
-
-def _written_out(
-    batches: Sequence[tuple[pa.RecordBatch, int]], schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """Yield records with their texts written out, in pieces that Arrow can count in 32 bits."""
-    for batch, size in batches:
-        batch.validate(full=True)
-        step = max(len(batch) * _PIECE // max(size, 1), 1)
-        for start in range(0, len(batch), step):
-            yield batch.slice(start, step).cast(schema)

@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.reading import Held
+from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.files import Limits, SourceOptions
-from anon_pipeline.sources.files import read_csv, read_parquet
+from anon_pipeline.sources.files import read_csv
+from anon_pipeline.sources.packed import unpacked
+from anon_pipeline.sources.parquet import read_parquet
+
+
+def read_file(
+    form: str, file: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
+) -> pd.DataFrame:
+    """Read a file of any format, unpacked first where files of that format may be compressed.
+
+    Args:
+        form: name of the format.
+        numbers: columns that hold numbers.
+    Raises:
+        InputError: unreadable, malformed, or a limit that is not kept (its name).
+    """
+    entry = FORMATS[form]
+    plain = unpacked(file, limits) if entry.packed else file
+    frame: pd.DataFrame = import_entry(entry.reads)(plain, options, limits, numbers)
+    return frame
+
+
+def read_folder(form: str, name: str, files: Mapping[str, Path | Held], limits: Limits) -> pd.DataFrame:
+    """Read a folder of files as one table.
+
+    Args:
+        name: of the folder, for messages.
+        files: by their paths within the folder.
+    Raises:
+        InputError: files of this format cannot be read as a folder; and see the format.
+    """
+    place = FORMATS[form].folder
+    if not place:
+        fit = " or ".join(one.name for one in FORMATS.values() if one.folder)
+        raise InputError(f"{name}: must be a file, got a folder; a folder of files is read of {fit} alone")
+    frame: pd.DataFrame = import_entry(place)(name, files, limits)
+    return frame
 
 
 def csv_frame(

@@ -12,11 +12,10 @@ from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.headers import HEADERLESS, looks_headerless, withheld_names
 from anon_pipeline.base.mistakes import mistakes_error
 from anon_pipeline.base.reading import Held, limit_error, read_small
-from anon_pipeline.catalog.named import import_entry
-from anon_pipeline.catalog.sources import FORMATS
 from anon_pipeline.policy.attacks import PopulationLimits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.cleaning import clean_frame
+from anon_pipeline.sources.formats import read_file
 
 _WHERE = "gate.attacks.population"
 
@@ -83,6 +82,4 @@ def _held(wanted: PopulationLimits, folder: Path) -> Held:
 
 
 def _parsed(held: Held, wanted: PopulationLimits, policy: Policy) -> pd.DataFrame:
-    reads = import_entry(FORMATS[wanted.format].reads)
-    frame: pd.DataFrame = reads(held, wanted.options, wanted.limits, policy.numeric)
-    return frame
+    return read_file(wanted.format, held, wanted.options, wanted.limits, policy.numeric)

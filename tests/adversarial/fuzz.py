@@ -142,7 +142,7 @@ def _csv(folder: Path) -> Callable[[bytes], object]:
 def _parquet(folder: Path) -> Callable[[bytes], object]:
     from anon_pipeline.base.digest import digest_frame
     from anon_pipeline.policy.files import Limits
-    from anon_pipeline.sources.files import read_parquet
+    from anon_pipeline.sources.parquet import read_parquet
 
     limits = Limits(columns=50, rows=100_000, cell_bytes=10_000, uncompressed_bytes=2**24)
 

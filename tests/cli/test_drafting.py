@@ -50,6 +50,40 @@ def test_it_writes_a_policy_and_private_tables_and_shows_no_value(run: Run, tmp_
     assert not (tmp_path / "ledger.sqlite").exists()
 
 
+def _folder(frame: pd.DataFrame, path: Path) -> None:
+    for month, part in frame.groupby("month"):
+        (path / f"month={month}").mkdir(parents=True)
+        part.drop(columns="month").to_parquet(path / f"month={month}" / "part.parquet", index=False)
+
+
+WRITERS: dict[str, tuple[str, Callable[[pd.DataFrame, Path], object]]] = {
+    "people.csv.gz": ("csv", lambda frame, path: frame.to_csv(path, index=False)),
+    "people.xlsx": ("excel", lambda frame, path: frame.to_excel(path, index=False)),
+    "people.jsonl": ("jsonl", lambda frame, path: frame.to_json(path, orient="records", lines=True)),
+    "people": ("parquet", _folder),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gets_a_policy_that_runs(run: Run, tmp_path: Path, name: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.read_csv(tmp_path / "people.csv").assign(
+        born=[f"{day:02}.{month:02}.19{year}" for day, month, year in rng.integers(10, 13, (N, 3))],
+        month=rng.choice(["01", "02"], N),
+    )
+    form, write = WRITERS[name]
+    write(frame, tmp_path / name)
+    code, out, err = run("init", name, "--yes", "--to", "defs.yaml")
+    assert code == 0, err
+    text = (tmp_path / "defs.yaml").read_text()
+    policy = load_policy(tmp_path / "defs.yaml")
+    assert (policy.source.path, policy.source.format) == (name, form)
+    assert policy.cleaned["born"].format == ("%d.%m.%Y",)
+    assert "CANARY" not in out + err + text
+    code, out, err = run("run", "defs.yaml")
+    assert code in (0, 1), err  # a release, or a refusal by the gate
+
+
 def test_paths_are_relative_to_the_project(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("")
     (tmp_path / "releases").mkdir()

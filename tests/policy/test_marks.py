@@ -112,6 +112,7 @@ def test_every_path_of_the_policy_says_where_it_must_lie() -> None:
     assert {name: marks.folder for name, marks in found.items()} == {
         "CleanColumn.values_file": "hierarchies",
         "Source.path": "sources",
+        "DuckdbSource.path": "sources",
         "Deidentify.key_file": "sources",
         "Sign.key_file": "sources",
         "PopulationLimits.path": "sources",

@@ -20,9 +20,9 @@ from anon_pipeline.policy.sections import (
     Gate,
     PerturbSection,
     Schedule,
-    Source,
     SuppressSection,
 )
+from anon_pipeline.policy.source import Source
 
 QUASI = Generalize(role="generalize", hierarchy=Suppress(suppress=True))
 NOISY = Perturb(role="perturb", resolution=1)

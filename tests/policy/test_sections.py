@@ -19,9 +19,9 @@ from anon_pipeline.policy.sections import (
     PerturbSection,
     Publish,
     Schedule,
-    Source,
     SuppressSection,
 )
+from anon_pipeline.policy.source import Source
 
 NAN, INF = float("nan"), float("inf")
 
@@ -74,13 +74,17 @@ NAN, INF = float("nan"), float("inf")
         (LDiversity, {"l": 2, "kind": "recursive"}, "c must be given with kind: recursive"),
         (LDiversity, {"l": 2, "c": 3}, "c must be given with kind: recursive, and only with it"),
         (LDiversity, {"l": 2, "c": 0, "kind": "recursive"}, "greater than 0"),
-        (Source, {}, "exactly one of path and generate"),
-        (Source, {"path": "a", "generate": "patients"}, "exactly one of path and generate"),
+        (Source, {}, "exactly one of path, url, url_env, sql, duckdb, asset, generate must be given"),
+        (
+            Source,
+            {"path": "a", "generate": "patients"},
+            "exactly one of path, url, url_env, sql, duckdb, asset, generate must be given",
+        ),
         (Source, {"path": ""}, "at least 1 character"),
         (Source, {"generate": "people"}, "'patients'"),
         (Source, {"generate": "patients", "records": 0}, "greater than or equal to 1"),
         (Source, {"generate": "patients", "seed": -1}, "greater than or equal to 0"),
-        (Source, {"path": "a", "format": "xlsx"}, "'csv' or 'parquet'"),
+        (Source, {"path": "a", "format": "xlsx"}, "'csv', 'parquet', 'excel' or 'jsonl'"),
         (SourceOptions, {"sep": ""}, "at least 1 character"),
         (SourceOptions, {"sep": "||"}, "should match pattern"),
         (SourceOptions, {"sep": "§"}, "should match pattern"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -43,6 +44,35 @@ def test_a_parquet_file_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     found = find_layout(path)
     assert (found.format, found.is_text) == ("parquet", False)
     assert read_table(path, found)["a"].tolist() == [1, 2]
+
+
+FRAME = pd.DataFrame({"a": ["007", "8"], "b": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("form", "write"),
+    [
+        ("excel", lambda path: FRAME.to_excel(path, index=False, engine="openpyxl")),
+        ("jsonl", lambda path: FRAME.to_json(path, orient="records", lines=True)),
+        ("jsonl", lambda path: FRAME.to_json(path, orient="records", lines=True, compression="gzip")),
+        ("parquet", lambda path: FRAME.to_parquet(path / "x.parquet", index=False)),
+        ("csv", lambda path: FRAME.to_csv(path, index=False, sep=";", compression="gzip")),
+        ("csv", lambda path: FRAME.to_csv(path, index=False, sep=";", compression="zip")),
+    ],
+)
+def test_other_formats_are_known_by_what_is_in_them(
+    form: str, write: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "x.xlsx"  # whatever the name says
+    if form == "parquet":
+        path.mkdir()
+    write(path)
+    found = find_layout(path)
+    assert (found.format, found.is_text) == (form, form == "csv")
+    assert found.sep == (";" if form == "csv" else ",")
+    frame = read_table(path, found)
+    assert frame["a"].tolist() == ["007", "8"]
+    assert frame["b"].astype(int).tolist() == [1, 2]
 
 
 def test_lines_of_other_lengths_are_seen(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.files import Limits, SourceOptions
-from anon_pipeline.sources.files import read_csv, read_parquet
+from anon_pipeline.sources.files import read_csv
+from anon_pipeline.sources.parquet import read_parquet
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -194,7 +195,8 @@ import resource, sys
 from pathlib import Path
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.policy.files import Limits, SourceOptions
-from anon_pipeline.sources.files import read_csv, read_parquet
+from anon_pipeline.sources.files import read_csv
+from anon_pipeline.sources.parquet import read_parquet
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 path = Path(sys.argv[1])
 try:

@@ -57,6 +57,22 @@ def test_one_file_under_two_partitions_is_refused(
     assert len(read_source(together, folder=tmp_path, partition=TWO)) == 240
 
 
+@pytest.mark.parametrize("put", [linked, shutil.copytree])
+def test_one_folder_under_two_partitions_is_refused(
+    tmp_path: Path, small_policy: Small, small_people: People, put: Callable[[Path, Path], object]
+) -> None:
+    policy = per_record(small_policy, "{partition}").model_dump()
+    whole = Policy.model_validate(policy | {"source": {"path": "{partition}", "format": "parquet"}})
+    (tmp_path / ONE / "month=01").mkdir(parents=True)
+    small_people().to_parquet(tmp_path / ONE / "month=01" / "part.parquet", index=False)
+    put(tmp_path / ONE, tmp_path / TWO)
+    with pytest.raises(InputError, match=f"got one for {TWO} and {ONE}"):
+        read_source(whole, folder=tmp_path, partition=TWO)
+    if put is shutil.copytree:
+        small_people(seed=1).to_parquet(tmp_path / TWO / "month=01" / "part.parquet", index=False)
+        assert len(read_source(whole, folder=tmp_path, partition=TWO)) == 240
+
+
 def test_files_of_their_own_are_read_whatever_else_is_there(
     tmp_path: Path, small_policy: Small, small_people: People
 ) -> None:

@@ -25,7 +25,8 @@ from anon_pipeline.encode.codes import accept
 from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.sources import files
-from anon_pipeline.sources.files import read_csv, read_parquet
+from anon_pipeline.sources.files import read_csv
+from anon_pipeline.sources.parquet import read_parquet
 
 CANARY = "-".join(["CANARY", "7f3a"])
 

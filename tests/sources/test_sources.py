@@ -83,13 +83,13 @@ def test_the_message_names_the_file_and_no_folder(tmp_path: Path, form: str) -> 
     assert str(tmp_path) not in str(caught.value)
 
 
-def test_the_generator_is_seeded_by_policy_and_partition() -> None:
-    source = policy(generate="patients", records=50, seed=3)
-    whole = read_source(source)
-    assert len(whole) == 50
-    pd.testing.assert_frame_equal(read_source(source), whole)
-    assert not read_source(policy(generate="patients", records=50, seed=4)).equals(whole)
-    first, second = (read_source(source, partition=day) for day in ("2026-01-05", "2026-01-06"))
-    assert not first.equals(whole)
-    assert not first.equals(second)
-    pd.testing.assert_frame_equal(read_source(source, partition="2026-01-05"), first)
+@pytest.mark.parametrize(
+    "source", [{"path": "a"}, {"url": "s3://b/a"}, {"asset": "a"}, {"generate": "patients"}]
+)
+def test_the_kind_is_the_key_that_is_given(source: dict[str, str]) -> None:
+    assert policy(**source).source.kind == next(iter(source))
+
+
+def test_an_asset_is_read_by_dagster_alone() -> None:
+    with pytest.raises(InputError, match=r"^source\.asset: is read by Dagster alone"):
+        read_source(policy(asset=["warehouse", "customers"]))

@@ -1,0 +1,126 @@
+"""Tables of a workbook in Excel's format (``.xlsx``): a sheet with names of columns in its first row."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError, withhold_text
+from anon_pipeline.base.reading import Held, limit_error, open_readable
+from anon_pipeline.catalog.extras import import_extra
+from anon_pipeline.policy.files import Limits, SourceOptions
+from anon_pipeline.sources.bounds import refuse_large_file
+from anon_pipeline.sources.typed_cells import RECORDS_AT_ONCE, Cells, text_of
+
+_PART = "xl/workbook.xml"
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, SyntaxError, RuntimeError)
+_BROKEN = (zipfile.BadZipFile, NotImplementedError, EOFError, ArithmeticError)
+
+
+def is_excel(file: Path | Held) -> bool:
+    """Tell whether a zip archive is a workbook."""
+    try:
+        with open_readable(file) as opened, zipfile.ZipFile(opened) as archive:
+            return _PART in archive.namelist()
+    except (OSError, ValueError, *_BROKEN):
+        return False
+
+
+def excel_frame(
+    path: Path | Held, options: SourceOptions, limits: Limits, numbers: Sequence[str]
+) -> pd.DataFrame:
+    """Read one sheet of a workbook; cells keep their types.
+
+    Texts stay texts, with leading zeros. A column with texts and other values is a column of texts, so
+    nothing is guessed from the first records. Of a formula the result is read that the workbook holds.
+
+    Args:
+        options: ``sheet``, needed where there are several; ``missing``: texts that stand for no value.
+    Returns:
+        (n, columns); rows without a value are left out.
+    Raises:
+        InputError: no workbook, no such sheet, columns without a name, or a limit that is not kept.
+    """
+    openpyxl = import_extra("openpyxl")
+    with withhold_text(f"{path.name}: must be a readable Excel file (.xlsx)", *_UNREADABLE, *_BROKEN):
+        refuse_large_file(path, limits)
+        with open_readable(path) as opened:
+            _refuse_large_archive(path.name, opened, limits)
+            book = openpyxl.load_workbook(
+                opened, read_only=True, data_only=True, keep_links=False, keep_vba=False
+            )
+            sheet = _sheet(path.name, book, options.sheet)
+            sheet.reset_dimensions()  # what a file says of its size may be wrong
+            return _table(path.name, sheet.iter_rows(values_only=True), options, limits)
+
+
+def _refuse_large_archive(name: str, opened: Any, limits: Limits) -> None:
+    """Refuse a workbook that would fill the memory; no member gives more bytes than it declares."""
+    with zipfile.ZipFile(opened) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > limits.uncompressed_bytes:
+        raise limit_error(name, "uncompressed_bytes", limits.uncompressed_bytes, got=size)
+
+
+def _sheet(name: str, book: Any, wanted: str | None) -> Any:
+    """Return the sheet that is meant."""
+    sheets = book.worksheets
+    if wanted is None and len(sheets) == 1:
+        return sheets[0]
+    if wanted is None:
+        raise InputError(
+            f"{name}: must be told which sheet to read, got {len(sheets)} sheets. Write options: "
+            f"{{sheet: …}} beside its path."
+        )
+    found = [sheet for sheet in sheets if sheet.title == wanted]
+    if not found:
+        raise InputError(f"{name}: must have the sheet that options.sheet names, got {len(sheets)} others")
+    return found[0]
+
+
+def _table(
+    name: str, rows: Iterator[tuple[Any, ...]], options: SourceOptions, limits: Limits
+) -> pd.DataFrame:
+    header = list(next(rows, ()))
+    while header and header[-1] is None:
+        header.pop()
+    if not header:
+        raise InputError(f"{name}: must have a row with the names of the columns first, got an empty one")
+    unnamed = [str(place) for place, cell in enumerate(header, 1) if cell is None]
+    if unnamed:
+        raise InputError(
+            f"{name}: every column must have a name in the first row, got none in {', '.join(unnamed[:20])}"
+        )
+    cells, missing = Cells(name, [text_of(cell) for cell in header], limits), set(options.missing)
+    filled = _filled(name, rows, limits)
+    while piece := list(islice(filled, RECORDS_AT_ONCE)):
+        cells.add(_columns(name, piece, len(header), missing))
+    return cells.frame()
+
+
+def _filled(name: str, rows: Iterator[tuple[Any, ...]], limits: Limits) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows with a cell; a few bytes can say that millions of empty ones come first."""
+    for place, row in enumerate(rows):
+        if place >= limits.rows:
+            raise limit_error(name, "rows", limits.rows)
+        if any(cell is not None for cell in row):
+            yield row
+
+
+def _columns(name: str, piece: Sequence[Sequence[Any]], width: int, missing: set[str]) -> list[list[Any]]:
+    """Turn rows into columns; cells behind the last name of a column would be lost."""
+    if any(cell is not None for row in piece for cell in row[width:]):
+        raise InputError(f"{name}: every column must have a name in the first row, got cells behind the last")
+    columns: list[list[Any]] = [
+        [row[place] if place < len(row) else None for row in piece] for place in range(width)
+    ]
+    for column in columns:
+        for at, cell in enumerate(column):
+            if isinstance(cell, str) and (cell == "" or cell in missing):
+                column[at] = None
+    return columns

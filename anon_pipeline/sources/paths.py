@@ -1,0 +1,47 @@
+"""Files and folders below the folder of sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.policy.locations import plain_partition
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.distinct import refuse_same_file
+from anon_pipeline.sources.formats import read_file, read_folder
+from anon_pipeline.sources.unchanged import files_in, unchanged
+
+
+def path_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
+    """Read the file or folder that ``source.path`` names; see `read_source`."""
+    source = policy.source
+    path = local_path(str(source.path), "source.path", folder, partition)
+    refuse_same_file(policy, folder=folder, partition=partition)
+    with unchanged(path):
+        if path.is_dir():
+            return read_folder(source.format, path.name, files_in(path), source.limits)
+        return read_file(source.format, path, source.options, source.limits, policy.numeric)
+
+
+def local_path(named: str, key: str, folder: Path, partition: str | None) -> Path:
+    """Return where a path of the policy leads.
+
+    Args:
+        key: of the policy, for messages.
+    Raises:
+        InputError: nothing is there.
+    """
+    path = folder / filled_in(named, partition)
+    if not path.exists():
+        raise InputError(
+            f"{key}: there must be a file {path.name}, got none. "
+            f"Its path is relative to the project (--project) or to ANON_PIPELINE_SOURCES."
+        )
+    return path
+
+
+def filled_in(text: str, partition: str | None) -> str:
+    """Return a path or URL of this partition."""
+    return text if partition is None else text.replace("{partition}", plain_partition(partition))

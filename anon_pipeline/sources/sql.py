@@ -1,0 +1,110 @@
+"""A table, or what a query gives, of a database that SQLAlchemy reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd
+
+from anon_pipeline.base.errors import InputError, withhold_text
+from anon_pipeline.catalog.extras import install_words
+from anon_pipeline.policy.files import Limits
+from anon_pipeline.policy.locations import plain_partition
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.source import SqlSource
+from anon_pipeline.sources.typed_cells import RECORDS_AT_ONCE, Cells
+from anon_pipeline.sources.urls import url_in
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+WHERE = "source.sql"
+_PARAMETER = ":partition"
+
+
+def sql_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
+    """Read the table or query that ``source.sql`` names; see `read_source`.
+
+    One statement in one transaction that only reads. In PostgreSQL it sees one version of the database
+    (``repeatable read``), as in SQLite, whose file is opened for reading alone; in other databases it sees
+    what they promise to one statement.
+
+    Raises:
+        InputError: no such variable or driver, no connection, a statement that fails, a limit that is not
+            kept. No text of the database or driver is in it, which may quote the login, the query or a cell.
+    """
+    import sqlalchemy as sa  # noqa: PLC0415 - only this source and the ledger need it
+
+    wanted = cast(SqlSource, policy.source.sql)
+    engine = connecting(url_in(wanted.url_env, f"{WHERE}.url_env"), f"{WHERE}.url_env")
+    kinds = (sa.exc.SQLAlchemyError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
+    with withhold_text(f"{WHERE}: the database must be reachable, and accept the login of the URL", *kinds):
+        connection = engine.connect()
+    with connection, withhold_text(f"{WHERE}: table or query must be there, correct, and readable", *kinds):
+        named = {"partition": plain_partition(partition)} if partition is not None else {}
+        return _read(connection, wanted, named, policy.source.limits)
+
+
+def connecting(url: str, key: str) -> sa.Engine:
+    """Return an engine that reads one version of a database, and writes nothing.
+
+    Args:
+        url: with credentials; it is in no message.
+        key: of the policy, for messages.
+    Raises:
+        InputError: not a URL of SQLAlchemy's, or a driver that is not installed.
+    """
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    driver = "of this kind of database"
+    try:
+        place = sa.make_url(url)
+        if place.get_backend_name() == "sqlite" and not str(place.database).startswith("file:"):
+            place = place.set(  # else a file that is not there would be made
+                database=f"file:{Path(str(place.database)).absolute()}", query={"mode": "ro", "uri": "true"}
+            )
+        if place.drivername == "postgresql":  # of its drivers the one that the extra brings
+            place = place.set(drivername="postgresql+psycopg")
+        engine = sa.create_engine(place, poolclass=sa.NullPool, hide_parameters=True)
+    except ModuleNotFoundError as error:
+        driver = install_words(str(error.name))
+    except sa.exc.NoSuchModuleError:
+        driver = "install the package that brings SQLAlchemy this kind of database"
+    except (sa.exc.ArgumentError, ValueError):
+        driver = ""
+    else:
+        return _reading(engine)
+    if driver:
+        raise InputError(f"{key}: the driver of the database must be installed: {driver}")
+    raise InputError(f"{key}: must hold a URL as SQLAlchemy writes it: dialect://user:password@host/database")
+
+
+def _reading(engine: sa.Engine) -> sa.Engine:
+    """Let transactions read one version and write nothing, where the dialect has that."""
+    if engine.dialect.name == "postgresql":
+        return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return engine
+
+
+def _read(
+    connection: sa.Connection, wanted: SqlSource, named: Mapping[str, str], limits: Limits
+) -> pd.DataFrame:
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    if wanted.query is None:
+        *schema, name = wanted.path_of_table
+        table = sa.table(name, schema=".".join(schema) or None)
+        statement: Any = sa.select(sa.text("*")).select_from(table)
+    else:
+        statement = sa.text(wanted.query)
+        if _PARAMETER not in wanted.query:
+            named = {}
+    result = connection.execution_options(stream_results=True).execute(statement, dict(named))
+    if not result.returns_rows:
+        raise InputError(f"{WHERE}.query: must be a SELECT, got a statement that returns no records")
+    cells = Cells(WHERE, list(result.keys()), limits)
+    for rows in result.partitions(RECORDS_AT_ONCE):
+        cells.add(list(zip(*rows, strict=True)))
+    return cells.frame()

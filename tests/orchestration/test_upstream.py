@@ -1,0 +1,140 @@
+"""A release of an upstream asset: a dependency, through the asset's own IO manager, of any library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pandas as pd
+import pyarrow as pa
+import pytest
+from upath import UPath
+
+from anon_pipeline.orchestration.component import build_release
+from anon_pipeline.policy import Policy
+from tests.projects import Project
+
+CANARY = "Quillfeather-4711"
+KEY = dg.AssetKey(["warehouse", "customers"])
+Small = Callable[..., Policy]
+
+
+def polars(frame: pd.DataFrame) -> Any:
+    return pytest.importorskip("polars", reason="needs polars (extra dev)").from_pandas(frame)
+
+
+class ParquetManager(dg.UPathIOManager):
+    """An IO manager as somebody may write one: a file of Parquet for each asset and partition."""
+
+    extension = ".parquet"
+
+    def dump_to_path(self, context: dg.OutputContext, obj: pd.DataFrame, path: Any) -> None:
+        obj.to_parquet(path)
+
+    def load_from_path(self, context: dg.InputContext, path: Any) -> pd.DataFrame:
+        return pd.read_parquet(path)
+
+
+class BrokenManager(dg.IOManager):
+    """One whose errors quote a cell."""
+
+    def handle_output(self, context: dg.OutputContext, obj: object) -> None:
+        """Keep nothing."""
+
+    def load_input(self, context: dg.InputContext) -> object:
+        raise ValueError(f"could not read {CANARY}")
+
+
+@pytest.fixture
+def make(tmp_path: Path, small_policy: Small) -> Iterator[Callable[..., Project]]:
+    """Make a project whose release has an upstream asset, and what else the definitions hold."""
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+
+        def made(value: object, manager: Any = None, **changes: Any) -> Project:
+            partitions = changes.pop("partitions", None)
+
+            @dg.asset(key=KEY, io_manager_key="own" if manager else None, partitions_def=partitions)
+            def customers() -> object:
+                return value
+
+            policy = small_policy(source={"path": None, "asset": ["warehouse", "customers"]}, **changes)
+            theirs = dg.Definitions(
+                assets=[customers],
+                jobs=[dg.define_asset_job("upstream", [customers])],
+                resources={"own": manager} if manager else {},
+            )
+            folder = tmp_path / "project"
+            folder.mkdir()
+            return Project(
+                folder, policy, dg.Definitions.merge(build_release(policy, folder), theirs), instance
+            )
+
+        yield made
+
+
+@pytest.mark.parametrize(
+    "of", [lambda frame: frame, pa.Table.from_pandas, polars], ids=["pandas", "arrow", "polars"]
+)
+def test_a_release_of_an_asset_of_each_library(
+    make: Callable[..., Project], small_people: Callable[..., pd.DataFrame], of: Any
+) -> None:
+    made = make(of(small_people()))
+    assert made.run("upstream").success
+    result = made.run("small_release")
+    assert result.success
+    assert made.released()
+
+
+def test_it_is_a_dependency_and_its_own_io_manager_reads_it(
+    make: Callable[..., Project], small_people: Callable[..., pd.DataFrame], tmp_path: Path
+) -> None:
+    made = make(small_people(), ParquetManager(UPath(tmp_path / "theirs")))
+    graph = made.definitions.resolve_asset_graph()
+    assert graph.get(dg.AssetKey(["small", "raw"])).parent_keys == {KEY}
+    assert made.run("upstream").success
+    assert list((tmp_path / "theirs").rglob("*.parquet"))
+    assert made.run("small_release").success
+
+
+def test_the_partition_of_the_run_is_read(
+    make: Callable[..., Project], small_people: Callable[..., pd.DataFrame], tmp_path: Path
+) -> None:
+    days = dg.DailyPartitionsDefinition("2026-01-01")
+    schedule = {"cron": "0 3 * * 1", "partitions": "daily"}
+    made = make(small_people(), partitions=days, schedule=schedule)
+    assert made.run("upstream", partition="2026-01-05").success
+    assert made.run("small_release", partition="2026-01-05").success
+    assert all(path.parent.name == "2026-01-05" for path in made.released())
+    failed = made.run("small_release", partition="2026-01-06")
+    assert not failed.success
+    assert "warehouse/customers is not" in _said(failed)
+
+
+def _said(result: dg.ExecuteInProcessResult) -> str:
+    return "\n".join(str(event) for event in result.all_events)
+
+
+def test_an_asset_that_is_not_materialized_is_named(make: Callable[..., Project]) -> None:
+    failed = make(None).run("small_release")
+    assert not failed.success
+    assert "source.asset: must be materialized, and readable by its IO manager" in _said(failed)
+
+
+def test_what_an_io_manager_says_is_not_in_the_event_log(make: Callable[..., Project]) -> None:
+    failed = make(None, BrokenManager()).run("small_release")
+    assert not failed.success
+    assert "warehouse/customers is not: ValueError" in _said(failed)
+    assert CANARY not in _said(failed)
+
+
+def test_a_partitioned_asset_is_no_table_for_a_release_in_one_piece(
+    make: Callable[..., Project], small_people: Callable[..., pd.DataFrame]
+) -> None:
+    made = make(small_people(), partitions=dg.StaticPartitionsDefinition(["a", "b"]))
+    for partition in ("a", "b"):
+        assert made.run("upstream", partition=partition).success
+    failed = made.run("small_release")
+    assert not failed.success
+    assert "source.asset: must be" in _said(failed)

@@ -1,0 +1,220 @@
+"""Files and folders elsewhere: S3 of a real server, a web server, memory; one version, nothing quoted."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import fsspec
+import pandas as pd
+import pytest
+
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.sources import read_source
+from anon_pipeline.sources.urls import Place
+from tests.sources.test_sources import policy
+
+CANARY = "Quillfeather-4711"
+CSV = b"q,x\n007,1.5\n8,2\n"
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """A place in memory, as gs:// and az:// are reached: by fsspec's interface."""
+    fs = fsspec.filesystem("memory")
+    yield fs
+    fs.store.clear()
+    fs.pseudo_dirs[:] = [""]
+
+
+def refused(how: Callable[[], object]) -> str:
+    with pytest.raises(InputError) as caught:
+        how()
+    assert CANARY not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    return str(caught.value)
+
+
+def parquet(**columns: Any) -> bytes:
+    made = io.BytesIO()
+    pd.DataFrame(columns).to_parquet(made, index=False)
+    return made.getvalue()
+
+
+def test_a_file_in_s3(s3: str) -> None:
+    fs = fsspec.filesystem("s3")
+    for name, data in {"a.csv": CSV, "b.csv.gz": gzip.compress(CSV)}.items():
+        fs.pipe_file(f"{s3}/{name}", data)
+        assert read_source(policy(url=f"{s3}/{name}"))["q"].tolist() == ["007", "8"]
+    fs.pipe_file(f"{s3}/2026-01-05.csv", CSV)
+    parts = policy(url=s3 + "/{partition}.csv")
+    assert len(read_source(parts, partition="2026-01-05")) == 2
+    assert "source.url: {partition} must be filled in" in refused(lambda: read_source(parts))
+    said = refused(lambda: read_source(parts, partition="2026-01-06"))
+    assert said == "source.url: must be readable at its place: it is not there"
+
+
+def test_a_folder_in_s3(s3: str) -> None:
+    fs = fsspec.filesystem("s3")
+    for inside in ("month=01/a.parquet", "month=02/b.parquet", "_SUCCESS", ".hidden/c"):
+        fs.pipe_file(f"{s3}/people/{inside}", parquet(q=["007"]))
+    frame = read_source(policy(url=f"{s3}/people", format="parquet"))
+    assert frame.to_dict("list") == {"q": ["007", "007"], "month": ["01", "02"]}
+    assert read_source(policy(url=f"{s3}/people/", format="parquet")).equals(frame)
+
+
+def test_an_object_of_s3_that_changes_meanwhile_is_refused(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size stays, its ETag does not."""
+    fs, whole = fsspec.filesystem("s3"), Place.read_bytes
+    fs.pipe_file(f"{s3}/a.csv", CSV)
+
+    def meanwhile(self: Place, *given: Any) -> bytes:
+        data = whole(self, *given)
+        fs.pipe_file(f"{s3}/a.csv", CSV.replace(b"8", b"9"))
+        return data
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Place, "read_bytes", meanwhile)
+        said = refused(lambda: read_source(policy(url=f"{s3}/a.csv")))
+    assert said.startswith("source.url: must not change while it is read")
+    assert read_source(policy(url=f"{s3}/a.csv"))["q"].tolist() == ["007", "9"]
+
+
+def test_a_folder_to_which_files_come_meanwhile_is_refused(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fs, whole = fsspec.filesystem("s3"), Place.read_bytes
+    fs.pipe_file(f"{s3}/people/a.parquet", parquet(q=["007"]))
+
+    def meanwhile(self: Place, *given: Any) -> bytes:
+        fs.pipe_file(f"{s3}/people/b.parquet", parquet(q=["8"]))
+        return whole(self, *given)
+
+    monkeypatch.setattr(Place, "read_bytes", meanwhile)
+    said = refused(lambda: read_source(policy(url=f"{s3}/people", format="parquet")))
+    assert said.startswith("source.url: must not change while it is read")
+
+
+def test_credentials_that_s3_refuses_are_not_repeated(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", CANARY)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{CANARY}:{CANARY}@127.0.0.1:1")
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    assert refused(lambda: read_source(policy(url=f"{s3}/a.csv"))).startswith("source.url: must be readable")
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+
+
+class _Web(BaseHTTPRequestHandler):
+    """A web server that wants a token, with or without sizes and versions."""
+
+    token: ClassVar[str] = ""
+    plain: ClassVar[bool] = True
+
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
+
+    def do_GET(self) -> None:
+        self._answer(body=True)
+
+    def _answer(self, *, body: bool) -> None:
+        if self.token and f"token={self.token}" not in self.path:
+            self.send_error(403, f"not {self.path}")
+            return
+        self.send_response(200)
+        if self.plain:
+            self.send_header("Content-Length", str(len(CSV)))
+            self.send_header("ETag", '"1"')
+        self.end_headers()
+        if body:
+            self.wfile.write(CSV)
+
+    def log_message(self, *given: Any) -> None:
+        """Be quiet."""
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """URL of a server on this machine, the only one that http:// is for."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Web)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_file_of_a_web_server(web: str, plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Web, "plain", plain)
+    assert read_source(policy(url=f"{web}/a.csv"))["q"].tolist() == ["007", "8"]
+    small = policy(url=f"{web}/a.csv", limits={"file_bytes": 10})
+    assert "must keep the limit file_bytes (10)" in refused(lambda: read_source(small))
+
+
+def test_a_url_with_a_token_comes_from_the_environment(web: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Web, "token", CANARY)
+    monkeypatch.setenv("SIGNED_URL", f"{web}/a.csv?token={CANARY}")
+    assert len(read_source(policy(url_env="SIGNED_URL"))) == 2
+    monkeypatch.setenv("SIGNED_URL", f"{web}/a.csv?token={CANARY}-wrong")
+    monkeypatch.setattr(_Web, "token", "another")
+    assert refused(lambda: read_source(policy(url_env="SIGNED_URL"))).startswith(
+        "source.url_env: must be readable at its place"
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("", "the environment variable SIGNED_URL must hold a URL, it is not set"),
+        (f"/etc/{CANARY}", "must be a URL that begins with s3://"),
+        (f"file:///etc/{CANARY}", "must be a URL that begins with s3://"),
+        (f"simplecache::https://{CANARY}/a", "must be a URL that begins with s3://"),
+        (f"http://{CANARY}/a.csv", "must be https://: personal data must not travel in the clear"),
+        (f"https://{CANARY}/{{partition}}", "{partition} must be filled in"),
+    ],
+)
+def test_urls_of_the_environment_that_are_refused(
+    url: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIGNED_URL", url)
+    assert message in refused(lambda: read_source(policy(url_env="SIGNED_URL")))
+
+
+def test_any_other_place_is_reached_by_the_same_interface(memory: Any) -> None:
+    memory.pipe_file("/bank/a.csv", CSV)
+    memory.pipe_file("/bank/people/k=1/b.parquet", parquet(q=["007"]))
+    assert len(read_source(policy(url="memory://bank/a.csv"))) == 2
+    folder = policy(url="memory://bank/people", format="parquet")
+    assert read_source(folder).to_dict("list") == {"q": ["007"], "k": ["1"]}
+    empty = policy(url="memory://bank/none", format="parquet")
+    assert "it is not there" in refused(lambda: read_source(empty))
+
+
+def test_a_malformed_cell_is_not_quoted(memory: Any) -> None:
+    memory.pipe_file(f"/bank/{CANARY}.csv", f"q,x\n{CANARY},1,2\n".encode())
+    said = refused(lambda: read_source(policy(url=f"memory://bank/{CANARY}.csv")))
+    assert said == "source.url: every line must have 2 fields, got 1 lines with others"
+
+
+@pytest.mark.parametrize(("url", "package"), [("gs://bank/a", "gcsfs"), ("az://bank/a", "adlfs")])
+def test_a_missing_package_is_named(url: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    said = refused(lambda: read_source(policy(url=url)))
+    assert said == f"source.url: a package must be installed to read this URL: pip install {package}"
+
+
+def test_a_missing_package_of_an_extra_is_named_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
+    said = refused(lambda: Place.at("s3://bank/a", "source.url"))
+    assert said.endswith('pip install "anon-pipeline[s3]"')
+
+
+def test_nothing_is_left_on_the_disk(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    fsspec.filesystem("s3").pipe_file(f"{s3}/a.csv.gz", gzip.compress(CSV))
+    read_source(policy(url=f"{s3}/a.csv.gz"))
+    assert list(tmp_path.rglob("*")) == []
