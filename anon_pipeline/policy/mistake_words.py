@@ -188,8 +188,9 @@ def _advice(item: ErrorDetails, model: type[BaseModel]) -> str:
     if kind in {"dict_type", "model_type", "model_attributes_type"}:
         below = fields_at(model, loc)
         needed = [name for name, field in below.items() if field.is_required()]
-        keys = list(below) if len(below) <= _LISTED else needed
-        listed = (": " if keys == list(below) else ", at least ") + ", ".join(keys) if keys else ""
+        keys = list(below) if len(below) <= _LISTED else needed or list(below)[:_LISTED]
+        before = ", at least " if keys == needed != list(below) else ": "
+        listed = before + ", ".join(keys) if keys else ""
         return f". Write keys and their values{listed}."
     return _share(value, item.get("ctx", {}).get("le", item.get("ctx", {}).get("lt"))) if plain else ""
 

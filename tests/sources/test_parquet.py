@@ -100,6 +100,6 @@ def test_an_empty_folder_and_files_of_another_format(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("limit", "most"), [("rows", 5), ("uncompressed_bytes", 200)])
 def test_limits_are_of_all_files_together(tmp_path: Path, limit: str, most: int) -> None:
-    for inside in "abc":
+    for inside in "abcdef":
         put(tmp_path, inside, x=[1, 2, 3], y=["1", "2", "3"])
     assert f"people: must keep the limit {limit} ({most})" in refused(tmp_path, **{limit: most})
