@@ -18,6 +18,7 @@ from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.drafting import init
+from anon_pipeline.cli.examples import with_example
 from anon_pipeline.cli.hierarchies import hierarchy
 from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts
 from anon_pipeline.cli.judging import check, schema
@@ -96,7 +97,7 @@ for command in (
     doctor,
     demo,
 ):
-    cli.add_command(with_local_paths(command))
+    cli.add_command(with_example(with_local_paths(command)))
 
 
 def main() -> None:
