@@ -110,7 +110,9 @@ def main() -> None:
 
     keep_out_of_dumps()
     gc.set_threshold(_NEW_OBJECTS)
-    atexit.register(gc.freeze)  # else garbage is looked for once more, for most of a second
+    atexit.register(
+        gc.freeze
+    )  # files are closed by then; looking for garbage once more takes most of a second
     try:
         with ended_by_interrupts(), private_stage("command"):
             read_project_env(Path.cwd())

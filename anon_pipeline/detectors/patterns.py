@@ -79,6 +79,8 @@ def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
 
 
 def _cells(column: pd.Series) -> _Cells:
+    if len(column) <= _SHORT and isinstance(column.dtype, pd.StringDtype):
+        return _of_texts(*_counted([text for text in column.tolist() if isinstance(text, str)]))
     present = column.dropna()
     if pd.api.types.is_numeric_dtype(present.dtype):
         large = present[(present.abs() >= _SMALLEST) & (present.abs() < _LARGEST)]
@@ -87,21 +89,26 @@ def _cells(column: pd.Series) -> _Cells:
         counts = present[present.abs() < _LARGEST].value_counts()
         written = [str(int(value)) if value == int(value) else str(value) for value in counts.index.tolist()]
         return _Cells(_padded(written), counts.to_numpy().astype(np.int64))
-    texts, records = _counted(present.astype("str"))
+    texts = present.astype("str")
+    if len(texts) <= _SHORT:
+        return _of_texts(*_counted(texts.tolist()))
+    counts = texts.value_counts()
+    counts = counts[counts > 0]
+    return _of_texts(counts.index.to_numpy(object).tolist(), counts.to_numpy().astype(np.int64))
+
+
+def _of_texts(texts: list[str], records: NDArray[np.int64]) -> _Cells:
+    """Normalize different texts; those that are all digits count as numbers."""
     written = _normalized(texts)
     whole = [_WHOLE.sub(r"\1", text) if text.endswith(".0") else text for text in written]
     digits = all(map(_is_number, whole))
     return _Cells(_padded(whole), records) if digits else _Cells(written, records, _array(written))
 
 
-def _counted(texts: pd.Series) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the different texts of a column, and how many records have each."""
-    if len(texts) <= _SHORT:
-        counted = Counter(texts.tolist())
-        return list(counted), np.fromiter(counted.values(), np.int64, len(counted))
-    counts = texts.value_counts()
-    counts = counts[counts > 0]
-    return counts.index.to_numpy(object).tolist(), counts.to_numpy().astype(np.int64)
+def _counted(texts: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different ones of a few texts, and how many records have each."""
+    counted = Counter(texts)
+    return list(counted), np.fromiter(counted.values(), np.int64, len(counted))
 
 
 def _is_number(text: str) -> bool:
