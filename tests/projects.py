@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,18 @@ class Project:
     def released(self) -> list[Path]:
         """Files at the destination."""
         return sorted(path for path in (self.folder / "out").rglob("*") if path.is_file())
+
+
+def restore_or_make(folder: Path, make: Callable[[], None]) -> None:
+    """Make what a folder holds the first time, and later put back the bytes of then, in the same place."""
+    kept = folder.with_name(f"{folder.name}-kept")
+    if kept.exists():
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder, symlinks=True)
+    else:
+        folder.mkdir()
+        make()
+        shutil.copytree(folder, kept, symlinks=True)
 
 
 @pytest.fixture

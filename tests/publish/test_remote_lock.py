@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -149,9 +151,44 @@ def _killed_at(world: World, name: str, count: int) -> None:
         assert killed(lambda: world.release(1))
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, bytes]]:
+    """A folder and a bucket for one project, and what the bucket holds after its first release."""
+    return tmp_path_factory.mktemp("kept"), f"kept-{uuid.uuid4().hex}", {}
+
+
+@pytest.fixture
+def published(
+    kept: tuple[Path, str, dict[str, bytes]],
+    small_policy: Callable[..., Policy],
+    small_people: Callable[..., pd.DataFrame],
+    s3: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> World:
+    """A project with a first release, byte by byte as it was made, in the same folder and bucket."""
+    import s3fs
+
+    monkeypatch.setenv("ANON_TEST_KEY", "0123456789abcdef")
+    folder, bucket, objects = kept
+    files, here, copy = s3fs.S3FileSystem(), folder / "here", folder / "copy"
+    if objects:
+        shutil.rmtree(here)
+        shutil.copytree(copy, here, symlinks=True)
+        files.rm(files.find(bucket))
+        files.pipe(objects)
+    world = World(here, small_policy(**KEEPS), small_people(60), f"s3://{bucket}/inner")
+    if not objects:
+        files.mkdir(bucket)
+        world.release()
+        shutil.copytree(here, copy, symlinks=True)
+        files.invalidate_cache()
+        objects |= {name: files.cat_file(name) for name in files.find(bucket)}
+    return world
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
-    ("step", "count", "published"),
+    ("step", "count", "goes_out"),
     [
         ("create remote file", 1, False),
         ("create remote file", 2, False),
@@ -169,15 +206,14 @@ def _killed_at(world: World, name: str, count: int) -> None:
     ],
 )
 def test_killed_anywhere_it_agrees_with_what_is_published(
-    elsewhere: Make, s3: str, when: str, step: str, count: int, published: bool | None
+    published: World, when: str, step: str, count: int, goes_out: bool | None
 ) -> None:
-    world = elsewhere(s3)
-    world.release()
-    first = world.digest()
+    world, first = published, published.digest()
+    assert world.known() == [first]
     _killed_at(world, f"{when} {step}", count)
-    published = when == "after" if published is None else published
-    assert (world.digest() != first) is published
-    seen = [first, world.digest()] if published else [first]
+    goes_out = when == "after" if goes_out is None else goes_out
+    assert (world.digest() != first) is goes_out
+    seen = [first, world.digest()] if goes_out else [first]
     assert world.known() == seen  # the dead are taken over: the lock is of this folder
     world.release(2)
     assert world.known() == [*seen, world.digest()]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anon_pipeline.orchestration.component import build_release
+from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.internal_report import internal_report_of
 from anon_pipeline.publish.writer import read_manifest
@@ -23,6 +26,7 @@ from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import STAGES, Staged
 from anon_pipeline.stages.stored import read_staged, write_staged
 from anon_pipeline.vault.identity import PIN
+from tests.projects import Project, restore_or_make
 
 Make = Callable[..., Any]
 WEEKLY = {"cron": "0 3 * * 1", "partitions": "weekly", "start": "2026-01-05"}
@@ -49,6 +53,47 @@ def two(
     assert here.materialize(*STAGES).success
     assert other.materialize(*STAGES).success
     return here, other
+
+
+KEY = os.urandom(32).hex()
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Path, dg.DagsterInstance]]]:
+    """Folders and instances of projects that are made once: two with a key, one without."""
+    with ExitStack() as open_:
+        place = tmp_path_factory.mktemp("kept")
+        yield {
+            name: (place / name, open_.enter_context(dg.DagsterInstance.ephemeral()))
+            for name in ("here", "other", "plain")
+        }
+
+
+@pytest.fixture
+def made_once(
+    kept: dict[str, tuple[Path, dg.DagsterInstance]],
+    small_policy: Callable[..., Policy],
+    small_people: Callable[..., pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[str], Project]:
+    """Put back a project with all stages, made once; for tests in which no stage succeeds afterwards."""
+
+    def make(name: str) -> Project:
+        (folder, instance), policy, people = kept[name], small_policy(), small_people()
+        if name != "plain":
+            monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", KEY)
+        if name == "other":
+            people = people.assign(height=people["height"].to_numpy()[::-1])
+        made = Project(folder, policy, build_release(policy, folder), instance)
+        restore_or_make(folder, partial(_make, made, people))
+        return made
+
+    return make
+
+
+def _make(made: Project, people: pd.DataFrame) -> None:
+    people.to_csv(made.folder / "people.csv", index=False)
+    assert made.materialize(*STAGES).success
 
 
 def table(made: Any, stage: str) -> Path:
@@ -84,8 +129,8 @@ def test_foreign_tables_are_refused_by_the_gate_itself(two: tuple[Any, Any]) -> 
 
 
 @pytest.mark.parametrize("stage", STAGES[:-1])
-def test_every_stage_refuses_a_foreign_table(two: tuple[Any, Any], stage: str) -> None:
-    here, other = two
+def test_every_stage_refuses_a_foreign_table(made_once: Callable[[str], Project], stage: str) -> None:
+    here, other = made_once("here"), made_once("other")
     exchanged(here, other, stage)
     following = STAGES[STAGES.index(stage) + 1]
     said = failures(here.materialize(following, checks=False))
@@ -191,9 +236,10 @@ def test_a_table_that_was_edited_is_refused(project: Make) -> None:
         lambda said: ["CANARY-7f3a"],
     ],
 )
-def test_lineage_that_is_none_is_refused_without_its_text(project: Make, change: Callable[..., Any]) -> None:
-    made = project()
-    assert made.materialize(*STAGES).success
+def test_lineage_that_is_none_is_refused_without_its_text(
+    made_once: Callable[[str], Project], change: Callable[..., Any]
+) -> None:
+    made = made_once("plain")
     path = table(made, "suppressed")
     stored = pq.read_table(path)
     said = json.loads(stored.schema.metadata[b"anon_pipeline.lineage"])
