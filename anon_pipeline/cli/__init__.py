@@ -6,6 +6,7 @@ Belongs here: the group and turning named errors into exit codes. Does not belon
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -22,6 +23,7 @@ from anon_pipeline.cli.local_paths import with_local_paths
 from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.plugin_list import plugins
 from anon_pipeline.cli.profiling import profile
+from anon_pipeline.cli.project_env import read_project_env
 from anon_pipeline.cli.releasing import demo, run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.shared import show_names, show_records, shows_values
@@ -105,6 +107,7 @@ def main() -> None:
     keep_out_of_dumps()
     try:
         with private_stage("command"):
+            read_project_env(Path.cwd())
             cli()
     except GateRefused as error:
         from anon_pipeline.cli.shared import print_report  # noqa: PLC0415

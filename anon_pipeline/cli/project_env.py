@@ -1,0 +1,39 @@
+"""The `.env` of the project that a command is run in, but for what decides which code runs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import click
+
+_NOT_TAKEN = re.compile(
+    r"PATH|PYTHON.*|(LD|DYLD|NUMBA|PANDERA|DAGSTER)_.*|.*_COMMAND"
+    r"|ANON_PIPELINE_(PLUGINS|ALLOW_OUTSIDE|POLICY_DEFAULTS)"
+)
+"""What a deployment says, and not a file that lies beside a policy: a command, a plugin, a floor."""
+
+
+def read_project_env(folder: Path) -> None:
+    """Set the variables of a project's `.env` that are not set yet.
+
+    Args:
+        folder: in a project; the file is beside its ``pyproject.toml`` or ``dg.toml``, else in the folder.
+    """
+    from anon_pipeline.policy.locations import project_root  # noqa: PLC0415
+
+    path = project_root(folder / "policy.yaml") / ".env"
+    if not path.is_file():
+        return
+    from dotenv import dotenv_values  # noqa: PLC0415
+
+    left = []
+    for name, value in dotenv_values(path, interpolate=False).items():
+        if _NOT_TAKEN.fullmatch(name):
+            left.append(name)
+        elif value is not None:
+            os.environ.setdefault(name, value)
+    if left:
+        names = ", ".join(sorted(left))
+        click.echo(f"warning: .env may not set {names}: set it in the environment", err=True)
