@@ -1,4 +1,4 @@
-"""The `.env` of the project of a command, as Dagster reads it; not what decides which code runs."""
+"""The `.env` of the project that a command is run in, but for what decides which code runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 _NOT_TAKEN = re.compile(
-    r"PATH|(LD|DYLD|PYTHON|NUMBA|PANDERA|DAGSTER)_?.*|.*_COMMAND"
+    r"PATH|PYTHON.*|(LD|DYLD|NUMBA|PANDERA|DAGSTER)_.*|.*_COMMAND"
     r"|ANON_PIPELINE_(PLUGINS|ALLOW_OUTSIDE|POLICY_DEFAULTS)"
 )
 """What a deployment says, and not a file that lies beside a policy: a command, a plugin, a floor."""
@@ -19,8 +19,7 @@ def read_project_env(folder: Path) -> None:
     """Set the variables of a project's `.env` that are not set yet.
 
     Args:
-        folder: in a project; the file is beside its ``pyproject.toml`` or ``dg.toml``, or in the folder
-            itself.
+        folder: in a project; the file is beside its ``pyproject.toml`` or ``dg.toml``, else in the folder.
     """
     from anon_pipeline.policy.locations import project_root  # noqa: PLC0415
 
@@ -36,6 +35,5 @@ def read_project_env(folder: Path) -> None:
         elif value is not None:
             os.environ.setdefault(name, value)
     if left:
-        click.echo(
-            f"warning: .env may not set {', '.join(sorted(left))}: set it in the environment", err=True
-        )
+        names = ", ".join(sorted(left))
+        click.echo(f"warning: .env may not set {names}: set it in the environment", err=True)

@@ -127,6 +127,7 @@ ELSEWHERE: Mapping[str, Number] = {
     "`run`: advice after a refusal: the first change of ε, k, confidence that is foreseen to pass": _ADVICE,
     "`bundle`: release, report, policy, versions, the ledger's events of the dataset": _AUDITED,
     "terminal, log: which stage is at work": RUN,
+    "sensor on new files: when a source file was changed": RUN,
     "terminal, log: more than 2ⁿ nodes counted, or records in classes; a bar on a terminal": _SLOW,
     "terminal, log: time that a stage took; size of files in the vault": _SLOW,
     "messages: cells and rows of an input that break a rule, and why a limit was not measured": _REFUSED,

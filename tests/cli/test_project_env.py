@@ -27,6 +27,10 @@ def environ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "environ", {"GIVEN": "environment"})
 
 
+def left() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
 def test_the_projects_variables_are_set_unless_they_are(
     tmp_path: Path, environ: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -35,7 +39,7 @@ def test_the_projects_variables_are_set_unless_they_are(
     (tmp_path / "dg.toml").touch()
     (tmp_path / ".env").write_text(WRITTEN)
     read_project_env(inner)
-    assert os.environ == {
+    assert left() == {
         "GIVEN": "environment",
         "WHERE": "out",
         "ANON_PIPELINE_RELEASES": "some where",
@@ -53,4 +57,4 @@ def test_a_file_above_the_project_is_not_read(tmp_path: Path, environ: None) -> 
     project.mkdir()
     (project / "dg.toml").touch()
     read_project_env(project)
-    assert os.environ == {"GIVEN": "environment"}
+    assert left() == {"GIVEN": "environment"}

@@ -17,6 +17,7 @@ from dagster.components.testing import create_defs_folder_sandbox
 from anon_pipeline import AnonymizedRelease
 from anon_pipeline.policy import parse_policy
 from anon_pipeline.policy.templates import template
+from anon_pipeline.stages.private import STAGES
 from tests.projects import project  # noqa: F401 - a fixture
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "dagster.md").read_text(encoding="utf-8")
@@ -71,9 +72,7 @@ def test_a_condition_publishes_nothing_that_the_gate_refuses(project: Make) -> N
     )
     definitions = dg.Definitions.merge(eager, dg.Definitions(assets=[after]))
     before = dg.evaluate_automation_conditions(defs=definitions, instance=made.instance)
-    assert made.materialize(
-        "raw", "deidentified", "k_anonymized", "perturbed", "shuffled", "suppressed"
-    ).success
+    assert made.materialize(*STAGES).success
     asked = dg.evaluate_automation_conditions(defs=definitions, instance=made.instance, cursor=before.cursor)
     assert asked.get_num_requested(dg.AssetKey(["small", "published"])) == 1
     assert not made.materialize("published").success
