@@ -6,7 +6,9 @@ export DAGSTER_HOME := $(CURDIR)/.dagster_home
 export DAGSTER_DISABLE_TELEMETRY := yes
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: demo test lint check dev screenshot benchmark clean
+.PHONY: install demo test lint check dev screenshot benchmark clean
+
+install: .venv/.dev  ## everything, also for docs and tests; then: source .venv/bin/activate
 
 demo: .venv/.runtime  ## make the release `patients` through Dagster
 	$(BIN)/anon-pipeline demo
@@ -24,7 +26,7 @@ check: .venv/.dev  ## the code location, as Dagster sees it
 	$(BIN)/dg check defs
 
 dev: .venv/.dev  ## the Dagster UI on this repository's releases
-	$(BIN)/dagster dev -w workspace.yaml
+	$(BIN)/dagster dev -w workspace.yaml $(if $(PORT),--port $(PORT))
 
 screenshot: .venv/.dev  ## draw docs/images again (needs Chromium)
 	$(BIN)/python docs/screenshots.py

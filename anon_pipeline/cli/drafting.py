@@ -130,6 +130,7 @@ def _write(found: Profile, fitted: Fitted, place: Place, target: Path, root: Pat
         write_table(root / path, rows[column])
         click.echo(f"wrote {path} (private: it has values; edit it)")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, text.encode("utf-8"), mode=0o644, what="policy")
     except OSError as error:
         raise InputError(f"{target.name} must be writable: {error_words(error)}") from None
