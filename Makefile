@@ -6,7 +6,7 @@ export DAGSTER_HOME := $(CURDIR)/.dagster_home
 export DAGSTER_DISABLE_TELEMETRY := yes
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: install demo test lint check dev screenshot benchmark clean
+.PHONY: install demo test lint check dev docs screenshot benchmark clean
 
 install: .venv/.dev  ## everything, also for docs and tests; then: source .venv/bin/activate
 
@@ -27,6 +27,9 @@ check: .venv/.dev  ## the code location, as Dagster sees it
 
 dev: .venv/.dev  ## the Dagster UI on this repository's releases
 	$(BIN)/dagster dev -w workspace.yaml $(if $(PORT),--port $(PORT))
+
+docs: .venv/.dev  ## the site of the docs, built strictly, in build/site
+	$(BIN)/python -m docsite
 
 screenshot: .venv/.dev  ## draw docs/images again (needs Chromium)
 	$(BIN)/python docs/screenshots.py
