@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def serve(step: Step, folder: Path, environ: Mapping[str, str]) -> Iterator[str]
     try:
         yield _answering(f"http://127.0.0.1:{port}")
     finally:
-        os.killpg(process.pid, 2)
+        os.killpg(process.pid, signal.SIGTERM)  # shells let what runs behind them ignore Ctrl-C
         process.wait(timeout=_PATIENCE)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from docsite.command_pages import commands_page
+from docsite.notebook_page import notebook_page
 from docsite.python_pages import python_page
 from docsite.schema_pages import policy_page
 
@@ -16,6 +17,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "reference-policy.md": policy_page,
     "reference-commands.md": commands_page,
     "reference-python.md": python_page,
+    "notebook.md": notebook_page,
 }
 
 

@@ -21,6 +21,7 @@ _RENAMED: Final = {
     "docs/README.md": "documents.md",
     "docs/adr/README.md": "adr/index.md",
 }
+_ELSEWHERE: Final = {"docs/notebook.ipynb": "notebook.md"}  # run and written by `notebook_page`
 _LINK: Final = re.compile(r"(\]\()([^)\s#]*)((?:#[^)\s]*)?\))")
 _FENCE: Final = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
 
@@ -38,7 +39,7 @@ def stage(target: Path, root: Path = ROOT) -> None:
     shutil.copytree(root / "docs" / "images", target / "images")
     for path, place in places.items():
         linked: dict[str, Path] = {}
-        text = _relinked(path, place, places, linked)
+        text = _relinked(path, places, linked, root)
         (target / place).parent.mkdir(parents=True, exist_ok=True)
         (target / place).write_text(text, encoding="utf-8")
         for name, source in linked.items():
@@ -46,7 +47,7 @@ def stage(target: Path, root: Path = ROOT) -> None:
             shutil.copyfile(source, target / name)
 
 
-def _relinked(path: Path, place: str, places: Mapping[Path, str], linked: dict[str, Path]) -> str:
+def _relinked(path: Path, places: Mapping[Path, str], linked: dict[str, Path], root: Path) -> str:
     """Return a page with its links as the site needs them; collect the files that are no pages."""
 
     def replaced(found: re.Match[str]) -> str:
@@ -54,14 +55,15 @@ def _relinked(path: Path, place: str, places: Mapping[Path, str], linked: dict[s
         source = (path.parent / link).resolve()
         if not link or "://" in link or not source.is_file():
             return found.group()
-        if source in places:
-            to = places[source]
+        name = os.path.relpath(source, root).replace(os.sep, "/")
+        if source in places or name in _ELSEWHERE:
+            to = places.get(source) or _ELSEWHERE[name]
         elif "images" in source.parts:
             to = f"images/{source.name}"
         else:
             to = f"files/{source.name}.txt"
             linked[to] = source
-        return before + os.path.relpath(to, Path(place).parent).replace(os.sep, "/") + after
+        return before + os.path.relpath(to, Path(places[path]).parent).replace(os.sep, "/") + after
 
     parts = _FENCE.split(path.read_text(encoding="utf-8"))
     return "".join(
