@@ -106,8 +106,12 @@ def serve(step: Step, folder: Path, environ: Mapping[str, str]) -> Iterator[str]
     try:
         yield _answering(f"http://127.0.0.1:{port}")
     finally:
-        os.killpg(process.pid, signal.SIGTERM)  # shells let what runs behind them ignore Ctrl-C
-        process.wait(timeout=_PATIENCE)
+        os.killpg(process.pid, signal.SIGINT)  # Ctrl-C
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:  # a shell lets what runs behind it ignore Ctrl-C
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _answering(address: str) -> str:

@@ -10,6 +10,7 @@ from docsite.command_pages import commands_page
 from docsite.notebook_page import notebook_page
 from docsite.python_pages import python_page
 from docsite.schema_pages import policy_page
+from docsite.screens_page import screens_page, stage_screens
 
 __all__ = ["GENERATED", "write_generated"]
 
@@ -18,6 +19,7 @@ GENERATED: Final[Mapping[str, Callable[[], str]]] = {
     "reference-commands.md": commands_page,
     "reference-python.md": python_page,
     "notebook.md": notebook_page,
+    "screens.md": screens_page,
 }
 
 
@@ -25,3 +27,4 @@ def write_generated(docs: Path) -> None:
     """Write every generated page into the folder of staged pages."""
     for name, page in GENERATED.items():
         (docs / name).write_text(page(), encoding="utf-8")
+    stage_screens(docs)

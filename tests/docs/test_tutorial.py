@@ -4,55 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import sys
 import urllib.request
 from pathlib import Path
 
-import pytest
-
-from benchmarks.tutorial import PAGE, ROOT, SERVER, Step, not_printed, run, serve, steps
+from benchmarks.tutorial import PAGE, SERVER, Step, not_printed, run, serve, steps
+from tests.docs.conftest import Clone
 
 TEXT = PAGE.read_text(encoding="utf-8")
-CLONED = ("Makefile", "assets", "constraints.txt", "pyproject.toml", "resources", "workspace.yaml")
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A folder with what the commands need, and an environment that `make` takes for its own."""
-    for name in CLONED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, tmp_path)
-    (tmp_path / ".dagster_home").mkdir()
-    shutil.copy(ROOT / ".dagster_home" / "dagster.yaml", tmp_path / ".dagster_home")
-    made = tmp_path / ".venv"
-    made.mkdir()
-    for path in Path(sys.prefix).iterdir():
-        if path.name not in {".dev", ".runtime"}:
-            (made / path.name).symlink_to(path)
-    (made / ".runtime").touch()
-    (made / ".dev").touch()
-    return tmp_path
-
-
-def test_every_command_does_what_the_page_shows(clone: Path) -> None:
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    environ |= {"PATH": f"{clone}/.venv/bin{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+def test_every_command_does_what_the_page_shows(clone: Clone) -> None:
     done = 0
     for step in steps(TEXT):
         if step.command == SERVER:
-            with serve(step, clone, environ) as address:
+            with serve(step, clone.path, clone.environ) as address:
                 assert "customers" in _groups(address)
         else:
-            code, printed = run(step, clone, environ)
+            code, printed = run(step, clone.path, clone.environ)
             assert code == 0, printed
             assert not_printed(step, printed) == [], printed
         done += 1
     assert done == TEXT.count("\n$ ")
-    _is_in_the_policy(clone / "assets" / "releases" / "customers" / "defs.yaml")
+    _is_in_the_policy(clone.path / "assets" / "releases" / "customers" / "defs.yaml")
 
 
 def _is_in_the_policy(policy: Path) -> None:
