@@ -7,15 +7,16 @@ import os
 from typing import Any, Final
 
 import nbformat
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbconvert import MarkdownExporter
+from traitlets.config import Config
 
 from docsite.staging import ROOT
 
 __all__ = ["NOTEBOOK", "executed", "notebook_page"]
 
 NOTEBOOK: Final = ROOT / "docs" / "notebook.ipynb"
+_WITHOUT_PORTS: Final = Config({"AsyncKernelManager": {"transport": "ipc"}})  # others could read those
 
 
 def executed() -> Any:
@@ -26,8 +27,8 @@ def executed() -> Any:
     """
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}  # this package, whatever else is installed
-    kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")  # no port that others could read
-    NotebookClient(notebook, km=kernel, timeout=300).execute(cwd=str(ROOT), env=environ)
+    client = NotebookClient(notebook, kernel_name="python3", timeout=300, config=_WITHOUT_PORTS)
+    client.execute(cwd=str(ROOT), env=environ)
     return notebook
 
 

@@ -194,7 +194,7 @@ def is_backfilled(ui: Ui) -> None:
     ui.take("partitions")
     ui.page.get_by_role("button", name="Launch").click()
     assert ui.finished(more=3) == ["SUCCESS"] * 3
-    ui.open("/assets/weekly/published")
+    ui.open("/assets/weekly/published?view=partitions")
     ui.take("backfilled")
 
 
