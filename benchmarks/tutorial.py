@@ -70,6 +70,7 @@ def run(step: Step, folder: Path, environ: Mapping[str, str]) -> tuple[int, str]
         printed += child.before + child.after
         child.sendline(answer)
     child.expect(pexpect.EOF)
+    child.wait()  # its terminal may be closed before it ends, and `close` would hang up on it
     child.close()
     return int(child.exitstatus or 0) or int(child.signalstatus or 0), printed + child.before
 

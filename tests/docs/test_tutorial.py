@@ -21,7 +21,7 @@ def test_every_command_does_what_the_page_shows(clone: Clone) -> None:
                 assert "customers" in _groups(address)
         else:
             code, printed = run(step, clone.path, clone.environ)
-            assert code == 0, printed
+            assert code == 0, (step.command, printed)
             assert not_printed(step, printed) == [], printed
         done += 1
     assert done == TEXT.count("\n$ ")
