@@ -6,7 +6,9 @@ export DAGSTER_HOME := $(CURDIR)/.dagster_home
 export DAGSTER_DISABLE_TELEMETRY := yes
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: demo test lint check dev screenshot benchmark clean
+.PHONY: install demo test lint check dev docs screens screenshot benchmark clean
+
+install: .venv/.dev  ## everything, also for docs and tests; then: source .venv/bin/activate
 
 demo: .venv/.runtime  ## make the release `patients` through Dagster
 	$(BIN)/anon-pipeline demo
@@ -24,7 +26,13 @@ check: .venv/.dev  ## the code location, as Dagster sees it
 	$(BIN)/dg check defs
 
 dev: .venv/.dev  ## the Dagster UI on this repository's releases
-	$(BIN)/dagster dev -w workspace.yaml
+	$(BIN)/dagster dev -w workspace.yaml $(if $(PORT),--port $(PORT))
+
+docs: .venv/.dev  ## the site of the docs, built strictly, in build/site
+	$(BIN)/python -m docsite
+
+screens: .venv/.dev  ## press buttons of Dagster's UI, take pictures for the site (needs Chromium)
+	ANON_PIPELINE_SCREENS=$(CURDIR)/build/screens $(BIN)/python -m pytest -n0 -p no:cacheprovider tests/docs/test_screens.py
 
 screenshot: .venv/.dev  ## draw docs/images again (needs Chromium)
 	$(BIN)/python docs/screenshots.py

@@ -31,7 +31,7 @@ from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.measured import measured_of
 from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
 from anon_pipeline.publish.release import refuse_unless_passed
-from anon_pipeline.report import Exact, internal_report
+from anon_pipeline.report import Exact, internal_report, release_html
 from anon_pipeline.sources import read_source
 from anon_pipeline.sources.population import read_population
 from anon_pipeline.stages.contracts.stages import broken_contract, deidentified_contract
@@ -60,6 +60,14 @@ class Release:
     report: GateReport
     facts: Facts
     _memory: Memory | None = None
+    _policy: Policy | None = None
+    _hierarchies: Path = Path()
+
+    def _repr_html_(self) -> str | None:
+        """Show what is left, the verdicts and the risk by class in a notebook; of a refused one no table."""
+        if self._policy is None:
+            return None
+        return release_html(self._policy, self._frame, self.facts, self.report, hierarchies=self._hierarchies)
 
     def __repr__(self) -> str:
         """Say whether it passed, and of how many records: a notebook must not show a refused table."""
@@ -148,7 +156,8 @@ def anonymize(
         if memory is not None and report.passed:
             past = Past(report.data_digest, None)
             memory = remember(memory, policy, chain.suppressed.frame, chain.k_anonymized.frame, past=past)
-    return Release(chain.suppressed.frame[policy.released], report, chain.suppressed.facts, memory)
+    facts = chain.suppressed.facts
+    return Release(chain.suppressed.frame[policy.released], report, facts, memory, policy, folder)
 
 
 def make_release(  # noqa: PLR0913 - two are deprecated

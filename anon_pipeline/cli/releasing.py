@@ -129,11 +129,20 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     show_default="this folder",
     help="Project folder, for releases/ (the release), vault/ (private tables) and the ledger.",
 )
-def demo(folder: Path) -> None:
+@click.option(
+    "--messy",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Make no release: write a messy table of 10,000 generated customers to FILE, to practice on.",
+)
+def demo(folder: Path, messy: Path | None) -> None:
     """Make the example release `patients` through Dagster.
 
     The data is generated; everything runs in this process.
     """
+    if messy is not None:
+        _write_messy(messy)
+        return
     click.echo("Starting Dagster …", err=True)
     from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
 
@@ -160,6 +169,21 @@ def _tell_dagster(
                 report_release(policy, locations, partition, made)
     except AnonPipelineError as error:
         click.echo(f"warning: Dagster was not told of it. {error}", err=True)
+
+
+def _write_messy(file: Path) -> None:
+    """Write the table of the tutorial, for its owner alone, as a table of people should be."""
+    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
+    from anon_pipeline.sources.messy import customers  # noqa: PLC0415
+
+    if file.exists():
+        raise InputError(f"{file.name}: must not be there yet. Remove it, or name another file.")
+    try:
+        replace_file(file, customers(), mode=0o600, what="file")
+    except OSError as error:
+        raise InputError(f"{file.name} must be writable: {error_words(error)}") from None
+    click.echo(f"wrote {file}: 10,000 generated customers of a bank; nobody is meant")
 
 
 def _account(

@@ -64,6 +64,7 @@ def write_draft(found: Profile, fitted: Fitted, place: Place, target: Path, proj
     for column, path in tables.items():
         write_table(project / path, rows[column])
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, text.encode("utf-8"), mode=0o644, what="policy")
     except OSError as error:
         reason = error_words(error)

@@ -31,6 +31,12 @@ class Hierarchy:
     coordinates: NDArray[np.float64] | None = field(default=None, repr=False)
     ordered: bool = False
 
+    def _repr_html_(self) -> str:
+        """Show levels and the shape of the tree in a notebook, without values."""
+        from anon_pipeline.hierarchy.drawn import as_html  # noqa: PLC0415 - it draws what this module holds
+
+        return as_html(self)
+
     @property
     def height(self) -> int:
         """Levels, the ungeneralized one included."""

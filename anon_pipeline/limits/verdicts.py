@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from anon_pipeline.base.notebook import shown, tabular
+
 
 class Status(StrEnum):
     """How a limit was judged."""
@@ -147,6 +149,10 @@ class Verdict:
         return {**said, "status": str(self.status)}
 
 
+def _demanded(verdict: Verdict) -> str:
+    return verdict.sense if verdict.bound is None else f"{verdict.sense} {verdict.bound:.6g}"
+
+
 @dataclass(frozen=True, slots=True)
 class GateReport:
     """All verdicts on one release.
@@ -175,6 +181,15 @@ class GateReport:
     def with_status(self, status: Status) -> tuple[Verdict, ...]:
         """Return the verdicts of one status."""
         return tuple(verdict for verdict in self.verdicts if verdict.status is status)
+
+    def _repr_html_(self) -> str:
+        """Show all verdicts in a notebook, with their exact values."""
+        rows = [
+            (one.limit, one.measured or one.band or "", _demanded(one), one.status, one.reason or "")
+            for one in self.verdicts
+        ]
+        said = "passed" if self.passed else f"refused by {', '.join(one.limit for one in self.unkept)}"
+        return shown(f"Gate: {said}", [tabular(["limit", "measured", "demanded", "verdict", "why"], rows)])
 
     def to_json(self) -> dict[str, Any]:
         """Return what may be published of the report as JSON types; see `Verdict.to_json`.

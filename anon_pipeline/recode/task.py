@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.notebook import shown, tabular
 from anon_pipeline.base.observer import Progress as Progress  # noqa: PLC0414 - for the recoders
 from anon_pipeline.base.observer import ignore
 from anon_pipeline.catalog.losses import DEFAULT_LOSS
@@ -125,3 +126,23 @@ class Recoding:
     checked: int
     cells: int = 0
     sse: float | None = None
+
+    def _repr_html_(self) -> str:
+        """Show loss, suppression, classes and levels in a notebook, without values."""
+        kept = self.codes[(self.codes >= 0).all(axis=1)]
+        sizes = np.unique(kept, axis=0, return_counts=True)[1] if len(kept) else np.zeros(1, np.int64)
+        numbers = [
+            ("information loss", f"{self.loss:.4g}"),
+            ("records suppressed", f"{self.suppressed:,}"),
+            ("cells suppressed", f"{self.cells:,}"),
+            ("classes", f"{len(sizes) if len(kept) else 0:,}"),
+            ("smallest, median, largest class", f"{sizes.min():,}, {np.median(sizes):,g}, {sizes.max():,}"),
+            *([("lattice nodes counted", f"{self.checked:,}")] if self.checked else []),
+            *([] if self.sse is None else [("mean squared distance", f"{self.sse:.4g}")]),
+        ]
+        columns = [
+            (j, "by class" if self.levels is None else self.levels[j], f"{len(np.unique(kept[:, j])):,}")
+            for j in range(self.codes.shape[1])
+        ]
+        levels = tabular(["quasi-identifier", "level", "released values"], columns)
+        return shown("Recoding", [tabular(["of the recoding", ""], numbers), levels])

@@ -103,8 +103,8 @@ def page(
             responsible=policy.responsible,
             noisy=", ".join(policy.perturbed),
             sizes=sizes,
-            sizes_chart=_sizes_chart(sizes),
-            risks_chart=_risks_chart(sizes),
+            sizes_chart=sizes_chart(sizes),
+            risks_chart=risks_chart(sizes),
             map=_map(point),
             point=point,
             risk_name="linking risk" if measured else "mean chance 1 in the class's size",
@@ -193,12 +193,14 @@ def _digests(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "policy", document["policy_digest"]
 
 
-def _sizes_chart(sizes: Sequence[SizeBin]) -> Markup:
+def sizes_chart(sizes: Sequence[SizeBin]) -> Markup:
+    """Draw how many records are in classes of which size."""
     rows = [(row.label, [row.records], [f"{row.records:,}"]) for row in sizes]
     return bars("sizes", "Records by the size of their class", f"{len(rows)} bars, records each.", rows)
 
 
-def _risks_chart(sizes: Sequence[SizeBin]) -> Markup:
+def risks_chart(sizes: Sequence[SizeBin]) -> Markup:
+    """Draw the largest chance to pick a person's record, by the size of the class."""
     rows = [(row.label, [row.risk], [f"{row.risk:.4f}"]) for row in sizes]
     said = "Bars by the size of the class: the largest chance to pick a person's record."
     return bars("risks", "Risk by the size of the class", said, rows)

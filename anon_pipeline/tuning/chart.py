@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from anon_pipeline.base.drawing import Paper, axes, limit_line, picture, shape
-from anon_pipeline.limits.table import demands
+from anon_pipeline.limits.table import demands, limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.tuning.output import number, title, verdict
 from anon_pipeline.tuning.tuned import Point, Tuning
@@ -32,20 +32,18 @@ svg { color-scheme: light dark; font: 12px sans-serif; }
 """
 
 
-def ru_map(tuning: Tuning, policy: Policy) -> str:
+def ru_map(tuning: Tuning, policy: Policy | None = None) -> str:
     """Draw risk (share linked of what is released, logarithmic) against loss, the limit on linking drawn in.
 
     Args:
         tuning: of a grid.
-        policy: whose limits are drawn.
+        policy: whose limit on linking is drawn; None: the one that the points were judged by.
     Returns:
         An SVG document, light or dark as the reader's system is; each point has its values as a title.
     Source:
         [DB 2.7].
     """
-    limit, bound = next(
-        ((demand.name, demand.bound or 0.0) for demand in demands(policy) if demand.limit.mapped), ("", 0.0)
-    )
+    limit, bound = _mapped(tuning) if policy is None else _demanded(policy)
     scale = _scale(tuning, bound)
     summary = (
         f"{len(tuning.points)} points, {sum(point.passes for point in tuning.points)} of them keep limits. "
@@ -65,8 +63,21 @@ def ru_map(tuning: Tuning, policy: Policy) -> str:
         ),
         *_legend(),
     ]
-    name = f"R-U map of {policy.name}: linking risk against loss"
-    return f"{picture('map', name, summary, size, parts)}\n"
+    name = "R-U map" if policy is None else f"R-U map of {policy.name}"
+    return f"{picture('map', f'{name}: linking risk against loss', summary, size, parts)}\n"
+
+
+def _demanded(policy: Policy) -> tuple[str, float]:
+    """Return the limit of the risk that a policy sets, and its bound; 0 without one."""
+    found = ((demand.name, demand.bound or 0.0) for demand in demands(policy) if demand.limit.mapped)
+    return next(found, ("", 0.0))
+
+
+def _mapped(tuning: Tuning) -> tuple[str, float]:
+    """Return the limit of the risk that points were judged by, and its bound; 0 without one."""
+    judged = [verdict for point in tuning.points for verdict in point.verdicts]
+    found = ((one.limit, one.bound or 0.0) for one in judged if limit_of(one.limit).mapped)
+    return next(found, ("", 0.0))
 
 
 @dataclass(frozen=True, slots=True)

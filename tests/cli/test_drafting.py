@@ -86,9 +86,8 @@ def test_every_format_gets_a_policy_that_runs(run: Run, tmp_path: Path, name: st
 
 def test_paths_are_relative_to_the_project(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("")
-    (tmp_path / "releases").mkdir()
-    code, _, _ = run("init", "people.csv", "--yes", "--to", "releases/defs.yaml", "--name", "my people")
-    policy = load_policy(tmp_path / "releases" / "defs.yaml")
+    code, _, _ = run("init", "people.csv", "--yes", "--to", "below/it/defs.yaml", "--name", "my people")
+    policy = load_policy(tmp_path / "below" / "it" / "defs.yaml")
     assert (code, policy.name, policy.source.path) == (0, "my_people", "people.csv")
     assert (tmp_path / "private" / "my_people" / "town.csv").is_file()
 

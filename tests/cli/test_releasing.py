@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from anon_pipeline.base.errors import ANOTHER_DRAW
+from anon_pipeline.sources.messy import customers
 from tests.acknowledging import acknowledged
 from tests.cli.projects import Folder, People
 
@@ -308,6 +309,21 @@ def test_demo_through_dagster(folder: Callable[..., Folder]) -> None:
     assert document["facts"]["raw"]["records"] == 20_000
     for verdict in document["gate"]["verdicts"]:
         assert verdict["limit"] in done.out
+
+
+def test_demo_writes_a_messy_table_once(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    done = made.call("demo", "--messy", "messy.csv")
+    assert (done.code, done.out) == (
+        0,
+        "wrote messy.csv: 10,000 generated customers of a bank; nobody is meant\n",
+    )
+    file = made.path / "messy.csv"
+    assert file.read_bytes() == customers()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert made.call("demo", "--messy", "messy.csv").code == 2
+    assert "must be writable" in made.call("demo", "--messy", "gone/messy.csv").err
+    assert made.released == []
 
 
 def test_a_refused_run_leaves_no_folder(folder: Callable[..., Folder]) -> None:
