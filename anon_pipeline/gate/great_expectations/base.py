@@ -25,6 +25,8 @@ from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.verdicts import Status, Verdict
 
 METRIC = "release.case"
+_Dict = dict[str, Any]  # in the class, `dict` is a method
+_Texts = dict[str, str]
 _SHARED = ("released", "class_columns")  # may be given beside a policy
 _LISTS = ("released_columns", "original_columns", "published_columns", "resolutions", "epsilons", "noises")
 
@@ -65,14 +67,14 @@ class ReleaseExpectation(BatchExpectation):
     """
 
     released: str | None = optional("Boolean column that is true for released records; default: all are.")
-    policy: dict[str, Any] | None = optional("Document of a policy, see `suite_for`, instead of the others.")
+    policy: _Dict | None = optional("Document of a policy, see `suite_for`, instead of the others.")
     limit_name: str | None = optional("Name of the limit in the policy, as verdicts have it.")
     hierarchies: str = optional("Folder of hierarchy tables.", ".")
 
     sentence: ClassVar[str] = ""
     domain_keys: ClassVar[tuple[str, ...]] = ("batch_id",)
     metric_dependencies: ClassVar[tuple[str, ...]] = (METRIC,)
-    library_metadata: ClassVar[dict[str, Any]] = {
+    library_metadata: ClassVar[_Dict] = {
         "maturity": "beta",
         "tags": ["anonymization", "privacy", "table expectation"],
         "contributors": ["anon-pipeline"],
@@ -93,7 +95,7 @@ class ReleaseExpectation(BatchExpectation):
         return not cls.__name__.lower().startswith("expect")
 
     @pydantic.root_validator(skip_on_failure=True)
-    def _complete(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _complete(cls, given: _Dict) -> _Dict:
         """Refuse arguments that make no limit, by the rules of a policy."""
         fields = [name for name, field in cls.__fields__.items() if field.field_info.extra.get("needed")]
         if given["policy"] is None:
@@ -114,6 +116,13 @@ class ReleaseExpectation(BatchExpectation):
             raise ValueError(str(error)) from None
         return given
 
+    def dict(self, **options: Any) -> _Dict:
+        """Return the arguments; Great Expectations asks fifty times, and a policy is large."""
+        if self.policy is None or options.get("include") or options.get("exclude"):
+            return super().dict(**options)
+        found = super().dict(**options, exclude={"policy"}) | {"policy": json.loads(json.dumps(self.policy))}
+        return {name: found[name] for name in self.__fields__ if name in found}
+
     def get_validation_dependencies(self, *args: Any, **kwargs: Any) -> Any:
         """Ask for the case of the batch, by nothing but the layout: so a suite on one policy shares it."""
         found = super().get_validation_dependencies(*args, **kwargs)
@@ -123,10 +132,10 @@ class ReleaseExpectation(BatchExpectation):
         found.set_metric_configuration(METRIC, MetricConfiguration(METRIC, domain, value))
         return found
 
-    def _given(self) -> dict[str, Any]:
+    def _given(self) -> _Dict:
         return {name: getattr(self, name) for name in self.success_keys}
 
-    def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
+    def _validate(self, metrics: _Dict, *_: Any, **__: Any) -> _Dict:
         judged: Verdict = without_values(METRIC, lambda: self._judged(metrics[METRIC]))
         value = judged.value
         shown = None if value is None or not math.isfinite(value) else value
@@ -141,7 +150,7 @@ class ReleaseExpectation(BatchExpectation):
         return judged
 
     @classmethod
-    def _said(cls, kwargs: dict[str, Any]) -> tuple[str, dict[str, str]]:
+    def _said(cls, kwargs: _Dict) -> tuple[str, _Texts]:
         """Return a sentence for people, and its parameters, defaults included."""
         if kwargs.get("policy") is not None:
             _, demand = asked(dict.fromkeys(cls.success_keys) | kwargs, cls.expectation_type)
@@ -169,7 +178,7 @@ class ReleaseExpectation(BatchExpectation):
         cls,
         configuration: Any = None,
         result: Any = None,
-        runtime_configuration: dict[str, Any] | None = None,
+        runtime_configuration: _Dict | None = None,
         **_: Any,
     ) -> list[RenderedStringTemplateContent]:
         shown = RendererConfiguration(
