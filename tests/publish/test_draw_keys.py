@@ -276,7 +276,7 @@ def test_no_release_has_the_name_of_one_of_the_files_of_the_vault(
     monkeypatch.setenv("ANON_PIPELINE_VAULT_KEY", KEY)
     assert not project("first").run(small_policy(name=name, **REFUSED))
     for own in OWN:
-        with pytest.raises(PolicyError, match="name must be letters, digits and underscores"):
+        with pytest.raises(PolicyError, match="name: must be letters, digits and underscores"):
             small_policy(name=own)
 
 
