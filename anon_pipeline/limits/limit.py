@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from anon_pipeline.base.audience import FILE, Audience, Number, Source
 from anon_pipeline.evidence.expected import Expectation
 from anon_pipeline.facts.records import COUNTED
 from anon_pipeline.limits.case import MISSING, Case, Need
 from anon_pipeline.limits.contradiction import contradiction
+from anon_pipeline.limits.foreseen import Foreseen
 from anon_pipeline.limits.verdicts import Status, Verdict, band_of
 from anon_pipeline.policy.model import Policy
 
@@ -39,27 +40,6 @@ _SOURCES: Mapping[Need, Source] = {
 
 def _number(wanted: Any) -> float | None:
     return None if wanted is None else float(wanted)
-
-
-class Foreseen(Protocol):
-    """What tuning expects of a release before any noise is drawn, see `tuning.tuned.Expected`."""
-
-    @property
-    def smallest_class(self) -> int: ...  # noqa: D102
-    @property
-    def linking(self) -> float: ...  # noqa: D102
-    @property
-    def linking_released(self) -> float: ...  # noqa: D102
-    @property
-    def standard_error(self) -> tuple[float, float]: ...  # noqa: D102
-    @property
-    def suppression_judged(self) -> float: ...  # noqa: D102
-    @property
-    def information_loss(self) -> float: ...  # noqa: D102
-    @property
-    def errors(self) -> Mapping[str, float]: ...  # noqa: D102
-    @property
-    def constant(self) -> int: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)

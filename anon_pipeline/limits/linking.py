@@ -13,7 +13,8 @@ from anon_pipeline.evidence.linkage import LINKAGES, linked_by
 from anon_pipeline.evidence.measures import confident_originals, linking_risk, linking_share, suppression
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Demand, Demanded, Foreseen, Limit
+from anon_pipeline.limits.foreseen import Foreseen
+from anon_pipeline.limits.limit import Demand, Demanded, Limit
 from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.policy.contradictions import linking_bounds
 from anon_pipeline.policy.model import Policy
