@@ -111,6 +111,7 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "recode/__init__.py": ({"l_diversity"}, "advice in a message"),
     # other meanings of ordinary words
     "base/spelling.py": ({"k"}, "a letter"),
+    "cli/examples.py": ({"run"}, "a command"),
     "cli/documents.py": ({"k", "run"}, "key of the ledger; a command"),
     "cli/hierarchies.py": ({"table"}, "option of the command"),
     "cli/ledgering.py": ({"k"}, "key of the ledger"),
