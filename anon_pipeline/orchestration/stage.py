@@ -39,7 +39,7 @@ class StageRun:
     run: str
     vault: object
     observe: Observer = ignore
-    upstream: Callable[[], pd.DataFrame] | None = None
+    upstream: Callable[[], pd.DataFrame] | None = field(default=None, repr=False)
 
     def where(self) -> Where:
         """Return where the tables of this run belong."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -197,8 +197,8 @@ class _Numbers:
 class _Centered:
     """Numbers around 0, and the root of the sum of their squares."""
 
-    values: NDArray[np.float64]
-    spread: float
+    values: NDArray[np.float64] = field(repr=False)
+    spread: float = field(repr=False)
 
 
 def _pearson(a: _Numbers, b: _Numbers) -> float | None:
