@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option, show_values_option
+from anon_pipeline.cli.shared import (
+    allow_outside_option,
+    echo_json,
+    json_option,
+    locations_of,
+    project_option,
+    show_values_option,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
@@ -31,13 +38,16 @@ if TYPE_CHECKING:
 @project_option
 @allow_outside_option
 @show_values_option
-def bundle(
+@json_option
+def bundle(  # noqa: PLR0913 - the options of a command
+    *,
     release: Path,
     policy_file: Path,
     path: Path,
     tables: bool,
     project: Path | None,
     allow_outside: bool,
+    as_json: bool,
 ) -> None:
     """Pack a release for an auditor: release, report, policy, ledger extract, versions, how to check it.
 
@@ -58,7 +68,10 @@ def bundle(
     with private_stage("bundle"):
         data = packing.bundle(release, policy_file, against, ledger=_ledger(locations), tables=tables)
         packing.write_bundle(path, data)
-    click.echo(f"bundle    {path}")
+    if as_json:
+        echo_json({"bundle": str(path)})
+    else:
+        click.echo(f"bundle    {path}")
     click.echo(
         "It has the whole policy and host names from the ledger: for an auditor, not for publication.",
         err=True,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _TEXT, _BIT = {"type": "string"}, {"type": "boolean"}
+_COUNT = {"type": "integer"}
 _NUMBER = {"type": ["number", "null"]}
 _WORDS = {"type": ["string", "null"]}
 _EFFECT = {"enum": ["strengthens", "weakens", "neutral", "cannot be compared"]}
@@ -106,6 +107,37 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                     }
                 )
             ),
+        }
+    ),
+    "report": _object({"report": {**_TEXT, "description": "Path of the page."}, "internal": _BIT}),
+    "bundle": _object({"bundle": {**_TEXT, "description": "Path of the ZIP file."}}),
+    "keygen": _object({"private_key": {**_TEXT, "description": "Path, as of both."}, "public_key": _TEXT}),
+    "ledger verify": _object(
+        {
+            "verified": _BIT,
+            "broken_at": {"type": ["integer", "null"], "description": "As in ledger list."},
+            "events": _COUNT,
+            "last_hash": {**_WORDS, "description": "To be noted elsewhere; null: no event, or broken."},
+        }
+    ),
+    "ledger adopt": _object(
+        {"release": _TEXT, "entered": _list(_object({"id": _TEXT, "epsilon": _TEXT}))},
+    ),
+    "ledger forget": _object(
+        {
+            "release": _TEXT,
+            "releases": {**_COUNT, "description": "Those that the memory no longer has to contain."},
+        }
+    ),
+    "vault measured": _object({"measured": {**_TEXT, "description": "Path of the private file."}}),
+    "vault rotate": _object(
+        dict.fromkeys(("rewrapped", "before", "encrypted", "refused", "plain", "unfinished"), _COUNT)
+    ),
+    "vault purge": _object({"deleted": _COUNT}),
+    "vault new-people": _object(
+        {
+            "release": _TEXT,
+            "releases_before_0_2": {**_COUNT, "description": "Whose people need not be recognized."},
         }
     ),
     "plugins": _object(

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option
+from anon_pipeline.cli.shared import (
+    allow_outside_option,
+    echo_json,
+    json_option,
+    locations_of,
+    project_option,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -34,8 +40,14 @@ _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_t
 )
 @project_option
 @allow_outside_option
+@json_option
 def adopt(
-    policy_file: Path, dataset: str | None, epsilon: float | None, project: Path | None, allow_outside: bool
+    policy_file: Path,
+    dataset: str | None,
+    epsilon: float | None,
+    project: Path | None,
+    allow_outside: bool,
+    as_json: bool,
 ) -> None:
     """Enter published releases of POLICY that the ledger lacks.
 
@@ -60,6 +72,10 @@ def adopt(
             memory = archive.kept()
     largest = None if epsilon is None else exact_fraction(epsilon)
     entered = adopt_releases(booked, policy, memory, dataset=dataset, epsilon=largest)
+    if as_json:
+        releases = [{"id": found.release_id, "epsilon": found.epsilon} for found in entered]
+        echo_json({"release": policy.name, "entered": releases})
+        return
     for found in entered:
         click.echo(f"{found.release_id} is entered as published, ε = {found.epsilon}")
     click.echo(f"{policy.name}: releases entered: {len(entered)}. They count, even beyond the budget.")
@@ -69,7 +85,8 @@ def adopt(
 @_policy
 @project_option
 @allow_outside_option
-def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
+@json_option
+def forget(policy_file: Path, project: Path | None, allow_outside: bool, as_json: bool) -> None:
     """Go on without the memory of POLICY, if it is lost for good.
 
     If you have a backup of the vault, restore that instead.
@@ -85,7 +102,10 @@ def forget(policy_file: Path, project: Path | None, allow_outside: bool) -> None
         raise InputError("POLICY must have a record_key: without one there is no memory to give up")
     known = recovery.must_remember(booked.ledger, booked.asked)
     recovery.forget_memory(booked.ledger, booked.asked)
-    click.echo(f"{policy.name}: releases that the memory no longer has to contain: {len(known)}")
+    if as_json:
+        echo_json({"release": policy.name, "releases": len(known)})
+    else:
+        click.echo(f"{policy.name}: releases that the memory no longer has to contain: {len(known)}")
 
 
 def _open_ledger(policy_file: Path, project: Path | None, outside: bool) -> tuple[Policy, Locations, Opened]:

@@ -57,14 +57,21 @@ def list_(dataset: str | None, as_json: bool, project: Path | None) -> None:
 @click.option(
     "--contains", metavar="HASH", help="A hash that you noted earlier; it must still be in the chain."
 )
+@json_option
 @project_option
-def verify(contains: str | None, project: Path | None) -> None:
+def verify(contains: str | None, as_json: bool, project: Path | None) -> None:
     """Verify the hash chain; exit with 1 where it breaks."""
     book = _open_ledger(project)
     events, broken = book.verified(contains=contains)
+    if as_json:
+        last = events[-1].hash if events and broken is None else None
+        at = None if broken is None else broken.seq
+        echo_json({"verified": broken is None, "broken_at": at, "events": len(events), "last_hash": last})
     if broken is not None:
         click.echo(f"broken at event {broken.seq}: {broken.reason}", err=True)
         sys.exit(1)
+    if as_json:
+        return
     click.echo(f"{len(events)} events, none changed. Keep a copy of the last hash elsewhere:")
     if events:
         click.echo(events[-1].hash)

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.shared import allow_outside_option, locations_of, project_option, show_values_option
+from anon_pipeline.cli.shared import (
+    allow_outside_option,
+    echo_json,
+    json_option,
+    locations_of,
+    project_option,
+    show_values_option,
+)
 
 
 @click.command()
@@ -27,13 +34,16 @@ from anon_pipeline.cli.shared import allow_outside_option, locations_of, project
 @project_option
 @allow_outside_option
 @show_values_option
-def report(
+@json_option
+def report(  # noqa: PLR0913 - the options of a command
+    *,
     release: Path,
     policy_file: Path,
     internal: bool,
     out: Path | None,
     project: Path | None,
     allow_outside: bool,
+    as_json: bool,
 ) -> None:
     """Make the report of a release, as one HTML file.
 
@@ -59,7 +69,10 @@ def report(
         else:
             page = public_report(policy, document, frame)
         write_page(path, page, private=internal)
-    click.echo(f"report    {path}")
+    if as_json:
+        echo_json({"report": str(path), "internal": internal})
+    else:
+        click.echo(f"report    {path}")
     if internal:
         click.echo("It is computed from the originals and not protected: not for publication.", err=True)
 

@@ -64,8 +64,16 @@ def vault() -> None:
     help="File to write, for its owner alone.",
 )
 @_of_a_vault
-def measured(
-    policy_file: Path, partition: str | None, out: Path, project: Path, place: str | None, key_names: str
+@json_option
+def measured(  # noqa: PLR0913 - the options of a command
+    *,
+    policy_file: Path,
+    partition: str | None,
+    out: Path,
+    project: Path,
+    place: str | None,
+    key_names: str,
+    as_json: bool,
 ) -> None:
     """Write what the gate has measured of the last release of POLICY, published or refused, to a file.
 
@@ -83,7 +91,10 @@ def measured(
     opened = Vault(_store(project, place), keys_from(prefix=key_names))
     found = Measured(policy, partition, lambda: opened).read()
     write_page(out, json.dumps(found, indent=2, ensure_ascii=False).encode(), private=True)
-    click.echo(f"measured  {out}")
+    if as_json:
+        echo_json({"measured": str(out)})
+    else:
+        click.echo(f"measured  {out}")
 
 
 @vault.command()
@@ -131,8 +142,14 @@ def status(project: Path, place: str | None, key_names: str, as_json: bool) -> N
     help="Encrypt plain tables even though the vault has had a key. Check them first: somebody with write "
     "access may have planted them.",
 )
+@json_option
 def rotate(
-    project: Path, place: str | None, key_names: str, old_keys_file: Path | None, encrypt_plain: bool
+    project: Path,
+    place: str | None,
+    key_names: str,
+    old_keys_file: Path | None,
+    encrypt_plain: bool,
+    as_json: bool,
 ) -> None:
     """Encrypt all data keys again, with the current key of the vault.
 
@@ -140,7 +157,7 @@ def rotate(
 
     If this is interrupted, run it again. Exit code 2: an artifact is not under the new key.
     """
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import asdict, replace  # noqa: PLC0415
 
     from anon_pipeline.vault.artifacts import Vault  # noqa: PLC0415
     from anon_pipeline.vault.artifacts import rotate as rotated  # noqa: PLC0415
@@ -150,7 +167,10 @@ def rotate(
     if old_keys_file is not None:
         keys = replace(keys, old=(*keys.old, *keys_in_file(old_keys_file)))
     done = rotated(Vault(_open_own_vault(project, place), keys), encrypt_plain=encrypt_plain)
-    click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}\nencrypted   {done.encrypted}")
+    if as_json:
+        echo_json(asdict(done))
+    else:
+        click.echo(f"rewrapped   {done.rewrapped}\nbefore      {done.before}\nencrypted   {done.encrypted}")
     if done.refused:
         click.echo(
             f"error: artifacts that no given key opens: {done.refused}. They were left unchanged.", err=True
@@ -181,7 +201,8 @@ def rotate(
     metavar="DAYS",
     help="Age of the files.",
 )
-def purge(project: Path, place: str | None, key_names: str, days: float) -> None:
+@json_option
+def purge(project: Path, place: str | None, key_names: str, days: float, as_json: bool) -> None:
     """Delete private tables of all releases that are older than DAYS.
 
     Keys of unpublished draws of that age are deleted, too: the draws are given up, and their ε stays spent.
@@ -193,14 +214,19 @@ def purge(project: Path, place: str | None, key_names: str, days: float) -> None
     from anon_pipeline.vault.retention import purge as purged  # noqa: PLC0415
 
     before = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)
-    click.echo(f"deleted     {purged(_open_own_vault(project, place), STAGES, before=before)}")
+    deleted = purged(_open_own_vault(project, place), STAGES, before=before)
+    if as_json:
+        echo_json({"deleted": deleted})
+    else:
+        click.echo(f"deleted     {deleted}")
 
 
 @vault.command()
 @click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
 @project_option
 @allow_outside_option
-def new_people(policy_file: Path, project: Path | None, allow_outside: bool) -> None:
+@json_option
+def new_people(policy_file: Path, project: Path | None, allow_outside: bool, as_json: bool) -> None:
     """Declare that the source of POLICY now holds other people.
 
     A memory from a version before 0.2 recognizes people only if their keys are written as they were then. A
@@ -220,7 +246,10 @@ def new_people(policy_file: Path, project: Path | None, allow_outside: bool) -> 
     archive = VaultArchive(policy, locations_of(policy_file, project, outside=allow_outside))
     with archive.alone():
         releases = archive.take_for_others()
-    click.echo(f"{policy.name}: releases before 0.2 whose people need not be recognized: {releases}")
+    if as_json:
+        echo_json({"release": policy.name, "releases_before_0_2": releases})
+    else:
+        click.echo(f"{policy.name}: releases before 0.2 whose people need not be recognized: {releases}")
 
 
 def _tracked(store: Store) -> int:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.shared import allow_outside_option, locations_of, print_report, project_option
+from anon_pipeline.cli.shared import (
+    allow_outside_option,
+    echo_json,
+    json_option,
+    locations_of,
+    print_report,
+    project_option,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -129,7 +136,8 @@ def _print_unverified(leaves: Iterable[Unverified]) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def keygen(file: Path) -> None:
+@json_option
+def keygen(file: Path, as_json: bool) -> None:
     """Write a new key pair for signing manifests.
 
     FILE is the private key (readable only by its owner), FILE.pub the public one.
@@ -137,4 +145,7 @@ def keygen(file: Path) -> None:
     from anon_pipeline.publish.signing import write_keys  # noqa: PLC0415
 
     public = write_keys(file)
-    click.echo(f"private key  {file}\npublic key   {public}")
+    if as_json:
+        echo_json({"private_key": str(file), "public_key": str(public)})
+    else:
+        click.echo(f"private key  {file}\npublic key   {public}")

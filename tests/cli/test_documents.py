@@ -84,3 +84,40 @@ def test_json_of_ledger_and_vault_and_plugins(folder: Callable[..., Folder]) -> 
         if command == "ledger list":
             (release,) = document["releases"]
             assert (release["dataset"], release["state"], release["epsilon"]) == ("small", "published", "2")
+
+
+def test_json_of_what_writes_files(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    assert made.call("run", "policy.yaml").code == 0
+    given = {
+        "report": ("report", "out", "--policy", "policy.yaml", "--out", "new.html"),
+        "bundle": ("bundle", "out", "--policy", "policy.yaml", "--to", "new.zip"),
+        "keygen": ("keygen", "new-key"),
+        "vault measured": ("vault", "measured", "policy.yaml", "--out", "new.json"),
+    }
+    for command, arguments in given.items():
+        done = made.call(*arguments, "--json")
+        assert done.code == 0, command
+        document = json.loads(done.out)
+        validate(document, schema_of(command))
+        for path in document.values():
+            assert isinstance(path, bool) or (made.path / path).is_file()
+
+
+def test_json_of_ledger_and_vault(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    assert made.call("run", "policy.yaml").code == 0
+    given = {
+        "ledger verify": ("ledger", "verify"),
+        "ledger adopt": ("ledger", "adopt", "policy.yaml"),
+        "vault purge": ("vault", "purge", "--older-than", "1000"),
+    }
+    found = {}
+    for command, arguments in given.items():
+        done = made.call(*arguments, "--json")
+        assert done.code == 0, command
+        found[command] = json.loads(done.out)
+        validate(found[command], schema_of(command))
+    assert found["ledger verify"]["verified"] and found["ledger verify"]["last_hash"]
+    assert found["ledger adopt"]["entered"] == []
+    assert found["vault purge"] == {"deleted": 0}

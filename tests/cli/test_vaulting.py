@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jsonschema import validate
 
 from anon_pipeline import cli
+from anon_pipeline.cli.documents import schema_of
 from anon_pipeline.vault.artifacts import Vault
 from anon_pipeline.vault.crypto import vault_key
 from anon_pipeline.vault.keys import Keys
@@ -103,6 +106,14 @@ def test_another_vault_by_option(call: Call, tmp_path: Path) -> None:
     put(tmp_path / "elsewhere", "r/raw.parquet", None)
     assert "plain       1" in call("status", "--vault", str(tmp_path / "elsewhere" / "vault"))[1]
     assert "plain       0" in call("status", "--vault", "memory://empty")[1]
+
+
+def test_rotate_prints_its_counts_as_json(call: Call, tmp_path: Path) -> None:
+    put(tmp_path, "r/raw.parquet", None)
+    code, said = call("rotate", "--json", key=NEW)
+    document = json.loads(said)
+    validate(document, schema_of("vault rotate"))
+    assert (code, document["encrypted"], document["refused"]) == (0, 1, 0)
 
 
 def test_rotate_encrypts_a_vault_that_was_begun_without_a_key(call: Call, tmp_path: Path) -> None:

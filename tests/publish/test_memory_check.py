@@ -292,6 +292,8 @@ def test_a_memory_that_is_lost_for_good_is_given_up_loudly(world: World) -> None
     shutil.rmtree(world.folder / "vault")
     with pytest.raises(InputError, match="memory lacks 1 of 1"):
         world.release(WEEK[2])
+    again = CliRunner().invoke(ledger_commands, ["forget", str(file), "--json"])
+    assert json.loads(again.output) == {"release": "small", "releases": 1}
 
 
 def test_giving_up_spends_and_frees_nothing(world: World) -> None:
