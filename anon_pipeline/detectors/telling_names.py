@@ -60,7 +60,7 @@ _NAMES = ("name", "nom", "nome", "nombre")
 _JOINED = _words(
     "kundennummer kundennr patientennummer patientennr mitarbeiternummer personalnummer mitgliedsnummer"
 )
-_ASIDE = _words(
+ASIDE = _words(
     "type kind count class category status domain provider brand model make vendor system known verified "
     "opt consent flag length typ art anzahl klasse anbieter marke sort group gruppe method channel "
     "balance amount minutes usage data total sum age since score rating price cost value saldo betrag "
@@ -102,14 +102,14 @@ def telling_name(name: str) -> str | None:
     (None, None, None)
     """
     words = name_words(name)
-    if {*_ASIDE} & {*words}:
+    if {*ASIDE} & {*words}:
         return None
-    found = next((what for what, phrases in _PHRASES.items() if _has(words, phrases)), None)
+    found = next((what for what, phrases in _PHRASES.items() if has_phrase(words, phrases)), None)
     if found is not None or not words:
         return found
-    if words in [(one,) for one in _NAMES] or _has(words, _NAMES_OF_PERSONS):
+    if words in [(one,) for one in _NAMES] or has_phrase(words, _NAMES_OF_PERSONS):
         return "names of persons"
-    return "numbers of persons" if _has(words, _NUMBERS_OF_PERSONS) else None
+    return "numbers of persons" if has_phrase(words, _NUMBERS_OF_PERSONS) else None
 
 
 def birth_part(name: str) -> Part | None:
@@ -119,14 +119,15 @@ def birth_part(name: str) -> Part | None:
     ('day', 'year', None, None)
     """
     words = name_words(name)
-    return next((part for part, phrases in _PARTS_OF_BIRTH.items() if _has(words, phrases)), None)
+    return next((part for part, phrases in _PARTS_OF_BIRTH.items() if has_phrase(words, phrases)), None)
 
 
-def _phrases(text: str) -> list[Words]:
+def phrases_of(text: str) -> list[Words]:
+    """Return the words of each phrase of a list with commas."""
     return [tuple(phrase.split()) for phrase in text.split(", ")]
 
 
-def _has(words: Words, phrases: Sequence[Words]) -> bool:
+def has_phrase(words: Words, phrases: Sequence[Words]) -> bool:
     """Tell whether one of the phrases stands in a name, its words next to each other."""
     return any(
         words[first : first + len(phrase)] == phrase
@@ -142,7 +143,7 @@ def _pairs(first: Sequence[str], second: Sequence[str]) -> Iterator[Words]:
             yield from ((one, other), (other, one), (one + other,))
 
 
-_PHRASES = {what: _phrases(text) for what, text in _TELLING.items()}
-_PARTS_OF_BIRTH = {part: _phrases(text) for part, text in _PARTS.items()}
+_PHRASES = {what: phrases_of(text) for what, text in _TELLING.items()}
+_PARTS_OF_BIRTH = {part: phrases_of(text) for part, text in _PARTS.items()}
 _NAMES_OF_PERSONS = [*_pairs(_PERSONS, _NAMES)]
 _NUMBERS_OF_PERSONS = [*_pairs(_PERSONS, _NUMBERS), *((one,) for one in _JOINED)]

@@ -28,6 +28,7 @@ from anon_pipeline.limits.linking import (
 from anon_pipeline.limits.meanings import demanded, meaning_of
 from anon_pipeline.limits.mislabelled import RARE_VALUES, RELEASED_IDENTIFIERS, SINGLE_VALUE
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, STICKY
+from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.sizes import (
     MARKETER_RISK,
     MINIMAL_UNIQUES,
@@ -52,6 +53,7 @@ _OWN = (
     RELEASED_IDENTIFIERS,
     SINGLE_VALUE,
     RARE_VALUES,
+    SAFE_HARBOR,
     T_CLOSENESS,
     L_DIVERSITY,
     LINKING_RISK,

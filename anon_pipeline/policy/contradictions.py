@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy.marks import NEEDS_NOISE, needs_noise
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.safe_harbor_rules import unsafe_by_policy
 
 LARGE_EPSILON = 10
 """ε from which on a policy must say how much linking is too much (ADR 48)."""
@@ -20,7 +21,12 @@ def refuse_contradictions(policy: Policy) -> None:
     Raises:
         PolicyError: with what to change, all of it.
     """
-    problems = [*_unreachable(policy), *_unlimited(policy), *_unlimited_categories(policy)]
+    problems = [
+        *_unreachable(policy),
+        *_unlimited(policy),
+        *_unlimited_categories(policy),
+        *_unsafe(policy),
+    ]
     if problems:
         raise PolicyError(problems)
 
@@ -60,6 +66,13 @@ def _unlimited_categories(policy: Policy) -> Iterator[str]:
             f"{policy.perturb.epsilon:g} without one for {', '.join(missing)}. Set it, or a smaller ε. "
             f"Nothing was made, and no ε was spent."
         )
+
+
+def _unsafe(policy: Policy) -> Iterator[str]:
+    """Yield what breaks Safe Harbor whatever the data is, where the policy demands it."""
+    if policy.gate.safe_harbor:
+        for line in unsafe_by_policy(policy):
+            yield f"gate.safe_harbor: {line}. Nothing was made, and no ε was spent."
 
 
 def linking_bounds(section: BaseModel, key: str) -> Iterator[tuple[str, float]]:

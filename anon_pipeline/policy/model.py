@@ -62,6 +62,7 @@ from anon_pipeline.policy.source import Source
 
 TYPE = "anon_pipeline.AnonymizedRelease"
 _LATER = ("acknowledged", "clean", "responsible")  # sections that 0.1.0 did not have
+_LATER_IN_GATE = ("safe_harbor", "safe_harbor_terms")
 
 
 class Policy(Strict):
@@ -119,6 +120,8 @@ class Policy(Strict):
     def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave absent sections out that came later: the digest without them is what it always was."""
         document: dict[str, Any] = handler(self)
+        if not self.gate.safe_harbor and "gate" in document:
+            document["gate"] = {k: v for k, v in document["gate"].items() if k not in _LATER_IN_GATE}
         return {name: value for name, value in document.items() if name not in _LATER or value}
 
     @model_validator(mode="before")

@@ -32,6 +32,7 @@ from anon_pipeline.policy.protection import (
     ranked,
 )
 from anon_pipeline.policy.recoding import LDiversity
+from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, demanded
 
 
 class Deidentify(Strict):
@@ -200,6 +201,12 @@ class Gate(Strict):
         ge=2,
         description="Over all releases, at least this many people match every class that any one person was "
         "published in. Needs record_key.",
+    )
+    safe_harbor: Annotated[bool, SHOWN, AFTER, ranked(False, True)] = Field(
+        False, strict=True, description="Whether it keeps what software can check of HIPAA Safe Harbor."
+    )
+    safe_harbor_terms: Annotated[SafeHarborTerms, Fits(demanded)] = Field(
+        SafeHarborTerms(), description="For safe_harbor: what the names of columns do not say."
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
     utility: Usefulness = Field(Usefulness(), description="What the release may lose.")

@@ -37,7 +37,7 @@ GATE: dict[str, Any] = {
     **{"k": 3, "linking_risk": 0.1, "suppression": 0.1, "confidence_k": 3},
     "t_closeness": {"illness": 0.5},
     "l_diversity": {"illness": {"l": 2}, "income": {"kind": "recursive", "l": 2, "c": 2.0}},
-    **{"cross_release_k": 2, "attacks": ATTACKS, "utility": UTILITY},
+    **{"cross_release_k": 2, "safe_harbor": True, "attacks": ATTACKS, "utility": UTILITY},
 }
 SENSES = {
     "at least": [
