@@ -106,7 +106,7 @@ def _telling(policy: Policy, columns: Sequence[str], said: str, today: datetime.
     return (
         f"{', '.join(columns)}: must not be released: by its name it holds {said}"
         f"{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop. "
-        f"{_way_out(policy, columns[0])}; rename it if it is about something else; or add "
+        f"{_way_out(policy, columns[0])}; or, if it holds something else, say so and add "
         f"{_WRITE.format(', '.join(columns), _OWN_SHARE, today)}"
     )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy import policy_from
-from anon_pipeline.tuning.judging import limits_linking, limits_not_judged, verdicts
+from anon_pipeline.tuning.judging import limits_not_judged, verdicts
 from anon_pipeline.tuning.tuned import Expected
 
 USEFULNESS = (
@@ -59,8 +59,8 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
         "prosecutor_risk": "refused",
         **dict.fromkeys(USEFULNESS, "passed"),
     }
-    assert limits_not_judged(policy) == ("single_value", "assignment_risk", "known_columns.illness")
-    assert limits_linking(policy) and not limits_linking(policy_from(attributes()))
+    unjudged = ("single_value", "assignment_risk", "homogeneity.illness", "known_columns.illness")
+    assert limits_not_judged(policy) == unjudged
 
 
 def test_usefulness_is_judged_by_column_and_refuses_where_the_policy_demands_it() -> None:
