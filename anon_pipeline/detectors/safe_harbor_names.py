@@ -17,7 +17,7 @@ from anon_pipeline.detectors.telling_names import (
     telling_name,
 )
 
-Holds = Literal["ages", "zips", "dates", "birth years", "places", "identifiers"]
+Holds = Literal["ages", "zips", "days", "birth years", "places", "identifiers"]
 """What a column holds, of what Safe Harbor has a rule for."""
 
 _AGES = phrases_of("age, ages, alter, lebensalter, edad, eta")
@@ -77,7 +77,7 @@ def held_by_name(name: str) -> tuple[Holds, str] | None:
     """Return what a column of this name holds of what Safe Harbor has a rule for, and what to call that.
 
     >>> held_by_name("age_at_visit"), held_by_name("home_zip"), held_by_name("admission_date")
-    (('ages', 'ages'), ('zips', 'ZIP codes'), ('dates', 'dates'))
+    (('ages', 'ages'), ('zips', 'ZIP codes'), ('days', 'calendar dates'))
     >>> held_by_name("county"), held_by_name("device_serial"), held_by_name("city_type")
     (('places', 'places'), ('identifiers', 'identifiers of devices'), None)
     """
@@ -96,7 +96,7 @@ def _otherwise(words: Words) -> tuple[Holds, str] | None:
     if _ASIDE & {*words}:
         return None
     if has_phrase(words, _DATES) and not _RATES & {*words}:
-        return "dates", "dates"
+        return "days", "calendar dates"
     found = next((said for said, phrases in _OF_IDENTIFIERS.items() if has_phrase(words, phrases)), None)
     if found is not None:
         return "identifiers", found

@@ -189,7 +189,7 @@ def _places(policy: Policy, column: _Column) -> Iterator[str]:
 _RULES: dict[str, Callable[[Policy, _Column], Iterator[str]]] = {
     "ages": _ages,
     "zips": _zips,
-    "dates": _dates,
+    "days": _dates,
     "birth years": _birth_years,
     "places": _places,
 }

@@ -27,7 +27,7 @@ def held_columns(policy: Policy) -> Mapping[str, tuple[Holds, str]]:
     named: dict[str, tuple[Holds, str]] = {
         **dict.fromkeys(terms.ages, ("ages", "ages")),
         **dict.fromkeys(terms.zips, ("zips", "ZIP codes")),
-        **dict.fromkeys(terms.dates, ("dates", "dates")),
+        **dict.fromkeys(terms.dates, ("days", "calendar dates")),
     }
     found = {}
     for name in policy.released:

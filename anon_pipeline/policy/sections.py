@@ -203,10 +203,10 @@ class Gate(Strict):
         "published in. Needs record_key.",
     )
     safe_harbor: Annotated[bool, SHOWN, AFTER, ranked(False, True)] = Field(
-        False, strict=True, description="Whether it keeps what software can check of HIPAA Safe Harbor."
+        False, strict=True, description="Whether it must keep what software can check of HIPAA Safe Harbor."
     )
     safe_harbor_terms: Annotated[SafeHarborTerms, Fits(demanded)] = Field(
-        SafeHarborTerms(), description="For safe_harbor: what the names of columns do not say."
+        SafeHarborTerms(), description="For Safe Harbor: what the names of columns do not say."
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
     utility: Usefulness = Field(Usefulness(), description="What the release may lose.")

@@ -28,7 +28,7 @@ from anon_pipeline.detectors.safe_harbor_names import held_by_name, per_year, sa
         ("Alter", "ages"),
         ("dob", "birth years"),
         ("birth_month", "birth years"),
-        ("discharge_date", "dates"),
+        ("discharge_date", "days"),
         ("county", "places"),
         ("Wohnort", "places"),
     ],
