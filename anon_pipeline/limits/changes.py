@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from anon_pipeline.limits.accepted import ACCEPTED
 from anon_pipeline.limits.limit import Demand
+from anon_pipeline.limits.meanings import is_free
 from anon_pipeline.limits.table import demands
 from anon_pipeline.policy.field_changes import Change, field_changes
 from anon_pipeline.policy.model import Policy
@@ -106,6 +107,8 @@ def _effect(was: Demand | None, will_be: Demand | None, *, moved: bool) -> tuple
             return Effect.NEUTRAL, _USEFUL
         if there.advised:
             return Effect.NEUTRAL, "it only warns"
+        if is_free(there.limit, there.bound, there.sense):
+            return Effect.NEUTRAL, "it limits nothing"
         if found is Effect.WEAKENS and there.of and moved:
             return Effect.UNKNOWN, "it went with a change of columns"
         return found, ""

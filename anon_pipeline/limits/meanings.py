@@ -34,9 +34,13 @@ def _judged(policy: Policy) -> str:
 
 
 def limits_nothing(verdict: Verdict, limit: Limit) -> bool:
+    """Tell whether the bound of a verdict lets every value pass."""
+    return is_free(limit, verdict.bound, verdict.sense)
+
+
+def is_free(limit: Limit, bound: float | None, sense: str) -> bool:
     """Tell whether a bound lets every value pass: the whole, of a share that somebody gets right."""
-    whole = verdict.bound is not None and verdict.bound >= 1 and verdict.sense == "at most"
-    return bool(limit.knows) and whole
+    return bool(limit.knows) and bound is not None and bound >= 1 and sense == "at most"
 
 
 def demanded(verdict: Verdict, limit: Limit | None) -> str:

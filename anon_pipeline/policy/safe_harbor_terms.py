@@ -31,7 +31,7 @@ def _known(names: tuple[str, ...], sections: Mapping[str, Any]) -> Iterator[str]
 
 def demanded(terms: SafeHarborTerms, sections: Mapping[str, Any]) -> Iterator[str]:
     """Yield that terms are set of a limit that is not."""
-    if terms.model_fields_set and not sections["gate"].safe_harbor:
+    if terms.model_dump() != SafeHarborTerms().model_dump() and not sections["gate"].safe_harbor:
         yield "must be given with gate.safe_harbor: true, and only with it"
 
 

@@ -264,8 +264,10 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         people=evidence.people,
     )
     if not found.keep.any():
+        booked = " Its noise was drawn: where there is a ledger, its ε is booked." if policy.noisy else ""
         raise InfeasibleError(
-            "No record is left after suppression by confidence, t-closeness and l-diversity.",
+            "No record is left after suppression by confidence, t-closeness and l-diversity. Use fewer "
+            f"quasi-identifiers, a smaller k or confidence, or looser t and l.{booked}",
             k=policy.anonymize.k,
             reached_k=0,
             suppressed=1.0,

@@ -120,7 +120,7 @@ def test_names_are_refused_where_they_tell_people_apart() -> None:
     columns = {name: {"role": "sensitive"} for name in ("surname", "plate")}
     [line] = identifying_columns(frame, policy_of(columns), today=TODAY)
     assert line.startswith("surname: must not be released: by its name it holds names of persons.")
-    assert "rename it if it is about something else" in line
+    assert "or, if it holds something else, say so and add " in line
     answered = policy_of(columns, acknowledged=[{**ONE, "columns": ["surname"]}])
     assert identifying_columns(frame, answered, today=TODAY) == []
 
