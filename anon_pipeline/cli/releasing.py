@@ -97,9 +97,7 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
             if isinstance(refused.report, GateReport):
                 if to_dagster:
                     _tell_dagster(policy, locations, partition, refused.report)
-                if shows_values(ctx, err=True):
-                    print_report(refused.report, f"Refused: {policy.name}", exact=True, err=True)
-                _print_cost(policy, locations, partition, refused=True)
+                _tell_refusal(ctx, policy, locations, partition, refused.report)
                 refused.advice = _advice(policy, locations, partition, refused.report, progress)
                 if as_json:
                     echo_json(_refusal(policy, partition, refused))
@@ -151,6 +149,15 @@ def demo(folder: Path, messy: Path | None) -> None:
     print_report(made.report, "Release patients")
     print_warnings(made.report)
     print_paths(made.path, made.manifest_path, made.report_path, made.measured)
+
+
+def _tell_refusal(
+    ctx: click.Context, policy: Policy, locations: Locations, partition: str | None, report: GateReport
+) -> None:
+    """Print what was measured, to who may see it, and what the refused release has cost."""
+    if shows_values(ctx, err=True):
+        print_report(report, f"Refused: {policy.name}", exact=True, err=True)
+    _print_cost(policy, locations, partition, refused=True)
 
 
 def _tell_dagster(

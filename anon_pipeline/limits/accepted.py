@@ -71,8 +71,8 @@ def _by_linking(policy: Policy) -> Iterator[tuple[str, str]]:
         key = min(bounds, key=lambda name: bounds[name])
         yield (
             key,
-            f"{100 * bounds[key]:g} % of the {counted(policy)} may be linked by the exact values behind the "
-            f"noise (usual: {100 * bound:g} %)",
+            f"an attacker who knows the exact values behind the noise may link {100 * bounds[key]:g} % of "
+            f"the {counted(policy)} (usual: {100 * bound:g} %)",
         )
     wanted = usual_columns(policy)
     for entry in policy.gate.attacks.known_columns:
@@ -80,8 +80,8 @@ def _by_linking(policy: Policy) -> Iterator[tuple[str, str]]:
             names = name_of(sorted(entry.columns))
             yield (
                 f"gate.attacks.known_columns.{names}",
-                f"{100 * entry.risk:g} % of the {counted(policy)} may be linked by who also knows {names} "
-                f"(usual: {100 * bound:g} %)",
+                f"an attacker who also knows {names} may link {100 * entry.risk:g} % of the "
+                f"{counted(policy)} (usual: {100 * bound:g} %)",
             )
 
 

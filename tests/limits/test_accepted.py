@@ -37,7 +37,7 @@ def known(columns: list[str], risk: float) -> dict[str, Any]:
         (
             {"gate": {"linking_risk": 0.9}},
             "gate.linking_risk",
-            "90 % of the records may be linked by the exact values behind the noise",
+            "knows the exact values behind the noise may link 90 % of the records",
         ),
         (
             {"gate": {"linking_risk": 1.0, "attacks": {"attacker_success": 0.8}}},
