@@ -260,7 +260,8 @@ def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged)
     with private_stage("deidentified"):
         problems = broken_contract(deidentified.frame, deidentified_contract(policy, hierarchies))
         if not problems:
-            problems = identifying_columns(deidentified.frame, policy, today=utc_today())
+            holding = deidentified.facts["deidentified"]["holding"]
+            problems = identifying_columns(deidentified.frame, policy, today=utc_today(), holding=holding)
     if problems:
         lines = "\n".join(f"deidentified: {problem}" for problem in problems)
         raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")

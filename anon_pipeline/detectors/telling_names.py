@@ -127,6 +127,26 @@ def phrases_of(text: str) -> list[Words]:
     return [tuple(phrase.split()) for phrase in text.split(", ")]
 
 
+def is_vague(name: str) -> bool:
+    """Tell whether a telling name may also be that of a product, or of anything that has a name.
+
+    >>> is_vague("name"), is_vague("last_name"), is_vague("userName")
+    (True, False, True)
+    """
+    words = name_words(name)
+    return (len(words) == 1 and words[0] in _NAMES) or words in (("user", "name"), ("username",))
+
+
+def is_number_name(name: str) -> bool:
+    """Tell whether a name says only that it is a number, and not of what.
+
+    >>> is_number_name("id"), is_number_name("ID_No"), is_number_name("household_id")
+    (True, True, False)
+    """
+    words = name_words(name)
+    return bool(words) and {*words} <= {*_NUMBERS}
+
+
 def has_phrase(words: Words, phrases: Sequence[Words]) -> bool:
     """Tell whether one of the phrases stands in a name, its words next to each other."""
     return any(

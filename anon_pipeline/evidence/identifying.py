@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.evidence.culprits import Culprit, culprits
+from anon_pipeline.evidence.free_texts import free_texts
 from anon_pipeline.evidence.released_columns import (
     combined_codes,
     following_columns,
@@ -26,6 +27,7 @@ _NAMED = 10  # columns that are named, and combinations that are named of each
 _COARSEN = "Coarsen {} (round, top, bottom, or a hierarchy with level)"
 _LESS = "Set a smaller ε, so that most values are drawn as others"
 _OWN_SHARE = "the largest share of different values that you answer for"
+_WAY_OUT = "if its texts name nobody, add {}"
 _WRITE = "acknowledged: [{{columns: [{}], share: {}, who: …, when: {}, why: …, until: …}}]"
 
 
@@ -40,6 +42,7 @@ def identifying_columns(
     *,
     today: datetime.date,
     following: Sequence[str] | None = None,
+    holding: Mapping[str, str] | None = None,
     budget: int = BUDGET,
 ) -> list[str]:
     """List which columns single people out or follow them and are not acknowledged, with what to write.
@@ -52,6 +55,7 @@ def identifying_columns(
         frame: (n, columns) the table of `deidentified` or `k_anonymized`.
         today: day on which acknowledgements must hold.
         following: what `following_columns` named; None: it is asked, of a table of `deidentified`.
+        holding: what `held_identifiers` named, which only the input tells; None: nothing.
         budget: see `risk.singling_out.exceeding_sets`.
     Returns:
         Names of columns and what to do; no number that was measured, no value.
@@ -61,12 +65,19 @@ def identifying_columns(
     suspected = dict.fromkeys(name for name in follow if name not in singles)
     named = {columns: said for columns, said in telling_columns(frame, policy) if not {*columns} & {*singles}}
     names = [name for name in policy.insensitive if name not in singles]
+    held: dict[tuple[str, ...], str] = {(name,): known for name, known in (holding or {}).items()}
+    free = [(name,) for name in free_texts(frame, policy) if name not in singles and (name,) not in held]
     lines = _unanswered(frame, policy, [(name,) for name in suspected if (name,) not in named], today)
     telling = _unanswered(frame, policy, list(named), today)
     alone = [name for columns in (*lines, *telling) for name in columns]
     return [
         *(_alone(policy, name) for name in singles),
         *_hashed(frame, policy, today),
+        *(
+            _holding(policy, columns, held[columns], today)
+            for columns in _unanswered(frame, policy, list(held), today)
+        ),
+        *(_free(policy, columns, today) for columns in _unanswered(frame, policy, free, today)),
         *(_following(policy, name, today) for (name,) in lines),
         *(_telling(policy, columns, named[columns], today) for columns in telling),
         *_together(frame, policy, names, alone, today=today, budget=budget),
@@ -89,12 +100,36 @@ def _alone(policy: Policy, name: str) -> str:
     )
 
 
+def _holding(policy: Policy, columns: Sequence[str], identifier: str, today: datetime.date) -> str:
+    """Say that values of an identifier stand in a released column, and nobody answers for that."""
+    return (
+        f"{columns[0]}: must not hold values of the identifier {identifier}, which is left out for whom it "
+        f"names{_unheld(policy, columns, today, just=True)}. Set role: identifier with action: drop, or "
+        f"{_WAY_OUT.format(_WRITE.format(columns[0], _OWN_SHARE, today))}"
+    )
+
+
+def _free(policy: Policy, columns: Sequence[str], today: datetime.date) -> str:
+    """Say that a column holds free text, and nobody answers for it."""
+    return (
+        f"{columns[0]}: must not hold texts of three words or more that one of the {_counted(policy)} has, "
+        f"in more than {policy.gate.released_identifiers:.3g} of them: what is written about one person may "
+        f"name them{_unheld(policy, columns, today, just=True)}. Coarsen it by a hierarchy with level, set "
+        f"role: identifier with action: drop, or "
+        f"{_WAY_OUT.format(_WRITE.format(columns[0], _OWN_SHARE, today))}"
+    )
+
+
+def _counted(policy: Policy) -> str:
+    return "records" if policy.person is None else "people"
+
+
 def _following(policy: Policy, name: str, today: datetime.date) -> str:
     """Say that records can be put together by a column, and nobody answers for that."""
     people = "" if policy.person is not None else ", and say under person whose records they are"
     return (
         f"{name}: records with equal values must not agree in the quasi-identifiers as those of one "
-        f"person do: whoever finds one record of a person then has all of them"
+        f"person do, or of one home: whoever finds one of them then has the others"
         f"{_unheld(policy, [name], today, just=True)}. {_way_out(policy, name)}, set role: identifier with "
         f"action: drop{people}, or, if it is about groups and not about people, add "
         f"{_WRITE.format(name, _OWN_SHARE, today)}"

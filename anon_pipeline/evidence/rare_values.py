@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from anon_pipeline.base.classes import pack_columns, rank_values
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.risk.people import count_people
 
@@ -18,8 +22,29 @@ def rare_records(evidence: Evidence, name: str, *, k: int) -> int:
         name: of the column.
     """
     codes, values = pd.factorize(evidence.released[name], use_na_sentinel=True)
+    return _rare(evidence, codes.astype(np.int64), len(values), k)
+
+
+def rare_share(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
+    """Return the share of the released records that share their values of some columns with fewer than k.
+
+    Where people are counted: with fewer than k people. A missing value counts as a value: a gap tells, too.
+
+    Args:
+        names: of at least one column.
+    """
+    released = evidence.released
+    if not len(released):
+        return 0.0
+    codes = [pd.factorize(released[name], use_na_sentinel=False)[0].astype(np.int64) for name in names]
+    whole, different = rank_values(*pack_columns(codes))
+    return _rare(evidence, whole, different, k) / len(released)
+
+
+def _rare(evidence: Evidence, codes: NDArray[np.int64], different: int, k: int) -> int:
+    """Count the records whose value, a number 0 … different − 1 or −1 for none, fewer than k have."""
     present = codes >= 0
-    records = np.bincount(codes[present], minlength=len(values))
+    records = np.bincount(codes[present], minlength=different)
     people = evidence.people
-    holders = records if people is None else count_people(codes[present], people[present], m=len(values))
+    holders = records if people is None else count_people(codes[present], people[present], m=different)
     return int(records[holders < k].sum())

@@ -8,18 +8,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.detectors.telling_names import birth_part, telling_name
+from anon_pipeline.base.values import text_codes
+from anon_pipeline.detectors.telling_names import birth_part, is_vague, telling_name
+from anon_pipeline.detectors.telling_values import looks_like, may_be
 from anon_pipeline.encode.categories import category_noises
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.perturb.category_law import kept
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.agreement import ALIKE, independent_columns, mean_agreement, repeated_groups
+from anon_pipeline.risk.agreement import ALIKE, found_agreements, independent_columns, repeated_groups
 from anon_pipeline.risk.singling_out import FEWEST, is_identifying
 
 MANY = 20
 """Different values from which a column may be one of persons, not of groups of them."""
 
+FEW = 8
+"""Different values from which a column may follow a few people who have many records."""
+
+_COLUMNS = 2  # quasi-identifiers that must all agree where a column has few values
 _KEPT = 0.5
 """Chance that the drawn category is the original one, above which a column counts as released as it is."""
 
@@ -64,7 +70,8 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
 
     A column counts with at least `MANY` different values, `FEWEST` of them repeated, where records of one
     value agree in the original quasi-identifiers, on average over those that do not follow from one another,
-    by more than `ALIKE` beyond chance. A city beside a postal code agrees in that one only.
+    by more than `ALIKE` beyond chance. A city beside a postal code agrees in that one only. With fewer
+    values, but at least `FEW`, they must agree so in each of these quasi-identifiers, at least two.
 
     Args:
         frame: (n, columns) of `deidentified`: quasi-identifiers are as they were, the others as released.
@@ -80,10 +87,12 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     for name in shown_columns(policy):
         values = value_codes(frame[name])
         groups = repeated_groups(values)[1]
-        if values.max(initial=-1) + 1 >= MANY and groups.max(initial=-1) + 1 >= FEWEST:
+        different = int(values.max(initial=-1)) + 1
+        if different >= FEW and groups.max(initial=-1) + 1 >= FEWEST:
             others = telling if name not in quasi else _telling({**quasi, name: values * 0})
-            agreement = mean_agreement(values, others)
-            if agreement is not None and agreement > ALIKE:
+            agreements = found_agreements(values, others)
+            enough = [float(np.mean(agreements))] if different >= MANY and agreements else agreements
+            if enough and min(enough) > ALIKE and (different >= MANY or len(others) >= _COLUMNS):
                 found.append(name)
     return tuple(found)
 
@@ -98,7 +107,9 @@ def telling_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[tuple[tuple
     """Yield the shown columns whose names say that they identify people, and what they say.
 
     A column counts with at least `MANY` different values, a coarsened one only if fewer than `FEWEST` people
-    or records have one value on average. Day and month of birth, with or without the year, count as one.
+    or records have one value on average. With fewer different values one that is not coarsened counts if they
+    look like what the name says (`looks_like`); a name or a user's name alone may be that of a product, and
+    does not. Day and month of birth, with or without the year, count as one.
     """
     shown = shown_columns(policy)
     parts = {birth_part(name): name for name in reversed(shown)}
@@ -108,8 +119,34 @@ def telling_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[tuple[tuple
             yield birth, "dates of birth"
     for name in shown:
         said = telling_name(name)
-        if said is not None and not (birth_part(name) and "month" in parts) and _many(frame, policy, [name]):
+        if said is None or (birth_part(name) and "month" in parts):
+            continue
+        few = _few_values(frame, policy, name)
+        if _many(frame, policy, [name]) or (few and looks_like(said, few) and not is_vague(name)):
             yield (name,), said
+
+
+def doubtful_columns(frame: pd.DataFrame, policy: Policy) -> Iterator[str]:
+    """Yield the shown columns whose names say that they identify people, and whose few values may be that.
+
+    They are those that `telling_columns` leaves out: fewer than `MANY` different values, of which it is not
+    plain what they are.
+    """
+    refused = {name for names, _ in telling_columns(frame, policy) for name in names}
+    for name in shown_columns(policy):
+        if (
+            name not in refused
+            and telling_name(name) is not None
+            and may_be(_few_values(frame, policy, name))
+        ):
+            yield name
+
+
+def _few_values(frame: pd.DataFrame, policy: Policy, name: str) -> list[str]:
+    """Return the different values of a column that has fewer than `MANY` and is not coarsened; else none."""
+    if name in policy.coarsened or frame[name].nunique() >= MANY:
+        return []
+    return [str(text) for text in text_codes(frame[name])[1] if not pd.isna(text)]
 
 
 def _many(frame: pd.DataFrame, policy: Policy, names: Sequence[str]) -> bool:

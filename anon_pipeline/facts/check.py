@@ -72,6 +72,8 @@ _RULES: dict[type, dict[str, must.Rule]] = {
         "people": must.or_none(must.records),
         "excess_records": must.records,
         "following": must.listed(must.column),
+        "holding": must.mapping(must.column, must.column),
+        "listing": must.listed(must.column),
     },
     KAnonymizedFacts: {
         "recoder": must.one_of(Anonymize, "recoder"),

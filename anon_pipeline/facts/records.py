@@ -64,6 +64,8 @@ class DeidentifiedFacts:
     people: with a record; None without ``person``.
     excess_records: records beyond ``rows_per_person``, which were left out.
     following: released columns whose equal values mark one person's records, `evidence.released_columns`.
+    holding: released columns in which values of an identifier stand, and which one: `held_identifiers`.
+    listing: columns whose hierarchy has labels that list rare members: `evidence.listing_labels`.
     """
 
     stage: ClassVar[str] = "deidentified"
@@ -73,6 +75,8 @@ class DeidentifiedFacts:
     people: int | None = field(default=None, metadata=marked(COUNTED))
     excess_records: int = field(default=0, metadata=marked(COUNTED))
     following: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
+    holding: dict[str, str] = field(default_factory=dict, metadata=marked(CURATORS))
+    listing: tuple[str, ...] = field(default=(), metadata=marked(CURATORS))
 
 
 @dataclass(frozen=True, slots=True)

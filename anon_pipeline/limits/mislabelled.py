@@ -4,21 +4,47 @@ from __future__ import annotations
 
 from anon_pipeline.evidence.identifying import identifying_columns
 from anon_pipeline.evidence.measures import require_originals
-from anon_pipeline.evidence.rare_values import rare_records
+from anon_pipeline.evidence.rare_values import rare_records, rare_share
+from anon_pipeline.evidence.released_columns import doubtful_columns
 from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
+from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.singling_out import LARGEST_SET
 
 
 def _identifiers(case: Case, demand: Demand) -> Verdict:
     frame, stages = require_originals(case.evidence).frame, case.facts or {}
-    following = stages.get(DeidentifiedFacts.stage, {}).get("following", ())
-    found = identifying_columns(frame, case.policy, today=case.today, following=following)
+    seen = stages.get(DeidentifiedFacts.stage, {})
+    following, holding = seen.get("following", ()), seen.get("holding", {})
+    found = identifying_columns(frame, case.policy, today=case.today, following=following, holding=holding)
     said = "; ".join(found) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
+
+
+def _named_people(case: Case, demand: Demand) -> Verdict:
+    """Say which columns may name a few people, by what their names and their hierarchies' labels say."""
+    frame, stages = require_originals(case.evidence).frame, case.facts or {}
+    doubtful = ", ".join(doubtful_columns(frame, case.policy))
+    listing = ", ".join(stages.get(DeidentifiedFacts.stage, {}).get("listing", ()))
+    lines = []
+    if doubtful:
+        lines.append(f"{doubtful}: by its name it identifies people, and its few values may be theirs")
+    if listing:
+        lines.append(
+            f"{listing}: its hierarchy has labels that list values of their group which fewer than "
+            f"{case.policy.gate_k} records have: they name who is in the group"
+        )
+    said = "; ".join(lines) or None
+    return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
+
+
+def _rare_together(policy: Policy) -> Demanded:
+    """Demand it where there are more insensitive columns than `released_identifiers` looks at together."""
+    return {"": Advised(usual.RARE_TOGETHER)} if len(policy.insensitive) > LARGEST_SET else {}
 
 
 def _single_values(case: Case, demand: Demand) -> int:
@@ -55,6 +81,39 @@ SINGLE_VALUE = Limit(
     always=True,
     advisable=True,
     advice="generalize a column that has several values, or give this one the role insensitive.",
+)
+NAMED_PEOPLE = Limit(
+    name="named_people",
+    meaning="No released column seems to name a few people by what its name says, and no label of a "
+    "hierarchy lists values of its group that only few records have. Only advice.",
+    demanded=lambda policy: {"": Advised(None)},
+    judge=_named_people,
+    bound=lambda wanted: None,
+    needs=("originals",),
+    expectation="",
+    always=True,
+    advisable=True,
+    valued=False,
+    advice="drop a column that names people (role: identifier), rename one that does not; give groups labels "
+    "of their own.",
+    question="singling out",
+)
+RARE_TOGETHER = Limit(
+    name="rare_together",
+    meaning="At most this share of the records has values of all insensitive columns together that fewer "
+    "than k share: who knows them finds these few. Only advice.",
+    meaning_for=lambda policy: (
+        f"At most this share of the records has values of all insensitive columns together that fewer than "
+        f"{policy.gate_k} {counted(policy)} share: who knows them finds these few. Only advice."
+    ),
+    demanded=_rare_together,
+    measure=lambda case, demand: rare_share(
+        case.evidence, sorted(case.policy.insensitive), k=case.policy.gate_k
+    ),
+    people=True,
+    advisable=True,
+    advice="release fewer of these columns, or coarser ones (round, top, bottom, level): count flags.",
+    question="singling out",
 )
 RARE_VALUES = Limit(
     name="rare_values",

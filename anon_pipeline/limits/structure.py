@@ -64,10 +64,15 @@ def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
     identifiers = [name for name in names if name in policy.identifiers]
     others = [name for name in names if name not in policy.identifiers]
     who = policy.person or policy.record_key
-    if identifiers:
+    if identifiers and who is None:
         yield (
             f"values of {', '.join(identifiers)} repeat as those of people with several records do, and k "
             f"counts records: name the column that says who it is under person"
+        )
+    elif identifiers:
+        yield (
+            f"values of {', '.join(identifiers)} repeat as those of one person do, in records of which {who} "
+            f"says that they are of several: {who} may have several values for one person"
         )
     if others and who is None:
         yield (
@@ -126,9 +131,9 @@ K = Limit(
 
 def _unknown_people(policy: Policy) -> Demanded:
     """Demand it, as advice, where an identifier or enough quasi-identifiers can show people's records."""
-    known = policy.person is not None or policy.record_key is not None
-    enough = len(policy.generalized) + len(policy.noisy) >= FEWEST_COLUMNS
-    return {"": Advised(None)} if enough or (policy.identifiers and not known) else {}
+    said = policy.person or policy.record_key
+    enough = len(policy.generalized) + len(policy.noisy) + len(policy.insensitive) >= FEWEST_COLUMNS
+    return {"": Advised(None)} if enough or {*policy.identifiers} - {said} else {}
 
 
 REPEATED_PEOPLE = Limit(

@@ -26,7 +26,13 @@ from anon_pipeline.limits.linking import (
     SUPPRESSION,
 )
 from anon_pipeline.limits.meanings import demanded, meaning_of
-from anon_pipeline.limits.mislabelled import RARE_VALUES, RELEASED_IDENTIFIERS, SINGLE_VALUE
+from anon_pipeline.limits.mislabelled import (
+    NAMED_PEOPLE,
+    RARE_TOGETHER,
+    RARE_VALUES,
+    RELEASED_IDENTIFIERS,
+    SINGLE_VALUE,
+)
 from anon_pipeline.limits.releases import CROSS_RELEASE_K, STICKY
 from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.sizes import (
@@ -52,7 +58,9 @@ _OWN = (
     K,
     RELEASED_IDENTIFIERS,
     SINGLE_VALUE,
+    NAMED_PEOPLE,
     RARE_VALUES,
+    RARE_TOGETHER,
     SAFE_HARBOR,
     T_CLOSENESS,
     L_DIVERSITY,

@@ -11,6 +11,7 @@ from typing import Any
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.evidence.measures import suppression
 from anon_pipeline.evidence.usefulness import constant_columns, expected_error
+from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
 from anon_pipeline.policy.model import Policy
@@ -27,9 +28,13 @@ HIDDEN = 0
 RELEASED = 0.8
 """Share of the input below which a release has a warning."""
 
-_FINER = (
-    "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges; or take a smaller k."
-)
+_MORE = "use fewer quasi-identifiers, hierarchies with more levels, or a recoder of ranges"
+_FINER = f"{_MORE}; or take a smaller k."
+
+
+def _finer(policy: Policy, of: str) -> str:
+    """Advise no k below the usual one, which would have a warning of its own."""
+    return _FINER if policy.gate_k > usual.SMALLEST_K else f"{_MORE}."
 
 
 def _or_advised(wanted: Any, default: float) -> Any:
@@ -64,6 +69,7 @@ INFORMATION_LOSS = Limit(
     advisable=True,
     usefulness="recoding",
     advice=_FINER,
+    advice_for=_finer,
     foreseen=lambda expected, policy: expected.information_loss,
     expectation="",
 )
@@ -86,6 +92,7 @@ FULLY_GENERALIZED = Limit(
     advisable=True,
     usefulness="recoding",
     advice=_FINER,
+    advice_for=_finer,
     foreseen=lambda expected, policy: expected.constant,
 )
 SHARE_RELEASED = Limit(

@@ -11,6 +11,9 @@ LINKING = 0.2
 HOMOGENEITY = 0.05
 """Largest share of the records in classes with a single value of a sensitive column."""
 
+RARE_TOGETHER = 0.05
+"""Largest share of the records whose insensitive values together fewer than k share ([ADR 60])."""
+
 SMALLEST_K = 3
 """Least k: of a class of two, each of the two knows the other's values."""
 

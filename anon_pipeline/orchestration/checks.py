@@ -58,15 +58,16 @@ def check_identifiers(policy: Policy) -> Check:
                 folders.confine(policy)
                 return deidentified_contract(policy, folders.hierarchies)
 
-            return _contract("deidentified", table, schema, lambda frame: _identifying(policy, frame))
+            return _contract("deidentified", table, schema, lambda frame: _identifying(policy, table))
 
         return without_identifiers
 
     return Check("deidentified", build)
 
 
-def _identifying(policy: Policy, frame: pd.DataFrame) -> list[str]:
-    return identifying_columns(frame, policy, today=utc_today())
+def _identifying(policy: Policy, table: Staged) -> list[str]:
+    holding = trusted_table(policy, table).facts["deidentified"]["holding"]
+    return identifying_columns(table.frame, policy, today=utc_today(), holding=holding)
 
 
 def _contract_check(

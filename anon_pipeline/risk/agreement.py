@@ -56,10 +56,15 @@ def mean_agreement(values: Integers, columns: Sequence[Integers]) -> float | Non
         values: (n,) a value's number, −1 where it is missing; at least one is repeated.
         columns: arrays (n,) of values' numbers, ≥ 0.
     """
+    known = found_agreements(values, columns)
+    return float(np.mean(known)) if known else None
+
+
+def found_agreements(values: Integers, columns: Sequence[Integers]) -> list[float]:
+    """Return the kappa of each column in which records of one value may differ, see `mean_agreement`."""
     inside, groups = repeated_groups(values)
     found = [beyond_chance(codes, codes[inside], groups) for codes in columns]
-    known = [kappa for kappa in found if kappa is not None]
-    return float(np.mean(known)) if known else None
+    return [kappa for kappa in found if kappa is not None]
 
 
 def independent_columns(columns: Sequence[Integers]) -> list[int]:

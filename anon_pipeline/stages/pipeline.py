@@ -37,6 +37,8 @@ from anon_pipeline.encode.codes import (
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import noise_facts, output_bounds
 from anon_pipeline.evidence.evidence import Evidence, evidence_from, people_in
+from anon_pipeline.evidence.held_identifiers import held_identifiers
+from anon_pipeline.evidence.listing_labels import listing_labels
 from anon_pipeline.evidence.measures import class_limits, confident_originals
 from anon_pipeline.evidence.released_columns import following_columns
 from anon_pipeline.facts.records import (
@@ -118,6 +120,11 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
         after = coarsen(without, policy, hierarchies=hierarchies)
     except InputError as error:
         raise with_later_problems(error, policy, before.frame, hierarchies) from None
+    facts = replace(
+        facts,
+        holding=held_identifiers(before.frame, after, policy),
+        listing=listing_labels(before.frame, policy, hierarchies=hierarchies),
+    )
     if policy.record_key is not None:
         after.insert(1, PERSON, person_ids(before.frame[policy.record_key], key))
     if policy.person is not None:

@@ -16,6 +16,7 @@ from anon_pipeline.base.values import text_codes
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import ALIKE, mean_agreement
 from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS, repeats_as_people_do
+from anon_pipeline.stages.people_identifiers import people_identifiers, same_person
 
 _LEAST = 2
 """Records beyond the first one of their value from which a column is looked at."""
@@ -27,12 +28,14 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     An identifier counts where at least `_LEAST` records repeat a value and records of one value agree in the
     quasi-identifiers by more than `ALIKE` beyond chance: the mean over repeated values of the share of pairs
     that agree, against the share among all pairs of the table, averaged over the generalize columns. Where no
-    generalize column tells records apart, the repetition alone counts. Where the policy says who the people
-    are, no identifier counts.
+    generalize column tells records apart, the repetition alone counts. Numbers and addresses that are one
+    person's, and names of persons, count as `people_identifiers` says, whatever the quasi-identifiers do.
 
     Quasi-identifiers count where their combinations repeat as people do, see `repeats_as_people_do`: the
-    generalize columns, or all of them. Where the policy says who the people are, one record of each is
-    looked at: a number of the row is no person.
+    generalize columns, or all of them; with insensitive columns where they are fewer than `FEWEST_COLUMNS`.
+
+    Where the policy says who the people are, one record of each is looked at, and other identifiers: a number
+    of the row is no person, nor is an alias.
 
     Args:
         frame: (n, columns) accepted data, before identifiers are removed.
@@ -43,30 +46,32 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     said = policy.person or policy.record_key
     found: list[str] = []
     if said is not None:
-        frame = frame[~pd.Series(_same_person(frame[said])[0]).duplicated().to_numpy()]
+        frame = frame[~pd.Series(same_person(frame[said])[0]).duplicated().to_numpy()]
     quasi = {name: text_codes(frame[name])[0] for name in (*policy.generalized, *policy.noisy)}
-    if said is None:
-        known = [quasi[name] for name in policy.generalized]
-        found = [name for name in policy.identifiers if _looks_like_people(frame[name], known)]
-    return (*found, *_repeated_combination(quasi, policy))
+    known = [quasi[name] for name in policy.generalized]
+    if said is None or known:
+        others = [name for name in policy.identifiers if name != said]
+        found = [name for name in others if _looks_like_people(frame[name], known)]
+    repeated = {*found, *people_identifiers(frame, policy, said=said)}
+    return (
+        *(name for name in policy.identifiers if name in repeated),
+        *_repeated_combination(_with_insensitive(quasi, frame, policy), policy),
+    )
 
 
-def _same_person(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Number the values that say who it is, whatever their case and the white space around them.
-
-    Returns:
-        (n,) numbers, and (n,) whether there is a value at all.
-    """
-    codes, texts = text_codes(column)
-    bare = texts.str.strip().str.casefold()
-    numbers, there = pd.factorize(bare, use_na_sentinel=False)[0], bare.notna() & (bare != "")
-    return numbers.astype(np.int64)[codes], there.to_numpy(bool)[codes]
+def _with_insensitive(
+    quasi: Mapping[str, NDArray[np.int64]], frame: pd.DataFrame, policy: Policy
+) -> Mapping[str, NDArray[np.int64]]:
+    """Add the insensitive columns to quasi-identifiers that are too few to show people's records."""
+    if len(quasi) >= FEWEST_COLUMNS:
+        return quasi
+    return {**quasi, **{name: text_codes(frame[name])[0] for name in policy.insensitive}}
 
 
 def _repeated_combination(quasi: Mapping[str, NDArray[np.int64]], policy: Policy) -> tuple[str, ...]:
-    """Name the quasi-identifiers whose combinations repeat as people do; none where they do not."""
+    """Name the columns whose combinations repeat as people do; none where they do not."""
     generalized = [*policy.generalized]
-    for names in (generalized, [*generalized, *policy.noisy]):
+    for names in (generalized, [*generalized, *policy.noisy], [*quasi]):
         if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([quasi[name] for name in names]):
             return tuple(names)
     return ()
@@ -74,7 +79,7 @@ def _repeated_combination(quasi: Mapping[str, NDArray[np.int64]], policy: Policy
 
 def _looks_like_people(column: pd.Series, quasi: list[NDArray[np.int64]]) -> bool:
     """Tell whether records that share a value of an identifier agree in their quasi-identifiers."""
-    numbers, there = _same_person(column)
+    numbers, there = same_person(column)
     values = np.where(there, numbers, -1)
     if int((np.bincount(values[values >= 0]) - 1).clip(min=0).sum()) < _LEAST:
         return False

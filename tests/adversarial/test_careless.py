@@ -65,7 +65,40 @@ def people() -> pd.DataFrame:
             "lon": random.normal(-8, 0.1, n),
             "height": random.normal(170, 9, n).round(),
         }
-    )
+    ).pipe(with_what_names_people)
+
+
+def with_what_names_people(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add what names somebody, or does not, in a table with one record each."""
+    random, n = np.random.default_rng(15), len(frame)
+    row, name, flags = np.arange(n), frame["name"], random.random((n, 10)) < 0.12
+    surnames = [word.split()[-1] for word in pd.unique(name)]
+    surname = np.array([*dict.fromkeys(surnames)][:15])[row % 15]
+    phrases = np.array(["no remark of the nurse", "came back after a week", "sent on to the eye clinic"])
+    phrase, turned = phrases[random.integers(0, 3, n)], name.str.replace(r"(.*) (.*)", r"\2, \1", regex=True)
+    own = row // 60
+    return frame.assign(
+        **{f"flag_{i}": flags[:, i] for i in range(10)},
+        note=np.where(row % 5 < 2, "spoke with " + name + " at home", phrase),
+        contact=np.where(row % 20 == 0, turned, "none"),
+        file=np.where(row % 10 == 0, "scan_" + name.str.replace(" ", "_") + ".pdf", "none"),
+        reference=np.where(row % 25 == 0, "see " + frame["customer"].str.lower(), "none"),
+        companion=np.where(row % 25 == 0, "with " + name.to_numpy()[::-1], "alone"),
+        phrase=phrase,
+        last_name=surname,
+        Nachname=surname,
+        given=surname,
+        plate=[f"B-SW {1000 + one}" for one in row % 12],
+        street=[f"Mill Lane {one}" for one in row % 14],
+        email=random.choice(["yes", "no", "unknown"], n),
+        address=random.choice(["urban", "rural", "coast"], n),
+        status=random.choice(["single", "married", "widowed", "divorced"], n),
+        ward=np.select([row < 3, row < 7, row % 2 == 0], ["Inis", "Mor", "north"], "south"),
+        desk=[f"desk {one}" for one in own],
+        desk_age=30 + own * 7 % 31,
+        desk_city=np.array(["Cork", "Galway", "Sligo"])[own % 3],
+        telephone=[f"01 555 {one // 2:04d}" for one in row],
+    ).rename(columns={"given": "name of customer"})
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +126,16 @@ def visits() -> pd.DataFrame:
     )
     table = patients.iloc[own].reset_index(drop=True)
     illness = random.choice(["asthma", "flu", "gout", "none"], len(own))
-    return table.assign(visit=[f"V{i}" for i in range(len(own))], diagnosis=illness)
+    shown = random.integers(18, 90, len(own))
+    return table.assign(
+        visit=[f"V{i}" for i in range(len(own))],
+        diagnosis=illness,
+        email=[f"p{i}@mail.example" for i in own],
+        full_name=[f"Given{i % 90} Family{i % 97}" for i in own],
+        birth_date=[f"19{i % 60 + 20}-0{i % 9 + 1}-1{i % 10}" for i in own],
+        weight=shown,
+        room=random.choice(["a", "b", "c", "d"], len(own)),
+    )
 
 
 def expected_of(path: Path) -> tuple[str, str]:
@@ -109,6 +151,9 @@ def of_outcome(outcome: str) -> list[Path]:
 
 def table_of(policy: Policy, people: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of a policy, of the table that it names."""
+    if policy.source.path == "few.csv":  # a dozen of people with many visits, in no order that tells
+        few = visits.assign(name=np.array([f"Given{i}" for i in "abcdefghijkl"])[np.arange(len(visits)) % 12])
+        return few.assign(id=visits["visit"])[[*policy.columns]]
     return (visits if policy.source.path == "visits.csv" else people)[[*policy.columns]]
 
 
@@ -178,3 +223,14 @@ attributes:
     assert release.report.passed
     assert set(release.frame["visited"]) == {"2026Q1", "2026Q2"}
     assert release.frame["balance"].max() == 10_000
+
+
+def test_an_honest_look_alike_stays_without_a_warning_of_these_kinds(people: pd.DataFrame) -> None:
+    """Phrases, a flag called email, four flags, labels of large groups, names and telephones that repeat."""
+    path = Path(__file__).parent / "honest" / "look_alikes.yaml"
+    policy = load_policy(path)
+    release = anonymize(policy, people[[*policy.columns]])
+    assert release.report.passed
+    warned = {verdict.limit for verdict in release.report.with_status(Status.WARNED)}
+    assert not warned & {"named_people", "rare_together", "repeated_people"}
+    assert not any(limit.startswith("rare_values") for limit in warned)

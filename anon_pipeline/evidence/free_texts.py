@@ -1,0 +1,63 @@
+"""Free text in released columns: sentences that one record has, however many others share a phrase."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.evidence.released_columns import shown_columns
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.singling_out import exceeds
+
+_LOOKED = 5_000
+"""Values of a column that are read, spread evenly over those that one record has."""
+
+_WORD, _LETTERS = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]{2,}")
+
+
+def free_texts(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
+    """Name the released columns in which too many records have a text that no other has.
+
+    A text has three words or more, two of them of letters. Too many are more than
+    `gate.released_identifiers` of the values present, and at least five. Where the policy names a person,
+    people count instead of records. Phrases that many records share do not count, however long they are.
+
+    Args:
+        frame: (n, columns) of `deidentified`.
+    Returns:
+        Names in the policy's order.
+    """
+    return tuple(
+        name
+        for name in shown_columns(policy)
+        if _holds_texts(frame[name]) and _is_free(frame, name, policy.gate.released_identifiers)
+    )
+
+
+def _holds_texts(series: pd.Series) -> bool:
+    return bool(series.dtype == object or pd.api.types.is_string_dtype(series.dtype))
+
+
+def _is_free(frame: pd.DataFrame, name: str, allowed: float) -> bool:
+    once = frame[[PERSON, name]].drop_duplicates() if PERSON in frame else frame
+    codes, values = pd.factorize(once[name])
+    holders = np.bincount(codes[codes >= 0], minlength=len(values))
+    alone = np.flatnonzero(holders == 1)
+    present = int(holders.sum())
+    if not exceeds(len(alone), present, allowed):
+        return False
+    chosen = alone[:: -(-len(alone) // _LOOKED)]
+    texts = sum(is_text(str(values[place])) for place in chosen)
+    return exceeds(len(alone) * texts // len(chosen), present, allowed)
+
+
+def is_text(value: str) -> bool:
+    """Tell whether a value is of three words or more, two of them of letters.
+
+    >>> [is_text(value) for value in ("called Ann Bell", "12 Mill Lane", "5 May 2026", "New York", "1 2 3 4")]
+    [True, True, False, False, False]
+    """
+    return len(_WORD.findall(value)) > 2 and len(_LETTERS.findall(value)) > 1

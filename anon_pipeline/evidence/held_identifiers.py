@@ -1,0 +1,175 @@
+"""Values of declared identifiers that stand in other columns, which are released: a name in a remark.
+
+Texts are compared by their words: case, punctuation and the order of a value's words do not count, so that
+"Lee, Ann" and ``scan_ann_lee.pdf`` hold "Ann Lee".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.values import text_codes
+from anon_pipeline.evidence.released_columns import MANY, shown_columns
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.singling_out import FEWEST
+
+_LETTERS = 3  # a value of letters has at least so many; of digits alone one more
+_DIGITS = 4
+_TELLING = 7  # letters of several words, from which a value is nobody else's by chance
+_WORDS = 5  # of a value, at most
+_JOINED = 2  # words that are looked for written together
+_LONGEST = 20_000  # characters of a cell that are read
+_TIMES = 2.0  # as many as chance explains are none
+_ERRORS = 4.0  # standard errors beyond that
+_COMMON = 0.01  # share of the records, beyond which a value says nothing of one person
+
+_WORD = re.compile(r"[^\W_]+")
+Integers = NDArray[np.int64]
+Words = tuple[str, ...]
+
+
+def held_identifiers(before: pd.DataFrame, after: pd.DataFrame, policy: Policy) -> dict[str, str]:
+    """Name the released columns in which values of an identifier stand, and the identifier.
+
+    A column counts if at least `FEWEST` records have the value of their own identifier in it, and more than
+    chance gives (the mean over all ways to shuffle the column, twice, and four standard errors). It also
+    counts if it holds so many different values of several words, or of letters and digits, whosever they are.
+    Values that more than `MANY` records and one in a hundred have say nothing of a person, nor do those of
+    fewer than three letters or four digits.
+
+    Args:
+        before: (n, columns) accepted data, with the identifiers.
+        after: (n, columns) the same records, as coarse as they are released.
+    Returns:
+        Column → identifier, in the policy's order.
+    """
+    known = {name: _Values.of(before[name]) for name in policy.identifiers}
+    known = {name: values for name, values in known.items() if values.keys}
+    found: dict[str, str] = {}
+    if not known:
+        return found
+    keys = {key for values in known.values() for key in values.keys}
+    sizes, words = sorted({*map(len, keys)}), {word for key in keys for word in key}
+    for name in shown_columns(policy):
+        codes, texts = _cells(after[name])
+        read = [(cell, key) for cell, text in enumerate(texts) for key in _keys_in(text, sizes, keys, words)]
+        for identifier, values in known.items():
+            hits = [(cell, values.keys[key]) for cell, key in read if key in values.keys]
+            if hits and _holds(codes, np.array(hits, np.int64), values):
+                found[name] = identifier
+                break
+    return found
+
+
+class _Values:
+    """The values of an identifier that say something of a person.
+
+    codes: (n,) a number for each value, −1 where it is missing, short or common.
+    keys: the words of each value, sorted, and its number; those that are written together, too.
+    telling: numbers of those that are nobody else's by chance.
+    """
+
+    def __init__(self, codes: Integers, keys: Mapping[Words, int]) -> None:
+        self.codes, self.keys = codes, dict(keys)
+        for key, number in keys.items():
+            for joined in ("".join(key), "".join(reversed(key))):
+                if 1 < len(key) <= _JOINED and len(joined) >= _TELLING:
+                    self.keys.setdefault((joined,), number)
+        self.telling = {number for key, number in keys.items() if _is_telling(key)}
+
+    @classmethod
+    def of(cls, series: pd.Series) -> _Values:
+        """Read an identifier: equal words are one value."""
+        codes, texts = text_codes(series)
+        keys: dict[Words, int] = {}
+        numbers = np.full(len(texts) + 1, -1, np.int64)
+        for place, text in enumerate(texts.tolist()):
+            key = _key(words_of(text)) if isinstance(text, str) else ()
+            if key and len(key) <= _WORDS and _is_long(key):
+                numbers[place] = keys.setdefault(key, len(keys))
+        own = numbers[codes]
+        many = np.bincount(own[own >= 0], minlength=len(keys))
+        kept = many <= max(MANY, _COMMON * len(own))
+        return cls(
+            np.where((own >= 0) & np.append(kept, False)[own], own, -1),
+            {key: number for key, number in keys.items() if kept[number]},
+        )
+
+
+def words_of(text: str) -> Words:
+    """Return the words of a text, whatever their case, accents' form and the signs between them.
+
+    >>> words_of("Lee, Ann (scan_17.pdf)")
+    ('lee', 'ann', 'scan', '17', 'pdf')
+    """
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return tuple(_WORD.findall(plain[:_LONGEST].casefold()))
+
+
+def _key(words: Words) -> Words:
+    return tuple(sorted(words))
+
+
+def _is_long(key: Words) -> bool:
+    joined = "".join(key)
+    return len(joined) >= (_DIGITS if joined.isdigit() else _LETTERS)
+
+
+def _is_telling(key: Words) -> bool:
+    """Tell whether a value is of several words, or of letters and digits, and not a date or a number."""
+    joined = "".join(key)
+    letters = sum(char.isalpha() for char in joined)
+    mixed = (
+        0 < letters < len(joined) and len(joined) > _DIGITS + 1 and {*filter(str.isalpha, joined)} != {"t"}
+    )
+    return mixed or (len(key) > 1 and letters >= _TELLING)
+
+
+def _cells(series: pd.Series) -> tuple[Integers, list[str]]:
+    """Return the values of a column as texts, and which of them each record has, −1 where it is missing."""
+    codes, texts = text_codes(series)
+    written = ["" if pd.isna(text) else str(text) for text in texts.tolist()]
+    return codes.astype(np.int64), written
+
+
+def _keys_in(text: str, sizes: Sequence[int], keys: set[Words], known: set[str]) -> Iterator[Words]:
+    """Yield the values that stand in a text: neighboring words, in any order, or written together.
+
+    Args:
+        known: the words of all values; a text that has none of them is passed over.
+    """
+    words = words_of(text)
+    if known.isdisjoint(words):
+        return
+    for size in sizes:
+        for first in range(len(words) - size + 1):
+            key = _key(words[first : first + size])
+            if key in keys:
+                yield key
+
+
+def _holds(codes: Integers, hits: Integers, values: _Values) -> bool:
+    """Tell whether the cells that hold a value are more than chance explains.
+
+    Args:
+        codes: (n,) the cell of each record.
+        hits: (h, 2) a cell, and the value that stands in it.
+    """
+    width = 1 + max(values.keys.values())
+    pairs = np.unique(hits[:, 0] * width + hits[:, 1])
+    there = values.codes >= 0
+    own = int(np.isin(codes[there] * width + values.codes[there], pairs).sum())
+    cells, numbers = pairs // width, pairs % width
+    having = np.bincount(values.codes[there], minlength=width).astype(np.float64)
+    showing = np.bincount(codes[codes >= 0], minlength=int(cells.max()) + 1).astype(np.float64)
+    chance = float((having[numbers] * showing[cells]).sum()) / max(len(codes), 1)
+    if own >= FEWEST and own > _TIMES * chance + _ERRORS * math.sqrt(chance):
+        return True
+    return len({*numbers.tolist()} & values.telling) >= FEWEST

@@ -1,0 +1,141 @@
+"""Identifiers that say by themselves that a person has several records: an e-mail address that repeats.
+
+Names may be those of several people. They count where other columns say so, too: who has the same name and
+the same date of birth, street or telephone is one person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from anon_pipeline.base.values import text_codes
+from anon_pipeline.detectors.telling_names import is_number_name, telling_name
+from anon_pipeline.evidence.held_identifiers import words_of
+from anon_pipeline.evidence.released_columns import MANY
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.agreement import ALIKE, mean_agreement, repeated_groups
+from anon_pipeline.risk.singling_out import FEWEST
+
+_OWN = frozenset(
+    {
+        "e-mail addresses",
+        "numbers of persons",
+        "numbers of persons or documents",
+        "numbers of accounts or cards",
+    }
+)
+"""What a person has for themself (`telling_names`); telephones and addresses are those of a home."""
+
+_SHARE = 0.05
+"""Share of the records beyond the first of their value, up to which values are repeated by mistake."""
+
+_MOST = (
+    0.1  # share of repeated names from which one of their words in another column makes it follow from them
+)
+_LOOKED = 200  # of these
+_NAME = re.compile(r"[^\W\d_]{2,}[ ,.]+[^\W\d_]{2,}")  # two words
+
+Integers = NDArray[np.int64]
+
+
+def people_identifiers(frame: pd.DataFrame, policy: Policy, *, said: str | None) -> tuple[str, ...]:
+    """Name the identifiers whose repeated values are those of people with several records.
+
+    One counts whose name says that it is one person's (e-mail address, number of a person, of a document, of
+    an account; `id` and other words for a number alone where nobody says who the people are), where more
+    than `_SHARE` of the records repeat a value. Names of persons count, first and last names together, where
+    records of one name agree by more than `ALIKE` beyond chance in another column of `MANY` values or more
+    that does not follow from the name.
+
+    Args:
+        frame: (n, columns) accepted data; one record of each person where the policy says who they are.
+        said: the identifier that says so; None: none does.
+    """
+    others = [name for name in policy.identifiers if name != said]
+    own = [
+        name
+        for name in others
+        if (telling_name(name) in _OWN or (said is None and is_number_name(name)))
+        and _repeats(_numbers(frame, [name]))
+    ]
+    names = [name for name in others if telling_name(name) == "names of persons"]
+    return (*own, *(names if _named_alike(frame, policy, names, said) else ()))
+
+
+def same_person(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Number the values that say who it is, whatever their case and the white space around them.
+
+    Returns:
+        (n,) numbers, and (n,) whether there is a value at all.
+    """
+    codes, texts = text_codes(column)
+    bare = texts.str.strip().str.casefold()
+    numbers, there = pd.factorize(bare, use_na_sentinel=False)[0], bare.notna() & (bare != "")
+    return numbers.astype(np.int64)[codes], there.to_numpy(bool)[codes]
+
+
+def _numbers(frame: pd.DataFrame, names: Sequence[str]) -> Integers:
+    """Number the values of some columns together, (n,), −1 where one is missing."""
+    whole = np.zeros(len(frame), np.int64)
+    there = np.ones(len(frame), np.bool_)
+    for name in names:
+        numbers, present = same_person(frame[name])
+        whole = np.unique(whole * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)[1]
+        there &= present
+    return np.where(there, whole, -1).astype(np.int64)
+
+
+def _repeats(values: Integers) -> bool:
+    """Tell whether enough records have a value that others have before them."""
+    there = values[values >= 0]
+    again = len(there) - len(np.unique(there))
+    return again >= FEWEST and again > _SHARE * len(there)
+
+
+def _named_alike(frame: pd.DataFrame, policy: Policy, names: Sequence[str], said: str | None) -> bool:
+    """Tell whether records of one full name agree in something else that tells people apart."""
+    if not names or (len(names) == 1 and not _is_full(frame[names[0]])):
+        return False
+    values = _numbers(frame, names)
+    if not _repeats(values):
+        return False
+    inside = repeated_groups(values)[0]
+    texts = _texts(frame, names, inside)
+    for name in policy.columns:
+        if name in names or name == said:
+            continue
+        codes = text_codes(frame[name])[0]
+        if len(np.unique(codes)) < MANY:
+            continue
+        found = mean_agreement(values, [codes])
+        if found is not None and found > ALIKE and not _follows(texts, _texts(frame, [name], inside)):
+            return True
+    return False
+
+
+def _is_full(series: pd.Series) -> bool:
+    """Tell whether most values are of two words: a family name alone is that of several people."""
+    known = series.dropna().astype(str).unique()[: 10 * _LOOKED]
+    return 2 * sum(_NAME.search(text) is not None for text in known) > len(known)
+
+
+def _texts(frame: pd.DataFrame, names: Sequence[str], rows: Integers) -> list[str]:
+    """Return what some columns say together, of a few records."""
+    few = frame[[*names]].iloc[rows[:: -(-len(rows) // _LOOKED)]]
+    return [
+        " ".join("" if pd.isna(cell) else str(cell) for cell in row) for row in few.itertuples(index=False)
+    ]
+
+
+def _follows(names: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether words of names stand in what is beside them: ``ann.lee`` is made of Ann Lee."""
+    made = sum(
+        any(len(word) > 1 and word in other.casefold() for word in words_of(name))
+        for name, other in zip(names, others, strict=True)
+    )
+    return made > _MOST * len(names)
