@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import zoneinfo
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -33,6 +34,8 @@ from anon_pipeline.policy.protection import (
 )
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, demanded
+
+_timezones = cache(zoneinfo.available_timezones)  # looked for in all of the time zones' files
 
 
 class Deidentify(Strict):
@@ -303,6 +306,6 @@ class Schedule(Strict):
     @field_validator("timezone")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value not in zoneinfo.available_timezones():
+        if value not in _timezones():
             raise ValueError(f"timezone must be an IANA name, got {value!r}")
         return value
