@@ -41,9 +41,9 @@ def assert_releasable(
     """
     __tracebackhide__ = True
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.base.project import project_root  # noqa: PLC0415
     from anon_pipeline.gate import Status, evaluate  # noqa: PLC0415
     from anon_pipeline.policy import Policy, load_policy  # noqa: PLC0415
-    from anon_pipeline.policy.locations import project_root  # noqa: PLC0415
     from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
 
     folder = Path(hierarchies or ".")

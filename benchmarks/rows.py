@@ -220,7 +220,7 @@ def _tree_of_900() -> Domain:
 
 def _tune() -> Work:
     """Tune the paper's policy: one recoding for each k, closed forms for the rest."""
-    policy, table = adult_policy(10, 2, "ola"), paper_table(adult_folder())
+    policy, table = adult_policy(10, 10, "ola"), paper_table(adult_folder())
     grid = default_grid(policy)
     assert (len(grid.k), len(grid.epsilon)) == (7, 7)
 

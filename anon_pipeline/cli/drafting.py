@@ -68,7 +68,7 @@ def init(
 
 
 def _root(policy_file: Path, project: Path | None) -> Path:
-    from anon_pipeline.policy.locations import project_root  # noqa: PLC0415
+    from anon_pipeline.base.project import project_root  # noqa: PLC0415
 
     return project.absolute() if project is not None else project_root(policy_file)
 

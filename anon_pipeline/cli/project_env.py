@@ -21,7 +21,7 @@ def read_project_env(folder: Path) -> None:
     Args:
         folder: in a project; the file is beside its ``pyproject.toml`` or ``dg.toml``, else in the folder.
     """
-    from anon_pipeline.policy.locations import project_root  # noqa: PLC0415
+    from anon_pipeline.base.project import project_root  # noqa: PLC0415
 
     path = project_root(folder / "policy.yaml") / ".env"
     if not path.is_file():

@@ -111,7 +111,8 @@ def show_records(ctx: click.Context, records: Sequence[str]) -> None:
 
 def locations_of(policy_file: Path, project: Path | None, *, outside: bool = False) -> Locations:
     """Return the folders of the project that a policy belongs to, or of the one that was named."""
-    from anon_pipeline.policy.locations import Locations, project_root  # noqa: PLC0415
+    from anon_pipeline.base.project import project_root  # noqa: PLC0415
+    from anon_pipeline.policy.locations import Locations  # noqa: PLC0415
 
     return Locations.of(project or project_root(policy_file), outside=outside)
 

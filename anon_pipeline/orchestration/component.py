@@ -9,6 +9,7 @@ from dagster.components.scaffold.scaffold import ScaffoldRequest
 from pydantic import BaseModel, Field, RootModel
 
 from anon_pipeline.base.errors import AnonPipelineError, private_stage
+from anon_pipeline.base.project import project_root
 from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
@@ -17,7 +18,6 @@ from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.load import policy_from
-from anon_pipeline.policy.locations import project_root
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.rendering import rendered
 from anon_pipeline.policy.templates import template

@@ -13,7 +13,7 @@ from anon_pipeline.base.places import LOCAL, has_credentials, has_secret_option,
 from anon_pipeline.policy.marks import named_paths
 from anon_pipeline.policy.model import Policy
 
-__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault", "project_root"]
+__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault"]
 
 OFF = "off"
 """Stands for the ledger's URL in a deployment that keeps none."""
@@ -183,15 +183,3 @@ def plain_partition(partition: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_:-]+(\.[A-Za-z0-9_:-]+)*", partition):
         raise InputError("a partition must be a plain name (letters, digits, - _ : .), got another")
     return partition
-
-
-def project_root(policy_file: Path) -> Path:
-    """Return the project that a policy file belongs to.
-
-    It is the nearest folder above with a ``pyproject.toml`` or ``dg.toml``, else the file's own folder.
-    """
-    folder = policy_file.absolute().parent
-    for candidate in (folder, *folder.parents):
-        if any((candidate / name).is_file() for name in ("pyproject.toml", "dg.toml")):
-            return candidate
-    return folder

@@ -9,7 +9,7 @@ import pytest
 
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.policy.locations import Locations, project_root
+from anon_pipeline.policy.locations import Locations
 
 
 def policy(**publish: str) -> Policy:
@@ -84,20 +84,6 @@ def test_the_folder_of_a_release() -> None:
     assert places.release(policy(to="/p/abs/out"), "a") == Path("/p/abs/out/a")
     free = Locations.of(Path("/p"), {}, outside=True)
     assert free.release(policy(to="/abs/out"), "a") == Path("/abs/out/a")
-
-
-@pytest.mark.parametrize("marker", ["pyproject.toml", "dg.toml"])
-def test_the_project_is_the_nearest_folder_with_a_marker(tmp_path: Path, marker: str) -> None:
-    below = tmp_path / "project" / "assets" / "releases" / "clinic"
-    below.mkdir(parents=True)
-    (tmp_path / marker).touch()
-    (tmp_path / "project" / marker).touch()
-    assert project_root(below / "defs.yaml") == tmp_path / "project"
-
-
-def test_without_a_marker_it_is_the_folder_of_the_file(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").mkdir()  # a folder is no marker
-    assert project_root(tmp_path / "policy.yaml") == tmp_path
 
 
 @pytest.mark.parametrize(
