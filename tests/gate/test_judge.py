@@ -233,6 +233,8 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
     assert {name for name, status in states.items() if status is Status.UNMEASURED} == {
         "origin",
         "released_identifiers",
+        "told_secrets",
+        "hidden_homogeneity.height",
         "t_closeness.income",
         "t_closeness.illness",
         *KNOWN,
