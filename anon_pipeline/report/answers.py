@@ -276,8 +276,8 @@ def _presence(plain: Sequence[Plain]) -> str:
     shared = [column.column for column in plain if column.shared]
     values = f", and the one value of {', '.join(shared)} that all have" if shared else ""
     return (
-        f"Nothing measures whether somebody is in the table. Who knows that a person is learns what everybody "
-        f"in it shares: what the table is about{values}."
+        f"Nothing measures whether somebody is in the table. Who knows that a person is learns what all "
+        f"in it share: what the table is about{values}."
     )
 
 
