@@ -254,20 +254,31 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
 
 
 def _inferred(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal: bool) -> Answer:
-    asked = "Can something be concluded about a person?"
+    asked, present = "Can something be concluded about a person?", _presence(plain)
     if not policy.sensitive:
-        unasked = "The policy names no sensitive column, so nothing was measured."
-        return Answer(asked, "inference", "Not measured", True, (unasked,))
+        unasked = "The policy names no sensitive column: of secrets nothing was measured."
+        lines = [unasked, *_judged(policy, gate, "inference", internal), present]
+        return Answer(asked, "inference", "Not measured", True, tuple(lines))
     advised = {demand.name for demand in demands(policy) if demand.advised}
     judged = {v.limit for v in gate.verdicts if limit_of(v.limit).question == "inference"}
     bounded = {name.partition(".")[2] for name in judged - advised}
     free = [name for name in policy.sensitive if name not in bounded]
     lines = list(_judged(policy, gate, "inference", internal))
     lines += [f"Nothing limits what a class tells of {name}." for name in free]
-    lines += [_one_value(column) for column in plain if column.sensitive]
+    lines += [*(_one_value(column) for column in plain if column.sensitive), present]
     short = "Limited" if not free else f"Nothing limits what a class tells of {', '.join(free)}"
     given = "; ".join(f"for {c.told:,} records the class gives away {c.column}" for c in plain if c.told)
     return Answer(asked, "inference", short + (given and f". F{given[1:]}"), bool(free), tuple(lines))
+
+
+def _presence(plain: Sequence[Plain]) -> str:
+    """Say what who knows that a person is in the table knows by that alone."""
+    shared = [column.column for column in plain if column.shared]
+    values = f", and the one value of {', '.join(shared)} that all have" if shared else ""
+    return (
+        f"Nothing measures whether somebody is in the table. Who knows that a person is learns what all "
+        f"in it share: what the table is about{values}."
+    )
 
 
 def _one_value(column: Plain) -> str:
