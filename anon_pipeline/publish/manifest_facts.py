@@ -24,6 +24,7 @@ from anon_pipeline.limits.table import demands, limit_of, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.balance import count_seen
+from anon_pipeline.publish.manifest import BESIDE
 from anon_pipeline.publish.versions import Rules
 
 _OF_PEOPLE = names_where(lambda limit: limit.people and limit.recomputable)
@@ -224,9 +225,10 @@ def broken_names(document: Mapping[str, Any]) -> list[str]:
         form = item.get("format") or item["name"].rpartition(".")[2]
         if form not in RELEASE_FORMATS or item["name"] != f"{release}-{item['sha256'][:16]}.{form}":
             wrong.append("the data file must be named by release, digest and format")
-    report = document.get("report")
-    if report is not None and report["name"] != f"{release}-report-{report['sha256'][:16]}.html":
-        wrong.append("the report must be named by release and digest")
+    for part, ending in BESIDE.items():
+        item = document.get(part)
+        if item is not None and item["name"] != f"{release}-{part}-{item['sha256'][:16]}.{ending}":
+            wrong.append(f"the {part} must be named by release and digest")
     return wrong
 
 
