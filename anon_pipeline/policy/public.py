@@ -1,8 +1,8 @@
 """What is public of a policy, as a document that lies beside its release, and the policy read back from it.
 
-What the report shows of a policy is in it, defaults spelled out. What is private is not: source, keys, ledger,
-vault, schedule. Of values that the policy lists there is how many they are, of a taxonomy how many are below
-each of its names, of a table nothing. Decisions: docs/adr/0061-the-policy-beside-its-release.md.
+What the report shows of a policy is in it, defaults spelled out. What is private is not: source, keys,
+ledger, vault, schedule. Of values that the policy lists there is how many they are, of a taxonomy how many
+are below each of its names, of a table nothing. Decisions: docs/adr/0061-the-policy-beside-its-release.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from anon_pipeline.policy.model import Policy
 
 VERSION = 1
 """Of documents that are written from now on."""
-_KEYS = {"public_policy", "release", "policy_digest", "made_by", "attributes"}
+_KEYS = {"public_policy", "release", "policy_digest", "made_by", "signs", "attributes"}
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HIDDEN = "hidden"
 _STAND_IN = "(not shown here)"
@@ -57,7 +57,7 @@ class PublicPolicy(Policy):
         return self._said.digest
 
     @property
-    def making(self) -> str:  # type: ignore[override] # computed there, known here
+    def making(self) -> str:
         """SHA-256 of the fields of the whole policy that decide what the private tables are."""
         return self._said.making
 
@@ -74,6 +74,7 @@ def public_document(policy: Policy) -> dict[str, Any]:
         "release": policy.name,
         "policy_digest": policy.digest,
         "made_by": policy.making,
+        "signs": policy.publish.sign is not None,
         "attributes": public_fields(policy, defaults=True, counted=_counted),
     }
 
@@ -107,13 +108,15 @@ def public_policy(document: Any) -> PublicPolicy:
             name: _stood_in(name, column, hidden) for name, column in attributes["columns"].items()
         }
         attributes["source"], attributes["deidentify"] = {"path": _STAND_IN}, {"key_env": _KEY}
+        sign = {"sign": {"key_env": _KEY}} if document["signs"] else {}
+        attributes["publish"] = {**attributes.get("publish", {}), **sign}
         _name_population(attributes)
         policy = PublicPolicy.model_validate(attributes, context={RETIRED: True})
     except (PolicyError, ValidationError, LookupError, TypeError, AttributeError, ValueError, RecursionError):
         raise PolicyError("this version, with the plugins that are here, cannot read it") from None
     if policy.name != document["release"]:
         raise InputError("it must be of the release that it names")
-    policy._said = Said(document["policy_digest"], document["made_by"], frozenset(hidden))  # noqa: SLF001
+    policy._said = Said(document["policy_digest"], document["made_by"], frozenset(hidden))
     return policy
 
 
@@ -124,6 +127,7 @@ def _is_public_part(document: Any) -> bool:
         and type(document["public_policy"]) is int
         and isinstance(document["release"], str)
         and all(_is_digest(document[name]) for name in ("policy_digest", "made_by"))
+        and isinstance(document["signs"], bool)
         and isinstance(document["attributes"], dict)
     )
 
@@ -189,11 +193,11 @@ def differs(document: Mapping[str, Any], policy: Policy) -> bool:
     """Tell whether a document says anything of a policy that the policy itself does not.
 
     Args:
-        document: as `public_document` wrote it, perhaps by another version.
+        document: as `public_document` wrote it, perhaps in another version; `public_policy` reads it.
         policy: the whole policy.
     """
     own = policy.model_dump(mode="json")
-    return not _within(document.get("attributes"), own)
+    return document["signs"] != (policy.publish.sign is not None) or not _within(document["attributes"], own)
 
 
 def _within(shown: Any, whole: Any) -> bool:

@@ -23,7 +23,9 @@ from anon_pipeline.limits.contradiction import CLOSE
 from anon_pipeline.limits.table import demands, limit_of, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.balance import count_seen
+from anon_pipeline.publish.in_part import known_levels
 from anon_pipeline.publish.manifest import BESIDE
 from anon_pipeline.publish.versions import Rules
 
@@ -186,7 +188,7 @@ def broken_seen_facts(
             wrong += broken_levels(
                 frame,
                 policy,
-                recoded["levels"],
+                known_levels(recoded["levels"], policy),
                 cells=recoded.get("suppressed_cells"),
                 hierarchies=hierarchies,
             )
@@ -209,7 +211,8 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
         wrong.append("allowed is another than the policy's")
     if document.get("acknowledged", []) != policy.answered_for:
         wrong.append("acknowledged is another than the policy's")
-    if not can_be_partition(document.get("partition"), policy):
+    told = not isinstance(policy, PublicPolicy)  # else the schedule is not known
+    if told and not can_be_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
     if ("signature" in document) != (policy.publish.sign is not None):
         wrong.append("it must be signed where the policy signs, and only there")

@@ -1,12 +1,13 @@
 """The policy that lies beside a release, without what is private: its bytes, and what it is used for.
 
-With it a release verifies and gets a report after its policy has moved on. What is private of the policy stays
-unmeasured. Decisions: docs/adr/0061-the-policy-beside-its-release.md.
+With it a release verifies and gets a report after its policy has moved on. What is private of the policy
+stays unmeasured. Decisions: docs/adr/0061-the-policy-beside-its-release.md.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ def policy_beside(
     except InputError as error:
         return Beside(verdict=verdict_on(PART, str(error)))
     if whole is not None and differs(held, whole):
-        return Beside(policy, verdict_on(PART, "it says something else than the policy that made the release"))
+        return Beside(policy, verdict_on(PART, "it says something else than the policy"))
     return Beside(policy, verdict_on(PART, None))
 
 
@@ -80,7 +81,7 @@ def _named(folder: Path, document: Mapping[str, Any], shape: list[str]) -> Any:
     Raises:
         InputError: the file is not the one that it names, or is no JSON.
     """
-    item = document.get(PART)
+    item: Any = document.get(PART)
     if malformed_parts(shape, PART) or not is_file_beside(item, BESIDE[PART]):
         raise InputError("the manifest must name it with digest and size")
     try:
@@ -94,16 +95,19 @@ def _named(folder: Path, document: Mapping[str, Any], shape: list[str]) -> Any:
 def _refuse_others(document: Mapping[str, Any], policy: PublicPolicy) -> None:
     """Refuse a policy that is of another release, or of another policy than the manifest's."""
     facts = document.get("facts")
-    made = {one.get("made_by") for one in facts.values()} if isinstance(facts, dict) else set()
+    stages = list(facts.values()) if isinstance(facts, dict) else []
     if (policy.name, policy.digest) != (document["release"], document["policy_digest"]):
         raise InputError("it must be of the release and the policy that the manifest names")
-    if made != {policy.making}:
+    if not all(isinstance(one, dict) and one.get("made_by") == policy.making for one in stages):
         raise InputError("it must be of the policy that made the tables, as the facts name it")
 
 
 def _lies_unnamed(folder: Path, document: Mapping[str, Any]) -> bool:
     """Tell whether a policy lies beside a manifest that is its own, and is not named by it."""
-    for path in sorted(folder.glob(f"{document['release']}-{PART}-{'[0-9a-f]' * 16}.{BESIDE[PART]}")):
+    named = re.compile(rf"{re.escape(document['release'])}-{PART}-[0-9a-f]{{16}}\.{BESIDE[PART]}")
+    for path in folder.iterdir():
+        if not named.fullmatch(path.name):
+            continue
         try:
             found = parsed_json(read_small(path, MANIFEST_BYTES) or b"")
         except (OSError, ValueError, RecursionError):

@@ -1,8 +1,8 @@
 """Writing a release so that a reader sees the old one or the new one, complete.
 
 Data file, report and public policy are named by their digests and written first; the manifest, which names
-them, replaces the old one in one rename. Whoever follows the manifest always finds its files: those of the release before
-stay until the next one is published. What a dead run left is removed by the next one.
+them, replaces the old one in one rename. Whoever follows the manifest always finds its files: those of the
+release before stay until the next one is published. What a dead run left is removed by the next one.
 """
 
 from __future__ import annotations
