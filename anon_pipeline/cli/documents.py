@@ -190,6 +190,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "verify": _object(
         {
             "verified": _BIT,
+            "in_part": {**_BIT, "description": "By what is public of its policy, which lies beside it."},
             "verdicts": _list(_VERDICT),
             "unverified": _list(_object({"path": _TEXT, "why": _TEXT})),
             "warnings": _list(_object({"text": _TEXT, "section": _TEXT})),

@@ -25,7 +25,7 @@ from anon_pipeline.publish.extensions import absent, broken_plugins
 from anon_pipeline.publish.file_formats import read_release
 from anon_pipeline.publish.in_part import evaluate_in_part
 from anon_pipeline.publish.lapsed import broken_acknowledgements
-from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.manifest_facts import (
     broken_facts,
     broken_gate,
@@ -53,6 +53,8 @@ from anon_pipeline.publish.verify_policy import Against, check_policy, chosen_po
 from anon_pipeline.publish.version_1 import RULES_1
 from anon_pipeline.publish.versions import RULES_2, Rules
 from anon_pipeline.sources.population import read_population
+
+__all__ = ["LATER", "Against", "Verification", "verified_table", "verify_in_detail", "verify_release"]
 
 LATER = "kept by the rules of its version; later ones refuse"
 """Begins the reason of a contract that only rules of later versions break."""
@@ -109,7 +111,7 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
         *check_file(read, shape, same=all(one.status is Status.PASSED for one in content)),
         check_report_file(manifest.parent, read.document, shape),
         *beside,
-        check_folder(manifest.parent, read, whole_policy(against.policy)),
+        check_folder(manifest.parent, read, given.policy),
         *content,
         _recorded_gate(read, against.policy, anew, shape, rules),
         *check_policy(read, given, against, rules),
@@ -149,7 +151,7 @@ def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.Dat
 
     Args:
         path: folder of the release, or its manifest.
-        against: with the policy that made it.
+        against: with the policy that made it; None: what is public of it lies beside it.
     Raises:
         InputError: there is no manifest, or a check of `verify_release` was refused: each is named.
     """
@@ -209,14 +211,7 @@ def _facts(
     return verdict_on_list("facts", problems)
 
 
-_PARTS = (
-    "files",
-    "report",
-    "policy",
-    "gate",
-    "facts",
-    "plugins",
-)  # of a manifest, with verdicts of their own
+_PARTS = (*BESIDE, "files", "gate", "facts", "plugins")  # of a manifest, with verdicts of their own
 
 
 def _statements(

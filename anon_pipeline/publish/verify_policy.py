@@ -8,16 +8,17 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from anon_pipeline.base.errors import AnonPipelineError
+from anon_pipeline.base.errors import AnonPipelineError, InputError
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.gate import Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
-from anon_pipeline.publish.policy_beside import NEEDS_WHOLE, policy_beside
-from anon_pipeline.publish.release_files import Read
+from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.policy_beside import NEEDS_WHOLE, Beside, policy_beside
+from anon_pipeline.publish.release_files import Read, limits_of, manifest_of
 from anon_pipeline.publish.signing import broken_signature
 from anon_pipeline.publish.verify_files import unmeasured_verdict, verdict_on
-from anon_pipeline.publish.versions import Rules
+from anon_pipeline.publish.versions import RULES_2, Rules
 
 _OTHER = "made by another policy than the one given; checked by the one beside the release"
 _LEAVE_OUT = "leave --policy out, or give the --public-key of a signed release"
@@ -59,7 +60,34 @@ def chosen_policy(
         return [], given
     found = policy_beside(folder, read.document, shape, given.policy if made else None)
     verdicts = [] if found.verdict is None else [found.verdict]
-    return verdicts, given if made or found.policy is None else replace(given, policy=found.policy)
+    if made or found.policy is None:
+        return verdicts, given
+    source = found.policy.source.model_copy(update={"limits": limits_of(given.policy)})
+    return verdicts, replace(given, policy=found.policy.model_copy(update={"source": source}))
+
+
+def policy_of_release(path: Path, given: Policy | None) -> Policy:
+    """Return the policy to describe a release by: the one that is given, if it made it; else what lies there.
+
+    Args:
+        path: folder of the release, or its manifest.
+    Raises:
+        InputError: there is no manifest, or no policy, or it cannot be used.
+    """
+    manifest = path / MANIFEST if path.is_dir() else path
+    document = manifest_of(manifest)
+    if given is not None and given.digest == document["policy_digest"]:
+        return given
+    found = Beside()
+    if document["manifest_version"] == RULES_2.version:
+        found = policy_beside(manifest.parent, document, RULES_2.shape(document))
+    if found.policy is not None:
+        return found.policy
+    if found.verdict is not None:
+        raise InputError(f"the policy beside the release: {found.verdict.reason}")
+    if given is None:
+        raise InputError("the policy that made the release must be given (--policy): none lies beside it")
+    return given
 
 
 def check_policy(read: Read, given: Against, against: Against, rules: Rules) -> Iterator[Verdict]:
