@@ -61,8 +61,7 @@ def report(  # noqa: PLR0913 - the options of a command
     It is made again of what is public of the policy, where --policy is left out or has moved on. The
     internal report shows each column before and after. It is for the curator alone, and needs --policy.
     """
-    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.publish.internal_report import internal_report_of  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against, verified_table  # noqa: PLC0415
     from anon_pipeline.publish.verify_policy import policy_of_release, whole_policy  # noqa: PLC0415
@@ -78,9 +77,7 @@ def report(  # noqa: PLR0913 - the options of a command
         if not internal:
             page = public_report(policy, document, frame)
         elif whole is None or locations is None:
-            raise InputError(
-                "the internal report must be made with the policy that made the release: --policy"
-            )
+            raise InputError("the internal report must be made with the policy of the release: --policy")
         else:
             page = internal_report_of(whole, document, locations)
         write_page(path, page, private=internal)

@@ -22,7 +22,7 @@ from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
 
 VERSION = 1
-"""Of documents that are written from now on."""
+"""Of documents that are written from now on; to be raised where a field that was there becomes public."""
 _KEYS = {"public_policy", "release", "policy_digest", "made_by", "signs", "attributes"}
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HIDDEN = "hidden"
@@ -190,21 +190,23 @@ def _listed(size: Any, numbers: Iterator[int]) -> Any:
 
 
 def differs(document: Mapping[str, Any], policy: Policy) -> bool:
-    """Tell whether a document says anything of a policy that the policy itself does not.
+    """Tell whether a document says anything else of a policy than the policy itself, or less than it must.
 
     Args:
         document: as `public_document` wrote it, perhaps in another version; `public_policy` reads it.
         policy: the whole policy.
     """
-    own = policy.model_dump(mode="json")
-    return document["signs"] != (policy.publish.sign is not None) or not _within(document["attributes"], own)
+    said, signs = document["attributes"], policy.publish.sign is not None
+    if document["signs"] != signs or not _within(said, policy.model_dump(mode="json")):
+        return True
+    least = public_fields(policy, counted=_counted)
+    return document["public_policy"] == VERSION and not _within(least, said)
 
 
 def _within(shown: Any, whole: Any) -> bool:
-    if isinstance(shown, dict) and set(shown) == {_HIDDEN} and not isinstance(whole, dict | None):
-        return bool(shown[_HIDDEN] == _size_of(whole))
+    """Tell whether all that is shown is in the whole; what is hidden there has the size that is told."""
+    if whole is not None and shown == {_HIDDEN: _size_of(whole)}:
+        return True
     if isinstance(shown, dict) and isinstance(whole, dict):
-        if set(shown) == {_HIDDEN} and _HIDDEN not in whole:
-            return bool(shown[_HIDDEN] == _size_of(whole))
         return all(name in whole and _within(below, whole[name]) for name, below in shown.items())
     return type(shown) is type(whole) and bool(shown == whole)
