@@ -84,9 +84,9 @@ def _counted(value: Any) -> dict[str, Any]:
 
 
 def _size_of(value: Any) -> Any:
-    """Return how many values are listed; below each name of a taxonomy; None of a path."""
+    """Return how many values are listed; below each name of a taxonomy, sorted by name; None of a path."""
     if isinstance(value, Mapping):
-        return [_size_of(below) for below in value.values()]
+        return [_size_of(value[name]) for name in sorted(value)]
     return len(value) if isinstance(value, list) else None
 
 

@@ -42,7 +42,7 @@ class Beside:
 
 
 def policy_bytes(policy: Policy) -> bytes:
-    """Return the file with what is public of a policy; equal for equal policies with the same order of keys."""
+    """Return the file with what is public of a policy; equal for equal policies in the same order."""
     text = json.dumps(public_document(policy), indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
 

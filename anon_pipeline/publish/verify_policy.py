@@ -67,7 +67,7 @@ def chosen_policy(
 
 
 def policy_of_release(path: Path, given: Policy | None) -> Policy:
-    """Return the policy to describe a release by: the one that is given, if it made it; else what lies there.
+    """Return the policy to describe a release by: the given one, if it made it, else the one beside it.
 
     Args:
         path: folder of the release, or its manifest.
@@ -83,11 +83,11 @@ def policy_of_release(path: Path, given: Policy | None) -> Policy:
         found = policy_beside(manifest.parent, document, RULES_2.shape(document))
     if found.policy is not None:
         return found.policy
+    if given is not None:
+        return given  # whoever verifies the release by it says what is wrong
     if found.verdict is not None:
         raise InputError(f"the policy beside the release: {found.verdict.reason}")
-    if given is None:
-        raise InputError("the policy that made the release must be given (--policy): none lies beside it")
-    return given
+    raise InputError("the policy that made the release must be given (--policy): none lies beside it")
 
 
 def check_policy(read: Read, given: Against, against: Against, rules: Rules) -> Iterator[Verdict]:

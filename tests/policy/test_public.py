@@ -61,7 +61,7 @@ def test_what_is_verified_and_reported_is_the_same_of_it(sees: str, small_policy
 def test_lists_are_counted_and_nothing_of_them_is_told(small_policy: Small) -> None:
     document = public_document(small_policy(**LISTED))
     columns = document["attributes"]["columns"]
-    assert columns["city"]["hierarchy"] == {"tree": {"hidden": [1, 2]}}
+    assert columns["city"]["hierarchy"] == {"tree": {"hidden": [2, 1]}}
     assert columns["illness"]["order"] == {"hidden": 3}
     assert "Cork" not in json.dumps(document)
     policy = public_policy(document)
