@@ -142,7 +142,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                     "verdicts": _list(_VERDICT),
                 }
             ),
-            _object({"table": {**_TEXT, "description": "Path of the file, with --messy."}}),
+            _object({"file": {**_TEXT, "description": "Path of the messy table, with --messy."}}),
         ]
     },
     "init": _object(

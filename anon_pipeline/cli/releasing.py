@@ -142,7 +142,7 @@ def demo(folder: Path, messy: Path | None, as_json: bool) -> None:
     if messy is not None:
         _write_messy(messy)
         if as_json:
-            echo_json({"table": str(messy)})
+            echo_json({"file": str(messy)})
         else:
             click.echo(f"wrote {messy}: 10,000 generated customers of a bank; nobody is meant")
         return

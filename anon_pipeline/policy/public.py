@@ -17,6 +17,7 @@ from pydantic import PrivateAttr, ValidationError
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.base.reading import POLICY_NODES
+from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.later_rules import RETIRED
 from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
@@ -28,6 +29,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HIDDEN = "hidden"
 _STAND_IN = "(not shown here)"
 _KEY = "NOT_SHOWN_HERE"
+_IN_FILES = next(kind.file for kind in HIERARCHIES.values() if kind.file is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def _stood_in(name: str, column: Mapping[str, Any], hidden: set[str]) -> dict[st
     if isinstance(column.get("hierarchy"), dict):
         found["hierarchy"] = {key: _shown(value) for key, value in column["hierarchy"].items()}
     elif "hierarchy" not in column and _needs_hierarchy(column):  # a plugin's, none of it public
-        found["hierarchy"] = {"table": _STAND_IN}
+        found["hierarchy"] = {_IN_FILES: _STAND_IN}
     if found != column:
         hidden.add(name)
     return found

@@ -177,7 +177,7 @@ def test_json_of_what_needs_no_release(folder: Callable[..., Folder]) -> None:
     made = folder()
     done = made.call("demo", "--messy", "messy.csv", "--json")
     validate(json.loads(done.out), schema_of("demo"))
-    assert (done.code, json.loads(done.out)) == (0, {"table": "messy.csv"})
+    assert (done.code, json.loads(done.out)) == (0, {"file": "messy.csv"})
     done = made.call("warmup", "policy.yaml", "--json")
     validate(json.loads(done.out), schema_of("warmup"))
     assert done.code == 0

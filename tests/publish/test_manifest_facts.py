@@ -121,6 +121,10 @@ def test_what_a_manifest_says_is_held_against_policy_file_and_itself(
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert code == 1
     assert said.splitlines()[-1] == f"refused by {refused}"
+    assert made.call("verify", "out")[0] == 1  # by what is public of the policy, which lies beside
+    beside = json.loads(made.manifest.read_text())["policy"]["name"]
+    made.edit(lambda document: document.pop("policy"))
+    (made.path / "out" / beside).unlink()
     assert made.call("verify", "out")[0] == int(alone)
 
 

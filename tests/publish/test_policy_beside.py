@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from anon_pipeline.gate import Status
 from anon_pipeline.policy import load_policy
 from anon_pipeline.policy.public import public_document
 from anon_pipeline.publish.policy_beside import policy_bytes
 from anon_pipeline.publish.verify import Against, verify_in_detail
-from tests.adversarial.mutations import missed
 from tests.publish.projects import Project
 
 Make = Callable[..., Project]
@@ -34,14 +32,6 @@ def beside(made: Project) -> Path:
 def statuses(made: Project, against: Against | None = None) -> dict[str, Status]:
     found = verify_in_detail(made.path / "out", against or Against())
     return {verdict.limit: verdict.status for verdict in found.report.verdicts}
-
-
-def moved_on(made: Project) -> None:
-    """Change the policy of a project as its next release would have it."""
-    document = yaml.safe_load((made.path / "policy.yaml").read_text())
-    document["attributes"]["anonymize"]["k"] = 4
-    document["attributes"].setdefault("gate", {})["k"] = 4
-    (made.path / "policy.yaml").write_text(yaml.safe_dump(document))
 
 
 def rewritten(made: Project, change: Callable[[dict[str, Any]], object]) -> None:
@@ -66,54 +56,6 @@ def test_it_is_the_file_that_the_manifest_names(project: Make) -> None:
     assert json.loads(data) == json.loads(policy_bytes(policy))
     assert json.loads(data) == public_document(policy)
     assert beside(made).stat().st_mode & 0o777 == 0o644
-
-
-@pytest.mark.parametrize("changes", [{}, TABLE, LISTED, {"publish": {"format": "csv", "formulas": "keep"}}])
-def test_a_release_verifies_without_its_policy(project: Make, changes: dict[str, Any]) -> None:
-    made = project(**changes)
-    whole = statuses(made, Against(load_policy(made.path / "policy.yaml"), made.path))
-    found = statuses(made)
-    assert Status.REFUSED not in found.values()
-    needs_whole = {name for name, status in found.items() if status is not whole.get(name)}
-    assert needs_whole <= {"policy_digest", "hierarchies"}
-    assert all(found[name] is Status.UNMEASURED for name in needs_whole)
-    assert found["gate.k"] is found["statements"] is found["facts"] is Status.PASSED
-
-
-def test_a_policy_that_has_moved_on_is_said_in_plain_words(project: Make) -> None:
-    made = project()
-    moved_on(made)
-    code, said = made.call("verify", "out")
-    assert code == 0, said
-    assert "It was checked by what is public of its policy, which lies beside it" in said
-    code, said = made.call("verify", "out", "--policy", "policy.yaml")
-    assert (code, said.splitlines()[-1]) == (1, "refused by policy_digest")  # and by nothing else
-    assert "If it has moved on since, leave --policy out" in " ".join(said.replace("│", " ").split())
-
-
-def test_a_signature_vouches_for_the_policy_that_has_moved_on(project: Make) -> None:
-    made = project()
-    assert made.call("keygen", "key")[0] == 0
-    made = project(publish={"sign": {"key_file": "key"}})
-    moved_on(made)
-    given = ("verify", "out", "--policy", "policy.yaml")
-    code, said = made.call(*given, "--public-key", "key.pub")
-    assert code == 0, said
-    assert "Not verified: policy_digest" in said
-    assert made.call(*given)[0] == 1
-    made.edit(lambda document: document.update(made_at="2026-01-01T00:00:00+00:00"))
-    assert "signature, policy_digest" in made.call(*given, "--public-key", "key.pub")[1].splitlines()[-1]
-
-
-def test_the_policy_of_another_release_is_refused_even_with_the_signature(project: Make) -> None:
-    made = project()
-    assert made.call("keygen", "key")[0] == 0
-    made = project(publish={"sign": {"key_file": "key"}})
-    document = yaml.safe_load((made.path / "policy.yaml").read_text())
-    document["attributes"]["name"] = "other"
-    (made.path / "policy.yaml").write_text(yaml.safe_dump(document))
-    code, said = made.call("verify", "out", "--policy", "policy.yaml", "--public-key", "key.pub")
-    assert (code, said.splitlines()[-1]) == (1, "refused by policy_digest")
 
 
 def test_a_release_without_one_verifies_as_before(project: Make) -> None:
@@ -219,15 +161,6 @@ def test_another_release_removes_the_policies_of_those_before_the_last(project: 
     assert not first.exists()
     assert second.exists()
     assert statuses(made)["folder"] is Status.PASSED
-
-
-@pytest.mark.parametrize("changes", [{}, LISTED])
-def test_no_leaf_can_be_changed_unnoticed(project: Make, changes: dict[str, Any]) -> None:
-    made = project(**changes)
-    found = missed(made.path / "out", Against())
-    assert set(found.unnoticed) <= found.listed
-    assert found.crashed == 0
-    assert not any(path.startswith(("guarantee", "gate.verdicts.2", "policy.")) for path in found.listed)
 
 
 def test_nothing_private_is_in_it(project: Make) -> None:
