@@ -133,19 +133,35 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     type=click.Path(path_type=Path, dir_okay=False),
     help="Make no release: write a messy table of 10,000 generated customers to FILE, to practice on.",
 )
-def demo(folder: Path, messy: Path | None) -> None:
+@json_option
+def demo(folder: Path, messy: Path | None, as_json: bool) -> None:
     """Make the example release `patients` through Dagster.
 
     The data is generated; everything runs in this process.
     """
     if messy is not None:
         _write_messy(messy)
+        if as_json:
+            echo_json({"file": str(messy)})
+        else:
+            click.echo(f"wrote {messy}: 10,000 generated customers of a bank; nobody is meant")
         return
     click.echo("Starting Dagster …", err=True)
     from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
 
     with Progress() as progress:
         made = materialize_demo(folder.absolute(), observe=progress)
+    if as_json:
+        echo_json(
+            {
+                "data": str(made.path),
+                "manifest": str(made.manifest_path),
+                "report": str(made.report_path),
+                "measured": made.measured,
+                "verdicts": made.report.to_json()["verdicts"],
+            }
+        )
+        return
     print_report(made.report, "Release patients")
     print_warnings(made.report)
     print_paths(made.path, made.manifest_path, made.report_path, made.measured)
@@ -190,7 +206,6 @@ def _write_messy(file: Path) -> None:
         replace_file(file, customers(), mode=0o600, what="file")
     except OSError as error:
         raise InputError(f"{file.name} must be writable: {error_words(error)}") from None
-    click.echo(f"wrote {file}: 10,000 generated customers of a bank; nobody is meant")
 
 
 def _account(

@@ -50,8 +50,9 @@ def verify(
     RELEASE is its folder or its manifest.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
-    limits. Lists the leaves of the manifest that nothing verifies without --policy, --public-key or the
-    originals; they do not count as refused. Warns of releases that tell too much.
+    limits. Without --policy it uses what is public of the policy, which lies beside the release. Lists the
+    leaves of the manifest that nothing verifies without --policy, --public-key or the originals; they do not
+    count as refused. Warns of releases that tell too much.
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
@@ -72,6 +73,8 @@ def verify(
         click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
     else:
         print_report(report, f"{release.name}, checked", at_hand=True)
+        if found.in_part:
+            click.echo(_IN_PART)
         _print_unverified(found.unverified)
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
@@ -102,6 +105,10 @@ def _policy(file: Path, release: Path) -> Policy:
     raise PolicyError(problems)
 
 
+_IN_PART = (
+    "It was checked by what is public of its policy, which lies beside it: what is private of the policy was "
+    "not compared."
+)
 _MANY = 40  # leaves for one reason, of which only the number is shown
 
 
@@ -110,6 +117,7 @@ def _as_json(found: Verification) -> dict[str, Any]:
 
     return {
         "verified": not found.report.with_status(Status.REFUSED),
+        "in_part": found.in_part,
         "verdicts": found.report.to_json()["verdicts"],
         "unverified": [asdict(leaf) for leaf in found.unverified],
         "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],

@@ -5,7 +5,10 @@ Belongs here: where the files go, and writing them. Does not belong here: any de
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from anon_pipeline.base.disk import replace_file
 from anon_pipeline.base.errors import InputError, error_words
@@ -85,3 +88,20 @@ def summary(fitted: Fitted, target: Path) -> list[str]:
     else:
         lines.append(f"A rehearsal passed. Read the file, then: anon-pipeline run {target}")
     return lines
+
+
+def as_document(fitted: Fitted, target: Path, tables: Sequence[str]) -> dict[str, Any]:
+    """Return what `summary` says, as JSON types.
+
+    Args:
+        target: the policy. tables: paths of the private ones.
+    """
+    return {
+        "policy": str(target),
+        "tables": list(tables),
+        "passes": not (fitted.problem or fitted.refused),
+        "refused": list(fitted.refused),
+        "problem": fitted.problem or None,
+        "roles": dict(Counter(one.role for one in fitted.proposals)),
+        "questions": sum(one.question is not None for one in fitted.proposals),
+    }

@@ -249,7 +249,7 @@ class Publish(Strict):
     to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
-    format: Annotated[ReleaseFormat, AFTER, NEUTRAL] = Field(
+    format: Annotated[ReleaseFormat, SHOWN, AFTER, NEUTRAL] = Field(
         DEFAULT_RELEASE_FORMAT, description="Format of the data file."
     )
     wait: Annotated[Real, AFTER, NEUTRAL] = Field(
@@ -258,7 +258,7 @@ class Publish(Strict):
     sign: Annotated[Sign | None, PRESENT] = Field(
         None, description="Key that signs the manifest; none: it is not signed."
     )
-    formulas: Annotated[Literal["neutralize", "keep"], AFTER, ranked("keep", "neutralize")] = Field(
+    formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
 

@@ -30,6 +30,7 @@ from anon_pipeline.publish.file_formats import column_types, file_types, from_by
 from anon_pipeline.publish.lapsed import refuse_lapsed
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.measured import Measured
+from anon_pipeline.publish.policy_beside import policy_bytes
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
 from anon_pipeline.report import public_report
@@ -289,6 +290,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
                     wait=policy.publish.wait,
                     key=key,
                     page=page,
+                    policy=policy_bytes(policy),
                     fence=fence,
                 )
     forget_published(draws)

@@ -48,7 +48,8 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     published = result.asset_materializations_for_node("small__published")[0].metadata
     assert published["gate_passed"].value is True
     manifest = json.loads((made.folder / "out" / "manifest.json").read_text())
-    names = ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
+    beside = [manifest[part]["name"] for part in ("policy", "report")]
+    names = ["manifest.json", manifest["files"][0]["name"], *beside]
     assert [path.name for path in made.released()] == names
     assert published["report"].path == str(made.folder / "out" / names[-1])
     table = pd.read_parquet(made.folder / "out" / names[1])

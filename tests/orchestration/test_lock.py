@@ -29,7 +29,7 @@ def test_published_alone_is_judged_where_it_is_published(project: Make) -> None:
     assert made.materialize(*STAGES).success
     assert made.released() == []
     assert made.materialize("published").success
-    assert len(made.released()) == 3
+    assert len(made.released()) == 4
 
 
 def test_published_without_its_checks_passes_when_the_gate_job_ran_on_its_data(project: Make) -> None:
@@ -37,7 +37,7 @@ def test_published_without_its_checks_passes_when_the_gate_job_ran_on_its_data(p
     assert made.materialize(*STAGES).success
     assert made.run("small_gate").success
     assert made.materialize("published", checks=False).success
-    assert len(made.released()) == 3
+    assert len(made.released()) == 4
 
 
 def test_a_job_without_checks_is_refused(project: Make) -> None:
