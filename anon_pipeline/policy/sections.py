@@ -261,6 +261,15 @@ class Publish(Strict):
     formulas: Annotated[Literal["neutralize", "keep"], AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
+    deliver: Annotated[Deliver | None, AFTER] = Field(
+        None, description="Where the published release is copied to; none: nowhere."
+    )
+
+    @model_serializer(mode="wrap")
+    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what came later and is not set: the digest without it is what it always was."""
+        document: dict[str, Any] = handler(self)
+        return {name: value for name, value in document.items() if name not in _LATER or value is not None}
 
 
 class VaultSection(Strict):

@@ -135,7 +135,7 @@ def _taken_back(folder: Path, before: Mapping[str, Any], final: Mapping[str, Any
     except BaseException:
         with contextlib.suppress(OSError, PublishError):  # what is left is removed by the next release
             shown = read_manifest(folder) or {}
-            for name in {*_named(final)} - {*_named(before), *_named(shown)}:
+            for name in {*named_files(final)} - {*named_files(before), *named_files(shown)}:
                 with contextlib.suppress(FileNotFoundError):
                     disk().unlink(folder / name, "file of a failed release")
         raise
@@ -195,7 +195,7 @@ def _words(error: OSError) -> str:
 
 def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
     """Remove data files and reports that only older manifests named; nothing that this tool did not write."""
-    named = {name for document in documents for name in _named(document)}
+    named = {name for document in documents for name in named_files(document)}
     release, digits = documents[-1]["release"], "[0-9a-f]" * 16
     data = (f"-{digits}.{form}" for form in RELEASE_FORMATS)
     for pattern in (*data, f"-report-{digits}.html"):
@@ -205,7 +205,7 @@ def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
                     disk().unlink(path, "old data")
 
 
-def _named(document: Mapping[str, Any]) -> Iterator[str]:
+def named_files(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of a manifest's files; of a report that cannot be read, none."""
     yield from (item["name"] for item in document.get("files", []))
     report = document.get("report")
