@@ -29,6 +29,7 @@ DESTINATIONS: Mapping[str, DestinationKind] = MappingProxyType(
         for one in (
             DestinationKind("url", "anon_pipeline.publish.deliver_urls:at_url"),
             DestinationKind("url_env", "anon_pipeline.publish.deliver_urls:at_url_env"),
+            DestinationKind("database_env", "anon_pipeline.publish.deliver_database:at_database_env"),
         )
     }
 )

@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from anon_pipeline.base.errors import InputError, PublishError, error_words
@@ -21,7 +20,7 @@ from anon_pipeline.base.reading import MANIFEST_BYTES
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.delivering import KEY, Parcel
+from anon_pipeline.publish.delivering import KEY, Parcel, is_later
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.writer import named_files
 from anon_pipeline.sources.urls import Place, url_in
@@ -47,13 +46,13 @@ def at_url_env(policy: Policy, locations: Locations, partition: str | None) -> O
     return _opened(url, key, policy, locations, partition)
 
 
-def _opened(
-    url: str, key: str, policy: Policy, locations: Locations, partition: str | None
-) -> ObjectStore:
+def _opened(url: str, key: str, policy: Policy, locations: Locations, partition: str | None) -> ObjectStore:
     place = url.rstrip("/")
     for name, private in (("the vault", locations.remote_vault), ("the source", policy.source.url)):
         if private is not None and _overlap(place, private):
-            raise InputError(f"{key}: must be a place of the release alone, got one that holds or is in {name}")
+            raise InputError(
+                f"{key}: must be a place of the release alone, got one that holds or is in {name}"
+            )
     if partition is not None:
         place += f"/{plain_partition(partition)}"
     return ObjectStore(Place.at(place, key), policy.name)
@@ -88,7 +87,7 @@ class ObjectStore:
                 then they may see this one, which is complete.
         """
         before = self._manifest()
-        if _later(before, parcel.document):
+        if is_later(before, parcel.document):
             raise PublishError(
                 f"{self.place.key}: must not hold a later release than the one that is delivered. Another "
                 f"deployment has delivered there: give each a place of its own."
@@ -133,8 +132,8 @@ class ObjectStore:
             known = False
         if not known:
             raise PublishError(
-                f"{self.place.key}: must be the place of the release {self.release} alone, got a {MANIFEST} of "
-                f"something else. Give each release a place of its own."
+                f"{self.place.key}: must be the place of the release {self.release} alone, got a {MANIFEST} "
+                f"of something else. Give each release a place of its own."
             )
         return dict(document)
 
@@ -173,11 +172,3 @@ def is_released_name(release: str, name: str) -> bool:
     forms = "|".join(map(re.escape, RELEASE_FORMATS))
     pattern = rf"{re.escape(release)}-(?:report-[0-9a-f]{{16}}\.html|[0-9a-f]{{16}}\.(?:{forms}))"
     return re.fullmatch(pattern, name) is not None
-
-
-def _later(before: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """Tell whether a manifest was made after another one; times that cannot be read are not compared."""
-    when: Callable[[Any], datetime] = datetime.fromisoformat
-    with suppress(KeyError, ValueError, TypeError):
-        return when(before["made_at"]) > when(document["made_at"])
-    return False

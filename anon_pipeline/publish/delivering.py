@@ -1,13 +1,15 @@
 """Delivering: a release that is published in its folder is copied to where its readers are.
 
 The folder stays the place of truth: the gate judges there, and the ledger books what is there. Delivering
-draws nothing, books nothing, and can be repeated: it reads the folder, checks each digest, and sends the bytes.
+draws nothing, books nothing, and can be repeated: it reads the folder, checks digests, and sends the bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -104,7 +106,9 @@ def deliver_release(policy: Policy, locations: Locations, *, partition: str | No
             destination.ready()
             destination.deliver(parcel)
     except OSError as error:
-        raise InputError(f"the folder of the release must be readable and hold it: {error_words(error)}") from None
+        raise InputError(
+            f"the folder of the release must be readable and hold it: {error_words(error)}"
+        ) from None
     return dict(parcel.document)
 
 
@@ -125,8 +129,8 @@ def deliver_published(policy: Policy, locations: Locations, *, partition: str | 
         raise PublishError(
             [
                 *problems,
-                "The release is published in its folder, and booked; it was not delivered. Do not run it again, "
-                "which draws new noise: anon-pipeline deliver brings what is published there, at no cost.",
+                "The release is published in its folder, and booked; it was not delivered. Do not run it "
+                "again, which draws new noise: anon-pipeline deliver brings it there at no cost.",
             ],
             in_place=True,
         )
@@ -141,7 +145,9 @@ def _packed(folder: Path, policy: Policy, partition: str | None) -> Parcel:
     data = read_small(folder / MANIFEST, MANIFEST_BYTES)
     document = manifest_of(folder / MANIFEST)
     if data is None or (document["release"], document.get("partition")) != (policy.name, partition):
-        raise InputError(f"{MANIFEST}: must be of the release {policy.name} and of the partition that is asked for")
+        raise InputError(
+            f"{MANIFEST}: must be of the release {policy.name} and of the partition that is asked for"
+        )
     report = document.get("report")
     if report is not None and not is_page(report):
         raise InputError(f"{MANIFEST}: must name its report with digest and size")
@@ -153,3 +159,11 @@ def _packed(folder: Path, policy: Policy, partition: str | None) -> Parcel:
         except InputError as error:
             raise InputError(f"{item['name']}: {error}") from None
     return Parcel(document, data, files)
+
+
+def is_later(before: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+    """Tell whether a manifest was made after another one; times that cannot be read are not compared."""
+    when: Callable[[Any], datetime] = datetime.fromisoformat
+    with suppress(KeyError, ValueError, TypeError):
+        return when(before["made_at"]) > when(document["made_at"])
+    return False

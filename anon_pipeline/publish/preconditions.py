@@ -19,8 +19,8 @@ def refuse_what_cannot_be_published(
     """Refuse a release that could not be published; nothing is written, booked or spent.
 
     Raises:
-        PublishError: the destination cannot be written, is not the folder of this release, or is private; where it is
-            delivered to does not answer, or holds something else.
+        PublishError: the destination cannot be written, is not the folder of this release, or is private;
+            where the release is delivered to does not answer, or holds something else.
         InputError: the policy signs and there is no usable key; the population cannot be read, or has values
             that its hierarchies lack. Of several problems, all are named.
     """
