@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from anon_pipeline.release import make_release
 
 
 def publish_in(folder: Path, policy: Policy, people: pd.DataFrame) -> Published:
-    """Make a release in a folder, as `run` does, and deliver it if the policy says so."""
+    """Make a release in a folder, as `run` does, and deliver it if the policy says so; the manifest is as it lies there."""
     people.to_csv(folder / "people.csv", index=False)
-    return make_release(policy, Locations.of(folder, {}))
+    written = make_release(policy, Locations.of(folder, {}))
+    return replace(written, manifest=json.loads(written.manifest_path.read_text()))
 
 
 def parcel_of(folder: Path, **changes: Any) -> Parcel:
