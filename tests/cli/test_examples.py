@@ -1,7 +1,7 @@
 """Every command's help has an example, and the examples run one after the other in one project.
 
-Six need a state of their own, a crash, a key, a memory or a destination, or Dagster: their words are parsed here, and the
-tests of these commands run them.
+Six need a state of their own, a crash, a key, a memory or a destination, or Dagster: their words are parsed
+here, and the tests of these commands run them.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from anon_pipeline.release import make_release
 
 
 def publish_in(folder: Path, policy: Policy, people: pd.DataFrame) -> Published:
-    """Make a release in a folder, as `run` does, and deliver it if the policy says so; the manifest is as it lies there."""
+    """Make a release in a folder, as `run` does, also deliver it if the policy says so."""
     people.to_csv(folder / "people.csv", index=False)
     written = make_release(policy, Locations.of(folder, {}))
     return replace(written, manifest=json.loads(written.manifest_path.read_text()))
