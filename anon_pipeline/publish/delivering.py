@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,8 +18,10 @@ from anon_pipeline.base.errors import InputError, PublishError, error_words
 from anon_pipeline.base.reading import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.destinations import DESTINATIONS
 from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.ledger import ledger_at
+from anon_pipeline.ledger.required_memory import named_by
 from anon_pipeline.policy.files import Limits
-from anon_pipeline.policy.locations import Locations
+from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.lock import hold_folder
 from anon_pipeline.publish.manifest import MANIFEST
@@ -92,9 +95,29 @@ def deliver_release(policy: Policy, locations: Locations, *, partition: str | No
     Returns:
         Its manifest.
     Raises:
-        InputError: the policy delivers nowhere, there is no release, or its files are not the manifest's.
+        InputError: the policy delivers nowhere, there is no release, its files are not the manifest's, or the
+            ledger has it as withdrawn.
         PublishError: the destination could not be written.
     """
+    return _delivered(policy, locations, partition, refuse=partial(_refuse_withdrawn, locations))
+
+
+def _refuse_withdrawn(locations: Locations, document: Mapping[str, Any]) -> None:
+    release_id, _ = named_by(document)
+    if release_id is None or locations.ledger == OFF:
+        return
+    events = ledger_at(locations.ledger, make=False).events()
+    if [one.event for one in events if one.release_id == release_id][-1:] == ["withdrawn"]:
+        raise InputError(f"{MANIFEST}: must not be of a release that was withdrawn. Remove its files.")
+
+
+def _delivered(
+    policy: Policy,
+    locations: Locations,
+    partition: str | None,
+    *,
+    refuse: Callable[[Mapping[str, Any]], None],
+) -> dict[str, Any]:
     folder = locations.release(policy, partition)
     destination = destination_of(policy, locations, partition)
     if destination is None:
@@ -103,6 +126,7 @@ def deliver_release(policy: Policy, locations: Locations, *, partition: str | No
     try:
         with hold_folder(folder, wait=policy.publish.wait):
             parcel = _packed(folder, policy, partition)
+            refuse(parcel.document)
             destination.ready()
             destination.deliver(parcel)
     except OSError as error:
@@ -122,7 +146,7 @@ def deliver_published(policy: Policy, locations: Locations, *, partition: str | 
         return
     problems: tuple[str, ...] = ()
     try:
-        deliver_release(policy, locations, partition=partition)
+        _delivered(policy, locations, partition, refuse=lambda document: None)
     except (InputError, PublishError) as error:
         problems = error.problems
     if problems:

@@ -76,6 +76,17 @@ def test_what_cannot_be_delivered_is_said(
         deliver_release(policy, locations, partition="2026-01-01")
 
 
+def test_a_release_that_was_withdrawn_is_not_delivered(
+    policy: Policy, small_people: People, tmp_path: Path
+) -> None:
+    publish_in(tmp_path, policy, small_people())
+    locations = Locations.of(tmp_path, {})
+    book = ledger_at(locations.ledger)
+    book.withdraw(book.events()[-1].release_id)
+    with pytest.raises(InputError, match="must not be of a release that was withdrawn"):
+        deliver_release(policy, locations)
+
+
 def test_a_variable_that_is_not_set_is_refused_before_noise_is_drawn(
     small_policy: Small, small_people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
