@@ -180,6 +180,9 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     ),
     "report": _object({"report": {**_TEXT, "description": "Path of the page."}, "internal": _BIT}),
     "bundle": _object({"bundle": {**_TEXT, "description": "Path of the ZIP file."}}),
+    "deliver": _object(
+        {"delivered": _BIT, "release": _TEXT, "partition": _WORDS, "data_digest": _TEXT},
+    ),
     "keygen": _object({"private_key": {**_TEXT, "description": "Path, as of both."}, "public_key": _TEXT}),
     "ledger verify": _object(
         {

@@ -7,7 +7,7 @@ import zoneinfo
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
@@ -15,6 +15,7 @@ from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
+from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
@@ -261,6 +262,15 @@ class Publish(Strict):
     formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
+    deliver: Annotated[Deliver | None, AFTER] = Field(
+        None, description="Where the published release is copied to; none: nowhere."
+    )
+
+    @model_serializer(mode="wrap")
+    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what came later and is not set: the digest without it is what it always was."""
+        document: dict[str, Any] = handler(self)
+        return {name: value for name, value in document.items() if name != "deliver" or value is not None}
 
 
 class VaultSection(Strict):

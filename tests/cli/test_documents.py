@@ -106,6 +106,15 @@ def test_json_of_what_writes_files(folder: Callable[..., Folder]) -> None:
             assert isinstance(path, bool) or (made.path / path).is_file()
 
 
+def test_json_of_deliver(folder: Callable[..., Folder]) -> None:
+    made = folder(publish={"deliver": {"url": "memory://documents/json"}})
+    assert made.call("run", "policy.yaml").code == 0
+    done = made.call("deliver", "policy.yaml", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("deliver"))
+    assert (done.code, document["delivered"], document["partition"]) == (0, True, None)
+
+
 def test_json_of_ledger_and_vault(folder: Callable[..., Folder]) -> None:
     made = folder()
     assert made.call("run", "policy.yaml").code == 0
