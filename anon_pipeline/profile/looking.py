@@ -75,6 +75,12 @@ class Seen:
     consecutive: bool = False
 
     @property
+    def of_texts(self) -> bool:
+        """Whether the cells are texts, also those that are read as numbers or dates."""
+        dates = self.date is not None and bool(self.date.formats)
+        return dates or self.number is not None or self.kind in (Kind.CATEGORY, Kind.TEXT)
+
+    @property
     def missing_share(self) -> float:
         """Share of the records without a value."""
         return self.missing / self.records
