@@ -97,4 +97,4 @@ def test_an_ambiguous_date_is_a_question() -> None:
     dates = [f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/19{i % 40 + 50}" for i in range(N)]
     found = of("born", dates)
     assert found.role == "generalize"
-    assert "day or month first" in (found.question or "")
+    assert "does the day come first" in (found.question or "")
