@@ -6,6 +6,7 @@ Each begins with the question. No value of the data stands in them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from anon_pipeline.profile.forms import NumberForm
 
@@ -74,6 +75,22 @@ def several_records(name: str) -> str:
     return (
         f"do persons have several records? Its values repeat. If yes, write person: {name} below attributes: "
         "people are counted then, and not records (docs/policy.md). If no, there is nothing to do."
+    )
+
+
+def some_identifiers(words: str, detectors: Sequence[str]) -> str:
+    """Ask whether the cells that look like identifiers are some, of a column whose other cells do not.
+
+    Args:
+        words: what they look like, for people.
+        detectors: names of the detectors that find them.
+    """
+    allowed = ", ".join(f"{name}: the reason" for name in detectors)
+    return (
+        f"are the cells that look like {words} really that? If yes, keep this line, or remove them from the "
+        "source and run init again. If no, write a role and allow: {"
+        + allowed
+        + "}; the reason is published."
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.profile import questions
-from anon_pipeline.profile.looking import Kind, Look, Seen
+from anon_pipeline.profile.looking import MOSTLY, SOME, Kind, Look, Seen
 from anon_pipeline.profile.name_hints import Hint, find_hint
 from anon_pipeline.profile.proposals import Proposal, Sure, dropped
 from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy
@@ -61,11 +61,18 @@ def _without_information(case: Case) -> Proposal | None:
 
 
 def _detected(case: Case) -> Proposal | None:
-    found = case.look.seen.found
-    if not found or case.look.seen.kind is Kind.DATE:
+    seen = case.look.seen
+    if not seen.found or seen.kind is Kind.DATE:
         return None
-    words = ", ".join(_DETECTED[name] for name in found)
-    return dropped(case.look.seen, f"its values have the form of {words}", Sure.CERTAIN)
+    words = ", ".join(_DETECTED[name] for name in seen.found)
+    if seen.found_share >= MOSTLY:
+        return dropped(seen, f"its values have the form of {words}", Sure.CERTAIN)
+    many = "some" if seen.found_share >= SOME else f"a few (less than {SOME:.0%})"
+    reason = f"{many} of its values have the form of {words}"
+    if seen.kind is Kind.TEXT:
+        return dropped(seen, f"free text, which can name anybody; {reason}", Sure.CERTAIN)
+    sure = Sure.LIKELY if seen.found_share >= SOME else Sure.UNSURE
+    return dropped(seen, reason, sure, questions.some_identifiers(words, seen.found))
 
 
 def _named_identifier(case: Case) -> Proposal | None:

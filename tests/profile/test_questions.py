@@ -26,3 +26,14 @@ def test_it_says_what_an_unclear_mark_was_taken_for() -> None:
 
 def test_it_names_the_key_for_people_with_several_records() -> None:
     assert "write person: customer below attributes" in questions.several_records("customer")
+
+
+def test_it_names_the_detectors_to_allow() -> None:
+    assert "allow: {telephone: the reason}" in questions.some_identifiers("telephone numbers", ["telephone"])
+
+
+def test_on_a_terminal_only_what_asks_is_shown() -> None:
+    text = f"{questions.TABLE} {questions.DAY_OR_MONTH}"
+    assert questions.asked_in(text) == (
+        "do the groups in its table suit your readers? does the day come first in its dates, or the month?"
+    )
