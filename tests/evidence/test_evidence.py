@@ -87,7 +87,7 @@ def test_a_value_that_went_missing_differs_whatever_holds_it(small_policy: Small
     release = vault.iloc[:4]
     assert evidence_from(release, small_policy(), originals=vault).originals is not None
     lost = release.assign(income=release["income"].where(release[RECORD] != 12))
-    with pytest.raises(InputError, match=r"income: must be as in the vault, got 1 records that differ"):
+    with pytest.raises(InputError, match=r"income: must be as in the vault, got 1 record that differ"):
         evidence_from(lost, small_policy(), originals=vault)
 
 
