@@ -15,6 +15,20 @@ def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
     assert "Not verified: signature, policy_digest, hierarchies, statements, gate." in said
 
 
+def test_it_names_limits_as_run_does(project: Make) -> None:
+    made = project()
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 0
+    rows = {
+        cells[1].strip(): cells[3].strip() for line in said.splitlines() if len(cells := line.split("│")) > 4
+    }
+    open_ = [name for name, demanded in rows.items() if demanded == "no limit"]
+    assert open_
+    assert all(name.startswith("gate.known_columns") for name in open_)
+    assert "gate.verdicts." not in said
+    assert "gate.suppression." in said
+
+
 def test_bad_arguments_exit_with_2(project: Make) -> None:
     made = project()
     for arguments in (["no"], ["people.csv"], ["out", "--policy", "no"], ["out", "--public-key", "no"]):
