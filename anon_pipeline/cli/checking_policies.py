@@ -46,7 +46,7 @@ class Found:
             "file": self.file.as_posix(),
             "status": self.status,
             "problems": [*self.problems],
-            "accepted": [{"key": key, "what": said} for key, said in self.accepted],
+            "risks": [{"key": key, "what": said} for key, said in self.accepted],
         }
 
 

@@ -183,7 +183,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                         "file": _TEXT,
                         "status": {"enum": ["passed", "refused", "skipped"]},
                         "problems": _list(_TEXT),
-                        "accepted": {
+                        "risks": {
                             **_list(_object({"key": _TEXT, "what": _TEXT})),
                             "description": "What the policy accepts beyond what is usual.",
                         },

@@ -203,7 +203,7 @@ def _of_the_gate(fitted: Fitted) -> str:
         said += (
             f"\nQUESTION: {len(rest)} sensitive columns have no limit on their classes (each limit leaves "
             f"classes out, or a column has nearly one value): {', '.join(rest)}. Must nobody learn one of "
-            "them who knows the class of a person? If so, write it below t_closeness or l_diversity: that "
+            "them who knows the class of a person? If so, write a limit on it under gate: that "
             "costs records. If not, there is nothing to do."
         )
     return said

@@ -109,4 +109,4 @@ def test_what_a_policy_accepts_is_a_warning(made: Folder, small_policy: Callable
     document = json.loads(made.call("check-policy", "weak.yaml", "--json").out)
     validate(document, schema_of("check-policy"))
     assert document["passed"]
-    assert "gate.k" in [one["key"] for one in document["policies"][0]["accepted"]]
+    assert "gate.k" in [one["key"] for one in document["policies"][0]["risks"]]
