@@ -141,7 +141,7 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "profile/name_hints.py": ({"dates", "origin"}, "what names of columns mean"),
     "profile/shown.py": ({"dates", "numbers"}, "what columns hold, for people"),
     "report/columns.py": ({"numbers"}, "kind of distribution"),
-    "report/page.py": ({"k", "table"}, "labels"),
+    "report/page.py": ({"table"}, "labels"),
     "stages/noise_input.py": ({"table"}, "key of a digest"),
     "tuning/advise.py": ({"k"}, "a value of a point"),
     "tuning/apply.py": ({"k", "suppress"}, "keys of the policy"),

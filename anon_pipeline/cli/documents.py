@@ -105,6 +105,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         manifest=_TEXT,
         report=_TEXT,
         left={**_list(_TEXT), "description": "What is left of the data, in words."},
+        earlier={"type": "integer", "description": "Files of the release before that lie beside it still."},
         ledger=_WORDS,
     ),
     "ledger list": _object(
@@ -254,6 +255,10 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                         "file": _TEXT,
                         "status": {"enum": ["passed", "refused", "skipped"]},
                         "problems": _list(_TEXT),
+                        "risks": {
+                            **_list(_object({"key": _TEXT, "what": _TEXT})),
+                            "description": "What the policy accepts beyond what is usual.",
+                        },
                     }
                 )
             ),

@@ -90,8 +90,13 @@ def _root(policy_file: Path, project: Path | None) -> Path:
 
 
 def _asked(ctx: click.Context, found: Profile) -> list[Proposal]:
-    """Ask about each column that is not sure; without an answer the proposal stays."""
+    """Ask about each column with a question; whatever the answer, the question does not stay."""
     looks = {look.seen.name: look for look in found.looks}
+    if found.questions:
+        from anon_pipeline.draft.answers import MEANINGS  # noqa: PLC0415
+
+        click.echo("What can be answered:")
+        click.echo("\n".join(f"  {answer:<11}  {meaning}" for answer, meaning in MEANINGS.items()))
     return [
         proposal if proposal.question is None else _ask(ctx, proposal, looks[proposal.name])
         for proposal in found.proposals
@@ -99,12 +104,13 @@ def _asked(ctx: click.Context, found: Profile) -> list[Proposal]:
 
 
 def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
-    from anon_pipeline.draft.answers import possible_answers  # noqa: PLC0415
+    from anon_pipeline.draft.answers import as_proposed, possible_answers  # noqa: PLC0415
+    from anon_pipeline.profile.questions import asked_in  # noqa: PLC0415
     from anon_pipeline.profile.shown import holds  # noqa: PLC0415
 
     seen = proposal.seen
     click.echo(f"\n{proposal.name}: {holds(seen)}, {seen.different:,} different")
-    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {proposal.question}")
+    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {asked_in(proposal.question or '')}")
     if shows_values(ctx):
         first = look.counts.argsort()[::-1][:_SHOWN]
         click.echo("  " + ", ".join(str(look.values.iloc[place]) for place in first))
@@ -115,4 +121,4 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
         default="as proposed",
         show_choices=True,
     )
-    return answers.get(said, proposal)
+    return answers[said] if said in answers else as_proposed(proposal)

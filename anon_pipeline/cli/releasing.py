@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from anon_pipeline.cli.earlier import count_earlier, print_earlier
 from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.shared import (
     Progress,
@@ -112,6 +113,7 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     print_warnings(written.report, policy)
     measured = measured_name(policy.name, partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)
+    print_earlier(policy, written)
     rest = _rest(policy, written.path, written.manifest, locations.hierarchies)
     if rest:
         click.echo("\n".join(["What is left:", *(f"  {line}" for line in rest)]))
@@ -220,6 +222,7 @@ def _account(
         "manifest": str(written.manifest_path),
         "report": str(written.report_path),
         "verdicts": written.report.to_json()["verdicts"],
+        "earlier": count_earlier(policy, written),
         "left": _rest(policy, written.path, written.manifest, locations.hierarchies),
         "ledger": _cost(policy, locations, partition),
         "advice": [],

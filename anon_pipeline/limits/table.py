@@ -170,5 +170,9 @@ def next_step(verdict: Verdict, policy: Policy | None = None) -> str:
 
 
 def demanded_by(verdict: Verdict) -> str:
-    """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes."""
-    return demanded(verdict, _BY_NAME.get(verdict.limit.partition(".")[0]))
+    """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes.
+
+    Args:
+        verdict: of the gate, or of `verify`, which writes ``gate.`` before the names of limits.
+    """
+    return demanded(verdict, _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0]))

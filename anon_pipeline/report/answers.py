@@ -113,7 +113,7 @@ def _attackers(
     fit = max(round(1 / first.share), 1)
     yield (
         f"Who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, and picks the "
-        f"right one with a chance of at most 1 in {fit:,} ({policy.gate_k}-anonymity was demanded)."
+        f"right one with a chance of at most 1 in {fit:,}. The policy demands at least {policy.gate_k}."
     )
     if policy.perturbed:
         yield linked_sentence(policy, gate, found)
@@ -199,7 +199,10 @@ def _singled(
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
-        short += f"; with {', '.join(policy.noisy)} (noise) as often as records can be linked"
+        short += (
+            f". Who also knows the exact {', '.join(policy.noisy)}, released with noise, finds as many "
+            "records as can be linked (see linkability)"
+        )
     one_value = "Of {:,} different values of {}, {:,} occur once: who knows such a value finds the record."
     lines = (
         f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",

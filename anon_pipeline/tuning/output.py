@@ -13,7 +13,7 @@ from typing import Any
 
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status
-from anon_pipeline.tuning.tuned import Point, Tuning
+from anon_pipeline.tuning.tuned import DROWNED, Point, Tuning
 
 COLUMNS = (
     "recoder",
@@ -155,10 +155,13 @@ def describe(tuning: Tuning) -> list[str]:
 def _warnings(point: Point) -> list[str]:
     """Say what the release of a recommended point would be published with a warning of."""
     warned = [v for v in point.verdicts if v.status is Status.WARNED]
-    return [
+    lines = [
         f"It would have a warning: {v.limit} is {number(v.value, 2)}, {v.sense} {v.bound:g} is advised."
         for v in warned
     ]
+    if drowned := point.expected.drowned:
+        lines.append(f"Next to nothing would be left of {', '.join(drowned)}: {DROWNED}.")
+    return lines
 
 
 def as_csv(tuning: Tuning) -> str:

@@ -31,6 +31,20 @@ def test_a_program_is_told_by_which_policy_it_was_checked(project: Make) -> None
     assert json.loads(made.call("verify", "out", "--policy", "policy.yaml", "--json")[1])["in_part"] is False
 
 
+def test_it_names_limits_as_run_does(project: Make) -> None:
+    made = project()
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 0
+    rows = {
+        cells[1].strip(): cells[3].strip() for line in said.splitlines() if len(cells := line.split("│")) > 4
+    }
+    open_ = [name for name, demanded in rows.items() if demanded == "no limit"]
+    assert open_
+    assert all(name.startswith("gate.known_columns") for name in open_)
+    assert "gate.verdicts." not in said
+    assert "gate.suppression." in said
+
+
 def test_bad_arguments_exit_with_2(project: Make) -> None:
     made = project()
     for arguments in (["no"], ["people.csv"], ["out", "--policy", "no"], ["out", "--public-key", "no"]):

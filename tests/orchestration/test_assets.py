@@ -142,7 +142,7 @@ def test_an_identifier_in_a_text_stops_the_run_at_deidentified(
     [
         (
             lambda p: p.assign(height=["CANARY-7f3a", *p["height"][1:]]),
-            "height: must be a number, got 1 records",
+            "height: must be a number, got 1 record",
         ),
         (lambda p: p.assign(**{"CANARY-7f3a": 1}), "does not declare 1 column of the data: column 8. "),
         (lambda p: p.iloc[:0], "at least one record"),
@@ -257,5 +257,5 @@ def test_a_value_outside_of_the_domain_ends_the_run_without_a_trace(
     assert not result.success
     (event,) = (event for event in result.all_events if event.is_step_failure)
     said = str(event.step_failure_data.error)
-    assert "job: every value must be of the policy's domain, got 1 records with others" in said
+    assert "job: every value must be of the policy's domain, got 1 record with others" in said
     assert "CANARY" not in said
