@@ -104,7 +104,8 @@ def test_dagster_stores_no_number_that_is_the_curators(project: Make, linking_ri
     told = [str(entry) for entry in made.instance.all_logs(result.run_id)]
     measured = json.loads((made.folder / "vault" / "small" / "gate.json").read_text())
     assert (made.folder / "vault" / "small" / "gate.json").stat().st_mode & 0o777 == 0o600
-    private = curators(measured, shared)
+    public = {name: value.value for name, value in values.items() if value is not None}
+    private = curators(measured, shared | public)  # a share of the same records can be equal by chance
     assert len(private) > 8
     found = {one for line in told for one in numbers_in(line)}
     assert {name for name, value in private.items() if value in found & numbers_in(value)} == set()
