@@ -31,8 +31,12 @@ def name_of(columns: Sequence[str]) -> str:
 
 
 def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
-    """Return the sets of known columns that have a bound without the policy's saying so, and the bound."""
-    together = [policy.unchanged] if len(policy.unchanged) > 1 else []
+    """Return the sets of known columns that have a bound without the policy's saying so, and the bound.
+
+    All unchanged columns together, also where that is a single one beside noise: who links it learns the
+    noisy values.
+    """
+    together = [policy.unchanged] if len(policy.unchanged) > 1 or (policy.unchanged and policy.noisy) else []
     known = [*([name] for name in policy.insensitive), *together, *([name] for name in policy.categorical)]
     return dict.fromkeys(map(frozenset, known), usual.linking_bound(policy.gate_k))
 
@@ -40,8 +44,8 @@ def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
 def _demanded(policy: Policy) -> Demanded:
     """Return the policy's own bounds, and those that hold without: of each column, of all together.
 
-    A column of drawn categories stands alone: its original is known, and its drawn value seen. All together
-    are advice.
+    A column of drawn categories stands alone: its original is known, and its drawn value seen. All together,
+    and a sensitive one that is all, are advice.
 
     Names do not depend on the order of columns, which stored suites of Great Expectations lose.
     """
@@ -51,7 +55,8 @@ def _demanded(policy: Policy) -> Demanded:
     found: dict[frozenset[str], KnownColumns | Advised] = {}
     for known in (*names, *(known for known in bounds if known not in names)):
         wanted = KnownColumns(columns=tuple(sorted(known)), risk=bounds.get(known, 1.0))
-        found[known] = Advised(wanted) if len(known) > 1 else wanted
+        advised = len(known) > 1 or (known in bounds and known <= policy.sensitive.keys())
+        found[known] = Advised(wanted) if advised else wanted
     found |= own
     return {name_of(sorted(known)): wanted for known, wanted in found.items()}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
@@ -16,6 +16,7 @@ from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
+from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
@@ -252,7 +253,7 @@ class Publish(Strict):
     to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
-    format: Annotated[ReleaseFormat, AFTER, NEUTRAL] = Field(
+    format: Annotated[ReleaseFormat, SHOWN, AFTER, NEUTRAL] = Field(
         DEFAULT_RELEASE_FORMAT, description="Format of the data file."
     )
     wait: Annotated[Real, AFTER, NEUTRAL] = Field(
@@ -261,9 +262,18 @@ class Publish(Strict):
     sign: Annotated[Sign | None, PRESENT] = Field(
         None, description="Key that signs the manifest; none: it is not signed."
     )
-    formulas: Annotated[Literal["neutralize", "keep"], AFTER, ranked("keep", "neutralize")] = Field(
+    formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
+    deliver: Annotated[Deliver | None, AFTER] = Field(
+        None, description="Where the published release is copied to; none: nowhere."
+    )
+
+    @model_serializer(mode="wrap")
+    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what came later and is not set: the digest without it is what it always was."""
+        document: dict[str, Any] = handler(self)
+        return {name: value for name, value in document.items() if name != "deliver" or value is not None}
 
 
 class VaultSection(Strict):

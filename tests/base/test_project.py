@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from anon_pipeline.base.project import project_root
 
 
+@pytest.mark.parametrize("marker", ["pyproject.toml", "dg.toml"])
 def test_the_project_is_the_nearest_folder_with_a_marker(tmp_path: Path, marker: str) -> None:
     below = tmp_path / "project" / "assets" / "releases" / "clinic"
     below.mkdir(parents=True)

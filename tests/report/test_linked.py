@@ -30,7 +30,10 @@ def test_columns_with_noise_are_named_with_what_they_link(
     found = found_of(made)
     singled, linked, _ = found.answers
     assert singled.short.startswith("Not by age, city")
-    assert singled.short.endswith("; with height, note (noise) as often as records can be linked")
+    assert singled.short.endswith(
+        ". Who also knows the exact height, note, released with noise, finds as many records as can be "
+        "linked (see linkability)"
+    )
     of_note = next(one for one in found.attacks if one.limit == "known_columns.note")
     [numbers, drawn] = [line for line in singled.lines if "anybody's of the class" in line]
     assert numbers.startswith("height has noise: ")
