@@ -34,8 +34,9 @@ def _noisy(policy: Policy) -> Demanded:
 
 def _worded(policy: Policy) -> Demanded:
     """Advise on the columns of texts whose values limits count or compare as they are written."""
-    names = (name for name in policy.class_limited if policy.sensitive[name].distance != "ordered")
-    return {name: Advised(0) for name in sorted(names)}
+    columns = {name: policy.sensitive[name] for name in policy.class_limited}
+    numbers = {name for name, each in columns.items() if each.distance == "ordered" and each.order is None}
+    return {name: Advised(0) for name in sorted(columns.keys() - numbers)}
 
 
 def _secrets(case: Case, demand: Demand) -> Verdict:

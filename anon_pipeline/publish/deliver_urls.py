@@ -21,7 +21,7 @@ from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.policy.locations import Locations, plain_partition
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.delivering import KEY, Parcel, is_later
-from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.writer import named_files
 from anon_pipeline.sources.urls import Place, url_in
 
@@ -169,6 +169,6 @@ def is_released_name(release: str, name: str) -> bool:
     >>> is_released_name("a", "a-0123456789abcdef.csv"), is_released_name("a", "b.csv")
     (True, False)
     """
-    forms = "|".join(map(re.escape, RELEASE_FORMATS))
-    pattern = rf"{re.escape(release)}-(?:report-[0-9a-f]{{16}}\.html|[0-9a-f]{{16}}\.(?:{forms}))"
-    return re.fullmatch(pattern, name) is not None
+    digits, forms = "[0-9a-f]{16}", "|".join(map(re.escape, RELEASE_FORMATS))
+    beside = "|".join(rf"{part}-{digits}\.{ending}" for part, ending in BESIDE.items())
+    return re.fullmatch(rf"{re.escape(release)}-(?:{beside}|{digits}\.(?:{forms}))", name) is not None

@@ -24,8 +24,8 @@ from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.locations import OFF, Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.lock import hold_folder
-from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.release_files import is_page, manifest_of, read_bytes
+from anon_pipeline.publish.manifest import BESIDE, MANIFEST
+from anon_pipeline.publish.release_files import is_file_beside, manifest_of, read_bytes
 
 KEY = "publish.deliver"
 
@@ -36,7 +36,7 @@ class Parcel:
 
     document: its manifest, read.
     manifest: its manifest's bytes as they lie in the folder: a signature stays valid.
-    files: bytes of data file and report, by name.
+    files: bytes of data file, report and public policy, by name.
     """
 
     document: Mapping[str, Any]
@@ -172,11 +172,11 @@ def _packed(folder: Path, policy: Policy, partition: str | None) -> Parcel:
         raise InputError(
             f"{MANIFEST}: must be of the release {policy.name} and of the partition that is asked for"
         )
-    report = document.get("report")
-    if report is not None and not is_page(report):
-        raise InputError(f"{MANIFEST}: must name its report with digest and size")
+    beside = {part: document[part] for part in BESIDE if part in document}
+    if wrong := [part for part, item in beside.items() if not is_file_beside(item, BESIDE[part])]:
+        raise InputError(f"{MANIFEST}: must name {' and '.join(wrong)} with digest and size")
     files = {}
-    for item in (*document["files"], *([] if report is None else [report])):
+    for item in (*document["files"], *beside.values()):
         try:
             limits = Limits(file_bytes=max(int(item["size"]), 1))
             files[item["name"]] = read_bytes(folder / item["name"], item, limits)

@@ -72,10 +72,11 @@ def test_the_next_release_keeps_the_files_before_and_removes_older_ones(
     made.append(publish_in(tmp_path, policy, small_people()))
     assert complete(url) == made[-1].manifest
     kept = {path.name for one in made[-2:] for path in (one.path, one.report_path)}
+    kept |= {one.manifest["policy"]["name"] for one in made[-2:]}
     assert names(url) == {"manifest.json", "of-somebody-else.csv", *kept}
 
 
-@pytest.mark.parametrize("dies_at", range(4))
+@pytest.mark.parametrize("dies_at", range(5))
 @pytest.mark.parametrize("half", [False, True])
 def test_whatever_put_fails_readers_see_a_complete_release(  # noqa: PLR0917 - fixtures
     small_policy: Small,
@@ -100,8 +101,8 @@ def test_whatever_put_fails_readers_see_a_complete_release(  # noqa: PLR0917 - f
 
     with monkeypatch.context() as patch:
         patch.setattr(type(STORE), "pipe_file", lambda self, *a, **k: dying(*a, **k))
-        if dies_at == 3:
-            publish_in(tmp_path, policy, small_people())  # two files and the manifest: all were put
+        if dies_at == 4:
+            publish_in(tmp_path, policy, small_people())  # three files and the manifest: all were put
         else:
             with pytest.raises(PublishError, match="published in its folder, and booked") as error:
                 publish_in(tmp_path, policy, small_people())
@@ -109,7 +110,7 @@ def test_whatever_put_fails_readers_see_a_complete_release(  # noqa: PLR0917 - f
             assert "CANARY" not in str(error.value)
     after = json.loads((tmp_path / "out/manifest.json").read_text())
     assert after != before
-    assert complete(url) == (after if dies_at == 3 or (half and dies_at == 2) else before)
+    assert complete(url) == (after if dies_at == 4 or (half and dies_at == 3) else before)
     assert deliver_release(policy, Locations.of(tmp_path, {})) == after
     assert complete(url) == after
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.perturb.mechanisms import Noise, pmf
 from anon_pipeline.risk.expected import NoiseLaw
-from anon_pipeline.risk.known_cells import cells_of, most_linked, right_guesses
+from anon_pipeline.risk.known_cells import Hidden, cells_of, most_linked, right_guesses
 
 LABELS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
 CODES = np.array([2, 2, 0, 2, 0, 2, 2, 2, 2])
@@ -62,7 +62,7 @@ def test_guesses_are_those_of_plain_loops(mechanism: str, bounds: tuple[int, int
     law, cells = law_of(mechanism, bounds), cells_of(LABELS, CODES)
     rows = np.repeat(np.arange(len(X)), 12)
     values = law.clamped(X[rows] + np.random.default_rng(0).integers(-2, 3, (len(rows), 2)))
-    fast = right_guesses(values, rows, cells, X, law)
+    fast = right_guesses(values, rows, cells, Hidden(X, law))
     assert fast.tolist() == pytest.approx([slow(y, row, law) for y, row in zip(values, rows, strict=True)])
     assert 0 < fast.mean() < 1
 
@@ -76,7 +76,7 @@ def test_the_bound_is_never_below_the_exact_sum(values: list[int], epsilon: int,
     cells = cells_of(np.zeros(len(x), np.int64), np.zeros(len(x), np.int64))
     outputs = np.arange(-900, 901)
     exact = pmf(noise, outputs[None] - x, np.array(wide)).max(axis=0).sum()
-    (bound,) = most_linked(cells, x, law)
+    (bound,) = most_linked(cells, Hidden(x, law))
     assert exact <= bound + 1e-9
     assert bound <= len(x)
 
@@ -93,7 +93,7 @@ def test_the_average_of_guesses_is_the_exact_sum() -> None:
         for row in own
     ]
     guessed = sum(
-        float(chance @ right_guesses(outputs, np.full(len(outputs), row), cells, X, law))
+        float(chance @ right_guesses(outputs, np.full(len(outputs), row), cells, Hidden(X, law)))
         for row, chance in zip(own, chances, strict=True)
     )
     assert guessed == pytest.approx(float(np.max(chances, axis=0).sum()), abs=1e-4)

@@ -274,7 +274,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
         "single_value",
         *(f"t_closeness.{name}" for name in ALL["t_closeness"]),
         *(f"l_diversity.{name}" for name in ALL["l_diversity"]),
-        *("spellings.illness", "spellings.place", "spellings.town"),
+        *(f"spellings.{name}" for name in ("grade", "illness", "place", "town")),
         "linking_risk",
         "suppression",
         "confidence_k",
