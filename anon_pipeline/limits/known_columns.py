@@ -86,7 +86,7 @@ def refused_before_drawing(policy: Policy, frame: pd.DataFrame) -> list[str]:
     if not judges_expectation(policy):
         return []
     found = []
-    for demand in KNOWN_COLUMNS.demands(policy):
+    for demand in (one for one in KNOWN_COLUMNS.demands(policy) if not one.advised):
         drawn = [name for name in demand.wanted.columns if name in policy.categorical]
         known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
         foreseen = [foreseen_of_category(frame, policy, name) for name in known]

@@ -29,12 +29,16 @@ def test_the_keys_below_are_named() -> None:
     assert f"`similarity` (default {Linkage().similarity:g})" in rows["linkage"]
 
 
+DRAWN = {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]}
+
+
 def test_the_defaults_of_known_columns_are_those_of_the_table() -> None:
     table = GATE.split('<a id="known-columns"></a>')[1].split("\n\n")[1]
     rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
     columns = {
         "town": {"role": "insensitive"},
-        "job": {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]},
+        "job": DRAWN,
+        "pet": DRAWN,
         "ill": {"role": "sensitive"},
         "age": {"role": "generalize", "hierarchy": {"suppress": True}},
     }
@@ -49,11 +53,14 @@ def test_the_defaults_of_known_columns_are_those_of_the_table() -> None:
         assert found == {
             "town": usual,
             "job": usual,
+            "pet": usual,
+            "job + pet": usual,
             "ill": (1.0, "refused"),
-            "ill + town": (linking_bound(k), "published with a warning"),
+            "ill + job + pet + town": (linking_bound(k), "published with a warning"),
         }
         assert f"{linking_bound(k):g} {'for' if k < 10 else 'from'} k = {k}" in GATE
     assert [tuple(row[1:]) for row in rows] == [
+        ("*b*", "refused"),
         ("*b*", "refused"),
         ("*b*", "refused"),
         ("none (1): that nobody knows it is what the role says", "measured only"),

@@ -51,6 +51,21 @@ def test_without_a_limit_on_linking_picking_out_is_open(
     assert any("no limit says how many records he finds" in line for line in found.answers[0].lines)
 
 
+def test_several_drawn_columns_have_a_line_for_all_of_them_together(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    trade = {"role": "perturb", "mechanism": "randomized_response", "values": ["x", "y"]}
+    policy = small_policy(columns={"note": DRAWN, "trade": trade})
+    people = small_people()
+    found = found_of(making(policy, people.assign(trade=["x", "y"] * (len(people) // 2))))
+    together = next(one for one in found.attacks if one.limit == "known_columns.note + trade")
+    [line] = [line for line in found.answers[0].lines if "together" in line]
+    assert line == (
+        f"Who knows the own values of note and trade together finds {together.many} on average"
+        " (known_columns.note + trade)."
+    )
+
+
 @pytest.mark.parametrize("share", [1.0, 0.3])
 def test_of_a_drawn_column_its_bound_is_said_or_that_there_is_none(small_policy: Small, share: float) -> None:
     policy = drawn_policy(small_policy)
