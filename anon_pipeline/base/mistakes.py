@@ -17,6 +17,15 @@ from anon_pipeline.base.errors import InputError
 _FIRST = 10
 
 
+def counted_records(records: int) -> str:
+    """Say how many records, for messages.
+
+    >>> counted_records(1), counted_records(2)
+    ('1 record', '2 records')
+    """
+    return f"{records} record{'s' * (records != 1)}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mistake:
     """One kind of mistake in one column.
@@ -37,9 +46,8 @@ class Mistake:
     @property
     def text(self) -> str:
         """Say it without a cell and without the number of a record."""
-        records = int(self.rows.sum())
-        counted = f"{records} record{'s' * (records != 1)} {self.kind}"
-        return f"{self.column}: {self.rule}, got {counted}. {self.advice}"
+        counted = counted_records(int(self.rows.sum()))
+        return f"{self.column}: {self.rule}, got {counted} {self.kind}. {self.advice}"
 
     @property
     def where(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 from urllib.parse import unquote
 
@@ -14,6 +15,9 @@ LOCAL = (
 
 REMOTE = ("s3", "gs", "gcs", "az", "abfs", "abfss", "https", "http", "memory")
 """Kinds of URLs at which remote files may be; ``memory`` is for tests."""
+
+OBJECT_STORES = tuple(kind for kind in REMOTE if not kind.startswith("http"))
+"""Those at which files can be written, each at once."""
 
 _SCHEME = re.compile(
     r"(?:^|[/\\])\s*[A-Za-z][A-Za-z0-9+.-]+:[/\\]"
@@ -57,7 +61,7 @@ def has_credentials(url: str) -> bool:
     return any(_tells(part) for text in _readings(url) for part in text.split("::"))
 
 
-def remote_problem(url: str, *, secret: bool = False) -> str | None:
+def remote_problem(url: str, *, secret: bool = False, kinds: Sequence[str] = REMOTE) -> str | None:
     """Return what is wrong with the URL of remote files; None: nothing.
 
     Kinds are listed: others read this machine's files (``file``, ``git``), past the folder of sources, or
@@ -65,12 +69,13 @@ def remote_problem(url: str, *, secret: bool = False) -> str | None:
 
     Args:
         secret: whether it may hold credentials: it stands in no policy.
+        kinds: of URLs that are allowed.
 
     >>> [remote_problem(f"{url}/a.csv") is None for url in ("s3://b", "https://h", "file:///b", "http://h")]
     [True, True, False, False]
     """
-    if not is_url(url) or "::" in url or url.partition("://")[0] not in REMOTE:
-        return f"must be a URL that begins with {', '.join(f'{one}://' for one in REMOTE)}, got another one"
+    if not is_url(url) or "::" in url or url.partition("://")[0] not in kinds:
+        return f"must be a URL that begins with {', '.join(f'{one}://' for one in kinds)}, got another one"
     if url.startswith("http://") and _HERE.match(url) is None:
         return "must be https://: personal data must not travel in the clear (http:// only to this machine)"
     if has_credentials(url) and not secret:

@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, withhold_text
+from anon_pipeline.base.mistakes import counted_records
 
 _DIGIT = r"\s*\d"
 _EXACT = 2**53  # whole floats from here on may stand for another whole number
@@ -64,13 +65,17 @@ def to_finite_numbers(column: pd.Series) -> pd.Series:
     problems = []
     unfit = _unfit(column, cast)
     if unfit:
-        problems.append(f"{column.name}: must be a number, got {unfit} records with something else")
+        problems.append(f"{column.name}: must be a number, got {counted_records(unfit)} with something else")
     infinite = int(np.isinf(cast.to_numpy()).sum())
     if infinite:
-        problems.append(f"{column.name}: must be finite, got {infinite} records with infinite numbers")
+        problems.append(
+            f"{column.name}: must be finite, got {counted_records(infinite)} with infinite numbers"
+        )
     inexact = int((np.abs(cast.to_numpy()) >= _EXACT).sum()) - infinite
     if inexact:
-        problems.append(f"{column.name}: must be below 2^53 in size, got {inexact} records with more")
+        problems.append(
+            f"{column.name}: must be below 2^53 in size, got {counted_records(inexact)} with more"
+        )
     if problems:
         raise InputError(problems)
     return cast
@@ -93,7 +98,7 @@ def to_dates(column: pd.Series) -> pd.Series:
     unfit = _unfit(column, cast)
     if unfit:
         raise InputError(
-            f"{column.name}: must be a date (YYYY-MM-DD), got {unfit} records with something else"
+            f"{column.name}: must be a date (YYYY-MM-DD), got {counted_records(unfit)} with something else"
         )
     return (cast if cast.dt.tz is None else cast.dt.tz_localize(None)).dt.normalize()
 

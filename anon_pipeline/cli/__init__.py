@@ -16,6 +16,7 @@ from anon_pipeline.cli.bundling import bundle
 from anon_pipeline.cli.checking_policies import check_policy
 from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
+from anon_pipeline.cli.delivering import deliver
 from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.drafting import init
 from anon_pipeline.cli.examples import with_example
@@ -88,6 +89,7 @@ for command in (
     verify,
     report,
     bundle,
+    deliver,
     keygen,
     schema,
     plugins,

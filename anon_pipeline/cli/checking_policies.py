@@ -32,15 +32,22 @@ class Found:
 
     file: as it was given, or found below a folder.
     problems: none, if it passed.
+    accepted: what the policy accepts beyond what is usual, a sentence each with its key: no reason to refuse.
     """
 
     file: Path
     status: Literal["passed", "refused", "skipped"]
     problems: tuple[str, ...] = ()
+    accepted: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON types, as ``--json`` prints it."""
-        return {"file": self.file.as_posix(), "status": self.status, "problems": [*self.problems]}
+        return {
+            "file": self.file.as_posix(),
+            "status": self.status,
+            "problems": [*self.problems],
+            "risks": [{"key": key, "what": said} for key, said in self.accepted],
+        }
 
 
 @click.command("check-policy", epilog=_EXAMPLE)
@@ -61,6 +68,8 @@ def check_policy(
 
     A policy must load, must not contradict itself, must keep its paths in the project, and must not be weaker
     than each policy.defaults.yaml that holds for it.
+
+    What a policy accepts beyond what is usual is a warning: a release of it will have the same one.
     """
     files = list(dict.fromkeys(file for path in paths for file in _files(path)))
     found = [_check(file, skip_others, project, allow_outside) for file in files]
@@ -71,6 +80,8 @@ def check_policy(
         for one in found:
             for problem in one.problems:
                 click.echo(f"{one.file}: {problem}", err=True)
+            for key, said in one.accepted:
+                click.echo(f"{one.file}: warning: accepted by {key}: {said}", err=True)
         checked = [one for one in found if one.status != "skipped"]
         click.echo(f"policies checked: {len(checked)}, refused: {sum(bool(one.problems) for one in checked)}")
     sys.exit(0 if passed else 2)
@@ -108,6 +119,7 @@ def _is_ours(file: Path) -> bool:
 
 def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -> Found:
     from anon_pipeline.base.errors import AnonPipelineError, InputError, PolicyError  # noqa: PLC0415
+    from anon_pipeline.limits.accepted import accepted_risks  # noqa: PLC0415
     from anon_pipeline.limits.floor import read_floor  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.policy.contradictions import refuse_contradictions  # noqa: PLC0415
@@ -115,6 +127,7 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
 
     if skip_others and file.is_file() and not _is_ours(file):
         return Found(file, "skipped")
+    accepted: tuple[tuple[str, str], ...] = ()
     try:
         if file.name == NAME:
             read_floor(file)
@@ -126,8 +139,9 @@ def _check(file: Path, skip_others: bool, project: Path | None, outside: bool) -
             locations = locations_of(file, project, outside=outside)
             locations.confine(policy)
             locations.release(policy)
+            accepted = tuple(accepted_risks(policy).items())
     except (PolicyError, InputError) as error:
         return Found(file, "refused", error.problems)
     except AnonPipelineError as error:
         return Found(file, "refused", (str(error),))
-    return Found(file, "passed")
+    return Found(file, "passed", accepted=accepted)

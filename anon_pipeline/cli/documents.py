@@ -10,6 +10,7 @@ from typing import Any
 
 _TEXT, _BIT = {"type": "string"}, {"type": "boolean"}
 _COUNT = {"type": "integer"}
+_COUNTS = {"type": "object", "additionalProperties": {"type": "integer"}}
 _NUMBER = {"type": ["number", "null"]}
 _WORDS = {"type": ["string", "null"]}
 _EFFECT = {"enum": ["strengthens", "weakens", "neutral", "cannot be compared"]}
@@ -44,6 +45,27 @@ _CHANGE = _object(
         "before": _TEXT,
         "after": _TEXT,
         "note": _TEXT,
+    }
+)
+_POINT = _object(
+    {
+        "recoder": _TEXT,
+        "k": _COUNT,
+        "epsilon": _NUMBER,
+        "confidence": _NUMBER,
+        "error": _NUMBER,
+        "error_of_range": _NUMBER,
+        "linking": _NUMBER,
+        "linking_released": _NUMBER,
+        "suppression": _NUMBER,
+        "suppression_at_most": _NUMBER,
+        "linking_error": _NUMBER,
+        "suppression_error": _NUMBER,
+        "information_loss": _NUMBER,
+        "loss": _NUMBER,
+        "verdict": {**_TEXT, "description": "passes, with what warns; or the limits that it does not keep."},
+        "front": _BIT,
+        "recommended": _BIT,
     }
 )
 
@@ -83,6 +105,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         manifest=_TEXT,
         report=_TEXT,
         left={**_list(_TEXT), "description": "What is left of the data, in words."},
+        earlier={"type": "integer", "description": "Files of the release before that lie beside it still."},
         ledger=_WORDS,
     ),
     "ledger list": _object(
@@ -109,8 +132,58 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             ),
         }
     ),
+    "demo": {
+        "anyOf": [
+            _object(
+                {
+                    "data": {**_TEXT, "description": "Path, as of manifest and report."},
+                    "manifest": _TEXT,
+                    "report": _TEXT,
+                    "measured": {**_TEXT, "description": "Name of what was measured, in the vault."},
+                    "verdicts": _list(_VERDICT),
+                }
+            ),
+            _object({"file": {**_TEXT, "description": "Path of the messy table, with --messy."}}),
+        ]
+    },
+    "init": _object(
+        {
+            "policy": {**_TEXT, "description": "Path of the file."},
+            "tables": {**_list(_TEXT), "description": "Paths of private tables: they have values."},
+            "roles": {**_COUNTS, "description": "Columns of each role."},
+            "questions": {**_COUNT, "description": "Those that stand in the file."},
+            "passes": {**_BIT, "description": "Whether a rehearsal passed."},
+            "refused": {**_list(_TEXT), "description": "Limits that it did not keep."},
+            "problem": _WORDS,
+        }
+    ),
+    "tune": _object(
+        {
+            "release": _TEXT,
+            "records": _COUNT,
+            "points": _list(_POINT),
+            "recommended": {"anyOf": [_POINT, {"type": "null"}]},
+            "impossible": _list(_object({"recoder": _TEXT, "k": _COUNT})),
+            "said": {**_list(_TEXT), "description": "What was found, in sentences."},
+            "written": {**_list(_TEXT), "description": "Paths of --csv and --map."},
+            "applied": {**_BIT, "description": "Whether --apply has changed the policy."},
+        }
+    ),
+    "warmup": _object({"compiled": {**_COUNT, "description": "Kernels; 0: all were on disk."}}),
+    "ledger close": _object(
+        {
+            "id": _TEXT,
+            "state": {**_WORDS, "description": "null: this ledger does not know the id; nothing was booked."},
+        }
+    ),
+    "ledger withdraw": _object(
+        {"id": _TEXT, "state": _TEXT, "notice": {**_TEXT, "description": "To tell its recipients."}}
+    ),
     "report": _object({"report": {**_TEXT, "description": "Path of the page."}, "internal": _BIT}),
     "bundle": _object({"bundle": {**_TEXT, "description": "Path of the ZIP file."}}),
+    "deliver": _object(
+        {"delivered": _BIT, "release": _TEXT, "partition": _WORDS, "data_digest": _TEXT},
+    ),
     "keygen": _object({"private_key": {**_TEXT, "description": "Path, as of both."}, "public_key": _TEXT}),
     "ledger verify": _object(
         {
@@ -166,7 +239,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "vault status": _object(
         {
             "key": {**_WORDS, "description": "Id of the current key; null: the vault is not encrypted."},
-            "encrypted": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "encrypted": _COUNTS,
             "plain": {"type": "integer"},
             "unfinished": {"type": "integer"},
             "other": {"type": "integer"},
@@ -182,6 +255,10 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                         "file": _TEXT,
                         "status": {"enum": ["passed", "refused", "skipped"]},
                         "problems": _list(_TEXT),
+                        "risks": {
+                            **_list(_object({"key": _TEXT, "what": _TEXT})),
+                            "description": "What the policy accepts beyond what is usual.",
+                        },
                     }
                 )
             ),
@@ -190,6 +267,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "verify": _object(
         {
             "verified": _BIT,
+            "in_part": {**_BIT, "description": "By what is public of its policy, which lies beside it."},
             "verdicts": _list(_VERDICT),
             "unverified": _list(_object({"path": _TEXT, "why": _TEXT})),
             "warnings": _list(_object({"text": _TEXT, "section": _TEXT})),

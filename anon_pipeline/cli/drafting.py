@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import Progress, project_option, show_values_option, shows_values
+from anon_pipeline.cli.shared import (
+    Progress,
+    echo_json,
+    json_option,
+    project_option,
+    show_values_option,
+    shows_values,
+)
 
 if TYPE_CHECKING:
     from anon_pipeline.profile.looking import Look
@@ -31,24 +38,29 @@ _SHOWN = 5  # values of a column that are shown to whoever asked for them
 @click.option("--yes", "silent", is_flag=True, help="Ask nothing: questions stay in the file.")
 @project_option
 @show_values_option
+@json_option
 @click.pass_context
-def init(
+def init(  # noqa: PLR0913 - the options of a command
     ctx: click.Context,
+    *,
     data: Path,
     policy_file: Path | None,
     name: str | None,
     silent: bool,
     project: Path | None,
+    as_json: bool,
 ) -> None:
     """Look at DATA and write a policy for it that runs, with the reason of each decision.
 
     What could not be decided stands as a question in the file. Nothing is released and no ε is spent.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.draft.drafted import place_of, summary, write_draft  # noqa: PLC0415
+    from anon_pipeline.draft.drafted import as_document, place_of, summary, write_draft  # noqa: PLC0415
     from anon_pipeline.draft.fitting import fit  # noqa: PLC0415
     from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
 
+    if as_json and not silent:
+        raise InputError("--json must be given with --yes: a program cannot be asked")
     if not silent and not sys.stdin.isatty():
         raise InputError("--yes must be given where nobody can be asked: standard input is not a terminal")
     target = policy_file or data.with_suffix(".yaml")
@@ -62,7 +74,11 @@ def init(
         found = replace(found, proposals=tuple(_asked(ctx, found)))
     with Progress() as progress:
         fitted = fit(found, frame, place, observe=progress)
-    for path in write_draft(found, fitted, place, target, root):
+    tables = write_draft(found, fitted, place, target, root)
+    if as_json:
+        echo_json(as_document(fitted, target, tables))
+        return
+    for path in tables:
         click.echo(f"wrote {path} (private: it has values; edit it)")
     click.echo("\n".join(summary(fitted, target)))
 
@@ -74,8 +90,13 @@ def _root(policy_file: Path, project: Path | None) -> Path:
 
 
 def _asked(ctx: click.Context, found: Profile) -> list[Proposal]:
-    """Ask about each column that is not sure; without an answer the proposal stays."""
+    """Ask about each column with a question; whatever the answer, the question does not stay."""
     looks = {look.seen.name: look for look in found.looks}
+    if found.questions:
+        from anon_pipeline.draft.answers import MEANINGS  # noqa: PLC0415
+
+        click.echo("What can be answered:")
+        click.echo("\n".join(f"  {answer:<11}  {meaning}" for answer, meaning in MEANINGS.items()))
     return [
         proposal if proposal.question is None else _ask(ctx, proposal, looks[proposal.name])
         for proposal in found.proposals
@@ -83,12 +104,13 @@ def _asked(ctx: click.Context, found: Profile) -> list[Proposal]:
 
 
 def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
-    from anon_pipeline.draft.answers import possible_answers  # noqa: PLC0415
+    from anon_pipeline.draft.answers import as_proposed, possible_answers  # noqa: PLC0415
+    from anon_pipeline.profile.questions import asked_in  # noqa: PLC0415
     from anon_pipeline.profile.shown import holds  # noqa: PLC0415
 
     seen = proposal.seen
     click.echo(f"\n{proposal.name}: {holds(seen)}, {seen.different:,} different")
-    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {proposal.question}")
+    click.echo(f"  proposed: {proposal.role} ({proposal.reason})\n  {asked_in(proposal.question or '')}")
     if shows_values(ctx):
         first = look.counts.argsort()[::-1][:_SHOWN]
         click.echo("  " + ", ".join(str(look.values.iloc[place]) for place in first))
@@ -99,4 +121,4 @@ def _ask(ctx: click.Context, proposal: Proposal, look: Look) -> Proposal:
         default="as proposed",
         show_choices=True,
     )
-    return answers.get(said, proposal)
+    return answers[said] if said in answers else as_proposed(proposal)

@@ -16,6 +16,7 @@ EXAMPLES: Mapping[str, str] = {
     "verify": "anon-pipeline verify out --policy policy.yaml",
     "report": "anon-pipeline report out --policy policy.yaml --out report.html",
     "bundle": "anon-pipeline bundle out --policy policy.yaml --to bundle.zip",
+    "deliver": "anon-pipeline deliver policy.yaml",
     "keygen": "anon-pipeline keygen signing.key",
     "plugins": "anon-pipeline plugins",
     "demo": "anon-pipeline demo --to demo",

@@ -127,7 +127,9 @@ def _proposed(look: Look, target: Path | None) -> tuple[Any, Path]:
     click.echo(found.reason)
     spec: Any = found.spec
     if not found.rows:
-        click.echo(f"hierarchy: {json.dumps(spec.model_dump(mode='json', exclude_unset=True))}")
+        click.echo(
+            f"hierarchy: {json.dumps(spec.model_dump(mode='json', exclude_unset=True), ensure_ascii=False)}"
+        )
         return spec, Path()
     if target is None:
         click.echo("hierarchy: a table of its categories; --to FILE writes it, to be edited (private)")

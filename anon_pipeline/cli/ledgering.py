@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,7 +108,16 @@ def export(project: Path | None) -> None:
     "goes on, it is refused.",
 )
 @project_option
-def close(release_id: str, state: str, policy_file: Path | None, force: bool, project: Path | None) -> None:
+@json_option
+def close(
+    *,
+    release_id: str,
+    state: str,
+    policy_file: Path | None,
+    force: bool,
+    project: Path | None,
+    as_json: bool,
+) -> None:
     """Close a release that a crash has left open.
 
     ID is the release's id; its first digits are enough. You can also give up the noise of a release that was
@@ -122,10 +131,11 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
     if state == "failed" and not _fitting(book, release_id):
         unbooked = _given_up(book, release_id, policy_file, project)
         if unbooked is not None:
-            click.echo(
+            said = (
                 f"{unbooked} is not in this ledger: the key of its noise was removed from the vault, and "
                 f"nothing was booked. If another ledger has booked it, close it there, too."
             )
+            _tell(said, {"id": unbooked, "state": None}, as_json=as_json)
             return
     found = _state(book, release_id)
     full = found.last.release_id
@@ -143,7 +153,8 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
         there = destination_of(found, policy_file, project)
         close_as_failed(book, full, seen=found.last.hash, there=there, forced=forced)
         _forget(full, policy_file, project)
-    click.echo(f"{full} is {_state(book, full).name}")
+    now = _state(book, full).name
+    _tell(f"{full} is {now}", {"id": full, "state": now}, as_json=as_json)
 
 
 @ledger.command()
@@ -155,7 +166,8 @@ def close(release_id: str, state: str, policy_file: Path | None, force: bool, pr
     help="Policy of the release, to find its manifest. The text then names files, digests and reasons.",
 )
 @project_option
-def withdraw(release_id: str, policy_file: Path | None, project: Path | None) -> None:
+@json_option
+def withdraw(release_id: str, policy_file: Path | None, project: Path | None, as_json: bool) -> None:
     """Mark a published release as withdrawn.
 
     Prints what to tell its recipients.
@@ -168,8 +180,18 @@ def withdraw(release_id: str, policy_file: Path | None, project: Path | None) ->
     found = _state(book, release_id).last
     document = None if policy_file is None else _manifest_of(found, policy_file, project)
     book.withdraw(found.release_id)
-    click.echo(f"{found.release_id} is withdrawn. Tell its recipients:\n")
-    click.echo(withdrawal_notice(found, _state(book, found.release_id).last, document))
+    now = _state(book, found.release_id)
+    notice = withdrawal_notice(found, now.last, document)
+    said = f"{found.release_id} is withdrawn. Tell its recipients:\n\n{notice}"
+    _tell(said, {"id": found.release_id, "state": now.name, "notice": notice}, as_json=as_json)
+
+
+def _tell(said: str, document: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what was done, in words or as JSON."""
+    if as_json:
+        echo_json(document)
+    else:
+        click.echo(said)
 
 
 def _manifest_of(last: Event, policy_file: Path, project: Path | None) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from anon_pipeline.cli.earlier import count_earlier, print_earlier
 from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.shared import (
     Progress,
@@ -112,6 +113,7 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     print_warnings(written.report, policy)
     measured = measured_name(policy.name, partition)
     print_paths(written.path, written.manifest_path, written.report_path, measured)
+    print_earlier(policy, written)
     rest = _rest(policy, written.path, written.manifest, locations.hierarchies)
     if rest:
         click.echo("\n".join(["What is left:", *(f"  {line}" for line in rest)]))
@@ -133,19 +135,35 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     type=click.Path(path_type=Path, dir_okay=False),
     help="Make no release: write a messy table of 10,000 generated customers to FILE, to practice on.",
 )
-def demo(folder: Path, messy: Path | None) -> None:
+@json_option
+def demo(folder: Path, messy: Path | None, as_json: bool) -> None:
     """Make the example release `patients` through Dagster.
 
     The data is generated; everything runs in this process.
     """
     if messy is not None:
         _write_messy(messy)
+        if as_json:
+            echo_json({"file": str(messy)})
+        else:
+            click.echo(f"wrote {messy}: 10,000 generated customers of a bank; nobody is meant")
         return
     click.echo("Starting Dagster …", err=True)
     from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
 
     with Progress() as progress:
         made = materialize_demo(folder.absolute(), observe=progress)
+    if as_json:
+        echo_json(
+            {
+                "data": str(made.path),
+                "manifest": str(made.manifest_path),
+                "report": str(made.report_path),
+                "measured": made.measured,
+                "verdicts": made.report.to_json()["verdicts"],
+            }
+        )
+        return
     print_report(made.report, "Release patients")
     print_warnings(made.report)
     print_paths(made.path, made.manifest_path, made.report_path, made.measured)
@@ -190,7 +208,6 @@ def _write_messy(file: Path) -> None:
         replace_file(file, customers(), mode=0o600, what="file")
     except OSError as error:
         raise InputError(f"{file.name} must be writable: {error_words(error)}") from None
-    click.echo(f"wrote {file}: 10,000 generated customers of a bank; nobody is meant")
 
 
 def _account(
@@ -205,6 +222,7 @@ def _account(
         "manifest": str(written.manifest_path),
         "report": str(written.report_path),
         "verdicts": written.report.to_json()["verdicts"],
+        "earlier": count_earlier(policy, written),
         "left": _rest(policy, written.path, written.manifest, locations.hierarchies),
         "ledger": _cost(policy, locations, partition),
         "advice": [],

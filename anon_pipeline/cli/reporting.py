@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,11 +16,18 @@ from anon_pipeline.cli.shared import (
     show_values_option,
 )
 
+if TYPE_CHECKING:
+    from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
+
 
 @click.command()
 @click.argument("release", type=click.Path(path_type=Path))
 @click.option(
-    "--policy", "policy_file", required=True, type=click.Path(path_type=Path), help="The policy that made it."
+    "--policy",
+    "policy_file",
+    type=click.Path(path_type=Path),
+    help="The policy that made it. Default: what is public of it, which lies beside the release.",
 )
 @click.option(
     "--internal",
@@ -38,7 +46,7 @@ from anon_pipeline.cli.shared import (
 def report(  # noqa: PLR0913 - the options of a command
     *,
     release: Path,
-    policy_file: Path,
+    policy_file: Path | None,
     internal: bool,
     out: Path | None,
     project: Path | None,
@@ -50,31 +58,57 @@ def report(  # noqa: PLR0913 - the options of a command
     RELEASE is its folder or its manifest.
 
     The public report is already beside the manifest, unless the release was made before there were reports.
-    The internal report shows each column before and after. It is for the curator alone.
+    It is made again of what is public of the policy, where --policy is left out or has moved on. The
+    internal report shows each column before and after. It is for the curator alone, and needs --policy.
     """
-    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
-    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.publish.internal_report import internal_report_of  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against, verified_table  # noqa: PLC0415
+    from anon_pipeline.publish.verify_policy import policy_of_release, whole_policy  # noqa: PLC0415
     from anon_pipeline.report import public_report  # noqa: PLC0415
 
-    policy = load_policy(policy_file, retired=True)
-    locations = locations_of(policy_file, project, outside=allow_outside)
-    locations.confine(policy)
+    given, locations = _given(policy_file, project, outside=allow_outside)
     with private_stage("report"):
-        document, frame = verified_table(release, Against(policy, locations.hierarchies))
+        policy = given if internal and given is not None else policy_of_release(release, given)
+        whole = whole_policy(policy)
+        hierarchies = Path() if locations is None else locations.hierarchies
+        document, frame = verified_table(release, Against(whole, hierarchies))
         path = new_page(out or Path(f"{policy.name}-{'internal' if internal else 'report'}.html"), release)
-        if internal:
-            page = internal_report_of(policy, document, locations)
-        else:
+        if not internal:
             page = public_report(policy, document, frame)
+        elif whole is None or locations is None:
+            raise InputError("the internal report must be made with the policy of the release: --policy")
+        else:
+            page = internal_report_of(whole, document, locations)
         write_page(path, page, private=internal)
+    if whole is None:
+        click.echo(_IN_PART, err=True)
     if as_json:
         echo_json({"report": str(path), "internal": internal})
     else:
         click.echo(f"report    {path}")
     if internal:
         click.echo("It is computed from the originals and not protected: not for publication.", err=True)
+
+
+_IN_PART = (
+    "Made of what is public of its policy, which lies beside the release: values that the policy lists are "
+    "not named."
+)
+
+
+def _given(
+    policy_file: Path | None, project: Path | None, *, outside: bool
+) -> tuple[Policy | None, Locations | None]:
+    """Read the policy, and where its files are; nothing where none is given."""
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+
+    if policy_file is None:
+        return None, None
+    policy = load_policy(policy_file, retired=True)
+    locations = locations_of(policy_file, project, outside=outside)
+    locations.confine(policy)
+    return policy, locations
 
 
 def new_page(path: Path, release: Path) -> Path:

@@ -14,6 +14,8 @@ from anon_pipeline.cli.releasing import check_partition
 from anon_pipeline.cli.shared import (
     Progress,
     allow_outside_option,
+    echo_json,
+    json_option,
     locations_of,
     mistakes_option,
     project_option,
@@ -71,9 +73,15 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 @allow_outside_option
 @mistakes_option
 @show_values_option
+@json_option
 @click.pass_context
 def tune(
-    ctx: click.Context, policy_file: Path, csv_file: Path | None, map_file: Path | None, **options: Any
+    ctx: click.Context,
+    policy_file: Path,
+    csv_file: Path | None,
+    map_file: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Compare k, ε, confidence and recoders for POLICY, and recommend values.
 
@@ -82,25 +90,35 @@ def tune(
     judged.
     """
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.tuning.output import describe  # noqa: PLC0415
+    from anon_pipeline.tuning.output import as_document, describe  # noqa: PLC0415
 
     policy = load_policy(policy_file)
     check_partition(policy, options["partition"])
     found = _tuned(policy, policy_file, options)
-    _print(found, f"Tuning of {policy.name}, {found.records:,} records")
-    for line in describe(found):
-        click.echo(line)
-    _write(found, policy, csv_file, map_file)
-    if options["applies"] and found.recommended is not None:
-        from anon_pipeline.tuning.apply import apply  # noqa: PLC0415
-
-        changed = apply(policy_file, policy, found.recommended.choice)
-        click.echo(
-            f"{policy_file.name} {'has the recommended values now' if changed else 'has them already'}."
-        )
+    if not as_json:
+        _print(found, f"Tuning of {policy.name}, {found.records:,} records")
+        for line in describe(found):
+            click.echo(line)
+    written = _write(found, policy, csv_file, map_file)
+    changed = options["applies"] and _applied(policy_file, policy, found)
+    if as_json:
+        echo_json({"release": policy.name, **as_document(found), "written": written, "applied": changed})
+    else:
+        for path in written:
+            click.echo(f"wrote {path}")
+        if options["applies"] and found.recommended is not None:
+            now = "has the recommended values now" if changed else "has them already"
+            click.echo(f"{policy_file.name} {now}.")
     click.echo(_PRIVATE, err=True)
     if found.recommended is None:
         ctx.exit(_INFEASIBLE)
+
+
+def _applied(policy_file: Path, policy: Policy, found: Tuning) -> bool:
+    """Write the recommended values into the policy, if there are any; return whether that changed it."""
+    from anon_pipeline.tuning.apply import apply  # noqa: PLC0415
+
+    return found.recommended is not None and apply(policy_file, policy, found.recommended.choice)
 
 
 def _tuned(policy: Policy, policy_file: Path, options: dict[str, Any]) -> Tuning:
@@ -179,14 +197,15 @@ def _print(tuning: Tuning, title: str) -> None:
     Console(width=None if sys.stdout.isatty() else 140, markup=False).print(table)
 
 
-def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> None:
-    """Write what was asked for, each file whole or not at all, readable by its owner alone."""
+def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> list[str]:
+    """Write what was asked for, each file whole or not at all, readable by its owner alone; return where."""
     from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
     from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
     from anon_pipeline.tuning.chart import ru_map  # noqa: PLC0415
     from anon_pipeline.tuning.output import as_csv  # noqa: PLC0415
 
     asked = ((csv_file, lambda: as_csv(tuning)), (map_file, lambda: ru_map(tuning, policy)))
+    written = []
     for path, made in asked:
         if path is None:
             continue
@@ -194,4 +213,5 @@ def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path
             replace_file(path, made().encode(), mode=0o600, what="tuning")
         except OSError as error:
             raise InputError(f"{path.name} must be writable: {error_words(error)}") from None
-        click.echo(f"wrote {path}")
+        written.append(str(path))
+    return written

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,8 +51,9 @@ def verify(
     RELEASE is its folder or its manifest.
 
     Recomputes the digests of files, content, policy and hierarchies, and judges the file by the policy's
-    limits. Lists the leaves of the manifest that nothing verifies without --policy, --public-key or the
-    originals; they do not count as refused. Warns of releases that tell too much.
+    limits. Without --policy it uses what is public of the policy, which lies beside the release. Lists the
+    leaves of the manifest that nothing verifies without --policy, --public-key or the originals; they do not
+    count as refused. Warns of releases that tell too much.
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
@@ -72,7 +74,9 @@ def verify(
         click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
     else:
         print_report(report, f"{release.name}, checked", at_hand=True)
-        _print_unverified(found.unverified)
+        if found.in_part:
+            click.echo(_IN_PART)
+        _print_unverified(found.unverified, _recorded(release))
         unmeasured = ", ".join(verdict.limit for verdict in report.with_status(Status.UNMEASURED))
         if unmeasured:
             click.echo(f"Not verified: {unmeasured}.")
@@ -102,6 +106,10 @@ def _policy(file: Path, release: Path) -> Policy:
     raise PolicyError(problems)
 
 
+_IN_PART = (
+    "It was checked by what is public of its policy, which lies beside it: what is private of the policy was "
+    "not compared."
+)
 _MANY = 40  # leaves for one reason, of which only the number is shown
 
 
@@ -110,20 +118,21 @@ def _as_json(found: Verification) -> dict[str, Any]:
 
     return {
         "verified": not found.report.with_status(Status.REFUSED),
+        "in_part": found.in_part,
         "verdicts": found.report.to_json()["verdicts"],
         "unverified": [asdict(leaf) for leaf in found.unverified],
         "warnings": [{**asdict(warning), "section": warning.section} for warning in found.warnings],
     }
 
 
-def _print_unverified(leaves: Iterable[Unverified]) -> None:
+def _print_unverified(leaves: Iterable[Unverified], recorded: Sequence[str]) -> None:
     """Print the leaves of the manifest that nothing vouches for, by what it would take."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     by_reason: dict[str, list[str]] = {}
     for leaf in leaves:
-        by_reason.setdefault(leaf.why, []).append(leaf.path)
+        by_reason.setdefault(leaf.why, []).append(_named(leaf.path, recorded))
     if not by_reason:
         return
     table = Table(title="Not verifiable in the manifest", title_justify="left")
@@ -132,6 +141,29 @@ def _print_unverified(leaves: Iterable[Unverified]) -> None:
     for why, paths in by_reason.items():
         table.add_row(why, ", ".join(paths) if len(paths) <= _MANY else f"{len(paths)} (--json lists them)")
     Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
+
+
+def _recorded(release: Path) -> list[str]:
+    """Return the names of the limits whose verdicts a manifest has, in its order."""
+    from anon_pipeline.publish.manifest import MANIFEST  # noqa: PLC0415
+    from anon_pipeline.publish.release_files import manifest_of  # noqa: PLC0415
+
+    document = manifest_of(release / MANIFEST if release.is_dir() else release)
+    gate = document.get("gate")
+    verdicts = gate.get("verdicts", []) if isinstance(gate, dict) else []
+    return [str(one.get("limit")) if isinstance(one, dict) else "" for one in verdicts]
+
+
+def _named(path: str, recorded: Sequence[str]) -> str:
+    """Name the limit of a verdict in place of its position in the manifest.
+
+    >>> _named("gate.verdicts.1.status", ["k", "linking_risk"]), _named("made_at", [])
+    ('gate.linking_risk.status', 'made_at')
+    """
+    place = re.match(r"gate\.verdicts\.(\d+)\.", path)
+    if place is None or int(place[1]) >= len(recorded):
+        return path
+    return f"gate.{recorded[int(place[1])]}.{path[place.end() :]}"
 
 
 @click.command()

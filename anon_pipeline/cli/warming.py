@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.shared import Progress
+from anon_pipeline.cli.shared import Progress, echo_json, json_option
 
 
 @click.command()
 @click.argument("policy_files", metavar="[POLICY]...", nargs=-1, type=click.Path(path_type=Path))
-def warmup(policy_files: tuple[Path, ...]) -> None:
+@json_option
+def warmup(policy_files: tuple[Path, ...], as_json: bool) -> None:
     """Compile the kernels that each POLICY needs, so that the first run is as fast as the others.
 
     Without POLICY it compiles those of all recoders and mechanisms. It reads no data: small tables of
@@ -28,4 +29,7 @@ def warmup(policy_files: tuple[Path, ...]) -> None:
     policies = [load_policy(file) for file in policy_files]
     with Progress() as progress:
         compiled = warm_up(policies, observe=progress)
+    if as_json:
+        echo_json({"compiled": compiled})
+        return
     click.echo(f"compiled  {compiled} kernels" if compiled else "compiled  nothing: all kernels were on disk")

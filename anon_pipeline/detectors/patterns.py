@@ -72,6 +72,8 @@ def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
     if not len(cells.whole):
         return {}
     looked, found = _look(cells), {}
+    if not looked.promising and not looked.shaped:
+        return {}
     for detector in DETECTORS:
         if detector.name not in allow and (records := _found(detector, looked)):
             found[detector.name] = records
@@ -291,8 +293,10 @@ def _look(cells: _Cells) -> _Looked:
     several = {
         place: one for place, one in chosen.items() if any(map(shaped, (*one.exact, *one.bare, *one.loose)))
     }
-    promising = cells.texts is not None and pc.any(pc.match_substring_regex(cells.texts, _any_needs()))
-    return _Looked(cells, bool(promising and promising.as_py()), chosen, several)
+    promising = cells.texts is not None
+    if cells.texts is not None and len(cells.whole) > _SHORT:
+        promising = bool(pc.any(pc.match_substring_regex(cells.texts, _any_needs())).as_py())
+    return _Looked(cells, promising, chosen, several)
 
 
 @cache

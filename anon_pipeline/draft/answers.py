@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from anon_pipeline.profile.looking import Look
 from anon_pipeline.profile.name_hints import find_hint
 from anon_pipeline.profile.proposals import Proposal, Sure, dropped
-from anon_pipeline.profile.roles import propose_noise, propose_quasi, propose_sensitive
+from anon_pipeline.profile.roles import doubts, propose_noise, propose_quasi, propose_sensitive
 
 _SAID = "whoever ran init said so"
+_TAKEN = "whoever ran init took it as proposed"
 
 
 def _left_out(look: Look) -> Proposal:
@@ -25,14 +27,34 @@ ANSWERS: Mapping[str, Callable[[Look], Proposal | None]] = MappingProxyType(
         "secret": lambda look: propose_sensitive(look, _SAID, Sure.CERTAIN),
     }
 )
-"""What a person can say of a column, and the proposal that it makes; None where the values do not allow it.
+"""What a person can say of a column, and the proposal that follows; None where the values do not allow it."""
 
-leave out: it is not released. known: somebody could know it of a person; it is generalized. noise: likewise,
-and a number that gets noise. secret: nobody should learn it of a person; sensitive.
-"""
+MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "as proposed": "the role that is proposed",
+        "leave out": "it is not released",
+        "known": "others could know it of a person: it is released coarser (generalize)",
+        "noise": "others could know it of a person: the number gets noise (perturb)",
+        "secret": "nobody should learn it of a person: it is released, and the gate limits how well it can "
+        "be guessed (sensitive)",
+    }
+)
+"""What follows from each answer, for people."""
 
 
 def possible_answers(look: Look) -> dict[str, Proposal]:
-    """Return the answers that the values of a column allow, each with its proposal."""
+    """Return the answers that the values of a column allow, each with its proposal.
+
+    The question about the role is answered by them; what is unclear about how the cells are written is not.
+    """
     found = {answer: proposes(look) for answer, proposes in ANSWERS.items()}
-    return {answer: proposal for answer, proposal in found.items() if proposal is not None}
+    return {
+        answer: replace(proposal, question=None if proposal.dropped else " ".join(doubts(look.seen)) or None)
+        for answer, proposal in found.items()
+        if proposal is not None
+    }
+
+
+def as_proposed(proposal: Proposal) -> Proposal:
+    """Take a proposal as it is: its question is answered."""
+    return replace(proposal, question=None, reason=f"{proposal.reason}; {_TAKEN}")

@@ -137,8 +137,8 @@ def clean_section(profile: Profile, proposals: Sequence[Proposal]) -> dict[str, 
         return {}
     anywhere = [text for text in profile.missing_texts if text in profile.missing_anywhere]
     columns = {p.name: own for p in proposals if not p.dropped and (own := _cleaned(p, anywhere))}
-    if not profile.layout.is_text:  # cells have types, and only some columns hold texts
-        return {"columns": columns} if columns else {}
+    if not profile.layout.is_text and not any(p.seen.of_texts and not p.dropped for p in proposals):
+        return {"columns": columns} if columns else {}  # numbers and days that have a type need no cleaning
     section: dict[str, Any] = {"strip": True}
     section |= {"missing": anywhere} if anywhere else {}
     return section | ({"columns": columns} if columns else {})

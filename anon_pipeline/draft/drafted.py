@@ -5,15 +5,19 @@ Belongs here: where the files go, and writing them. Does not belong here: any de
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from anon_pipeline.base.disk import replace_file
 from anon_pipeline.base.errors import InputError, error_words
 from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.draft.attributes import Place, plain_name, table_files
 from anon_pipeline.draft.fitting import Fitted, fit
-from anon_pipeline.draft.policy_text import policy_text
+from anon_pipeline.draft.policy_text import policy_text, questions_in
 from anon_pipeline.draft.private_files import write_table
+from anon_pipeline.draft.rehearsal import describe
 from anon_pipeline.profile.profiling import Profile, profile_file
 
 
@@ -74,14 +78,37 @@ def write_draft(found: Profile, fitted: Fitted, place: Place, target: Path, proj
 
 
 def summary(fitted: Fitted, target: Path) -> list[str]:
-    """Say in lines what was written, and what to do next."""
+    """Say in lines what was written, what a rehearsal has left, and what to do next.
+
+    Args:
+        target: the policy, written.
+    """
     roles = dict.fromkeys(proposal.role for proposal in fitted.proposals)
     counts = [f"{sum(p.role == role for p in fitted.proposals)} {role}" for role in roles]
-    questions = sum(proposal.question is not None for proposal in fitted.proposals)
-    lines = [f"wrote {target}: {', '.join(counts)}; {questions} questions stand in it"]
+    asked = questions_in(target.read_text(encoding="utf-8"))
+    stand = "question stands" if asked == 1 else "questions stand"
+    lines = [f"wrote {target}: {', '.join(counts)}; {asked} {stand} in it"]
     if fitted.problem or fitted.refused:
         why = fitted.problem or "refused by " + ", ".join(fitted.refused)
         lines.append(f"The policy does not pass yet: {why}. Answer the questions in the file.")
-    else:
-        lines.append(f"A rehearsal passed. Read the file, then: anon-pipeline run {target}")
+    elif fitted.rehearsal is not None:
+        lines += describe(fitted.rehearsal, fitted.drowned)
+        lines.append(f"Read the file, then: anon-pipeline run {target}")
     return lines
+
+
+def as_document(fitted: Fitted, target: Path, tables: Sequence[str]) -> dict[str, Any]:
+    """Return what `summary` says, as JSON types.
+
+    Args:
+        target: the policy. tables: paths of the private ones.
+    """
+    return {
+        "policy": str(target),
+        "tables": list(tables),
+        "passes": not (fitted.problem or fitted.refused),
+        "refused": list(fitted.refused),
+        "problem": fitted.problem or None,
+        "roles": dict(Counter(one.role for one in fitted.proposals)),
+        "questions": sum(one.question is not None for one in fitted.proposals),
+    }

@@ -5,27 +5,26 @@ The gate's limits are never made looser: what does not fit is left out, with a q
 
 from __future__ import annotations
 
-import re
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
-from anon_pipeline.base.errors import GateRefused, InfeasibleError, InputError, private_stage
+from anon_pipeline.base.errors import InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.draft.attributes import Chosen, Place, attributes_of, table_files, usual_choice
 from anon_pipeline.draft.private_files import write_table
-from anon_pipeline.gate import GateReport
+from anon_pipeline.draft.rehearsal import Rehearsal, rehearse
 from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.profile.name_hints import hint_rank
 from anon_pipeline.profile.profiling import Profile
 from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead
+from anon_pipeline.profile.questions import LEFT_OUT
 from anon_pipeline.profile.separation import sampled_rows
-from anon_pipeline.release import anonymize
+from anon_pipeline.tuning.choose import USEFUL
 from anon_pipeline.tuning.grid import Grid
 from anon_pipeline.tuning.tune import tune_confined
 
@@ -54,6 +53,10 @@ class Fitted:
     refused: limits that the rehearsal did not keep, with nothing left to leave out; none: it passed.
     problem: what stands in the way of any policy, for people; None: nothing.
     records: records that it was tuned on.
+    compared: the k that tuning compared.
+    useful: whether the choice keeps the limits on usefulness; else it misses them least.
+    drowned: columns that the noise moves further, on average, than their values spread.
+    rehearsal: of the policy; None where none was made.
     """
 
     proposals: tuple[Proposal, ...]
@@ -62,6 +65,20 @@ class Fitted:
     refused: tuple[str, ...] = ()
     problem: str | None = None
     records: int = 0
+    compared: tuple[int, ...] = ()
+    useful: bool = True
+    drowned: tuple[str, ...] = ()
+    rehearsal: Rehearsal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tuned:
+    """What tuning chose: see the same of `Fitted`."""
+
+    chosen: Chosen
+    compared: tuple[int, ...] = ()
+    useful: bool = True
+    drowned: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -84,9 +101,8 @@ class _Attempt:
 
     def leave_out(self, name: str, reason: str) -> None:
         """Leave a column out, with a question."""
-        question = "needed? Then leave out another one, or make it coarser. Dropped meanwhile."
         self.proposals = [
-            drop_instead(proposal, reason, question) if proposal.name == name else proposal
+            drop_instead(proposal, reason, LEFT_OUT) if proposal.name == name else proposal
             for proposal in self.proposals
         ]
 
@@ -112,7 +128,7 @@ def fit(profile: Profile, frame: pd.DataFrame, place: Place, *, observe: Observe
 
 
 def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
-    chosen, refused, problem = usual, tuple[str, ...](), None
+    tuned, rehearsal, problem = _Tuned(usual), Rehearsal(), None
     for number in range(_TRIES):
         attempt.observe(Step(f"policy {number + 1}"))
         if not any(isinstance(p.column, Generalize) for p in attempt.proposals):
@@ -125,26 +141,30 @@ def _fit(attempt: _Attempt, usual: Chosen) -> Fitted:
                 break
             continue
         if found is None:
-            refused, problem = (), "no choice of k and ε keeps the limits"
+            rehearsal, problem = Rehearsal(), "no choice of k and ε keeps the limits"
             if not _leave_one_out(attempt, "the limits could not be kept with it"):
                 break
             continue
-        chosen, problem = found, None
-        refused, named = _rehearsed(attempt, chosen)
-        if not refused or not _leave_out_refused(attempt, refused, named):
+        tuned, problem = found, None
+        rehearsal = _rehearsed(attempt, tuned.chosen)
+        if not rehearsal.refused or not _leave_out_refused(attempt, rehearsal):
             break
-    attributes = attributes_of(attempt.profile, attempt.proposals, attempt.place, chosen)
+    attributes = attributes_of(attempt.profile, attempt.proposals, attempt.place, tuned.chosen)
     return Fitted(
         tuple(attempt.proposals),
-        chosen,
+        tuned.chosen,
         policy_from(attributes),
-        refused,
+        rehearsal.refused,
         problem,
         records=len(attempt.frame),
+        compared=tuned.compared,
+        useful=tuned.useful,
+        drowned=tuned.drowned,
+        rehearsal=rehearsal if problem is None and rehearsal.share else None,
     )
 
 
-def _tuned(attempt: _Attempt, usual: Chosen) -> Chosen | None:
+def _tuned(attempt: _Attempt, usual: Chosen) -> _Tuned | None:
     """Choose k and ε; None where no point of the grid passes.
 
     Raises:
@@ -162,36 +182,22 @@ def _tuned(attempt: _Attempt, usual: Chosen) -> Chosen | None:
     if found.recommended is None:
         return None
     choice = found.recommended.choice
-    return Chosen(choice.k, choice.epsilon or usual.epsilon, usual.confidence)
+    chosen = Chosen(choice.k, choice.epsilon or usual.epsilon, usual.confidence)
+    return _Tuned(chosen, ks, found.rule == USEFUL, tuple(found.recommended.expected.drowned))
 
 
-def _rehearsed(attempt: _Attempt, chosen: Chosen) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Make a release in memory and throw it away; limits that refuse it, and columns that they name."""
-    try:
-        release = anonymize(attempt.policy(chosen), attempt.frame, hierarchies=attempt.folder)
-    except GateRefused as refused:
-        names = re.findall(r"^deidentified: (.+?): ", str(refused), re.MULTILINE)
-        known = [p.name for p in attempt.proposals if any(p.name in name.split(", ") for name in names)]
-        return ("identifiers",), tuple(known)
-    except (InputError, InfeasibleError):
-        return ("input",), ()
-    return _unkept(release.report)
+def _rehearsed(attempt: _Attempt, chosen: Chosen) -> Rehearsal:
+    names = [proposal.name for proposal in attempt.proposals]
+    return rehearse(attempt.policy(chosen), attempt.frame, names, attempt.folder)
 
 
-def _unkept(report: GateReport) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    limits = tuple(verdict.limit for verdict in report.unkept)
-    named = [part for limit in limits for part in limit.partition(".")[2].split(" + ")]
-    return limits, tuple(dict.fromkeys(filter(None, named)))
-
-
-def _leave_out_refused(attempt: _Attempt, refused: Sequence[str], named: Sequence[str]) -> bool:
+def _leave_out_refused(attempt: _Attempt, rehearsal: Rehearsal) -> bool:
     """Leave out what limits name, else one column; tell whether there was one."""
-    there = [p.name for p in attempt.proposals if not p.dropped and p.name in named]
+    limits = ", ".join(rehearsal.refused)
+    there = [p.name for p in attempt.proposals if not p.dropped and p.name in rehearsal.named]
     for name in there:
-        attempt.leave_out(name, f"the gate refused it ({', '.join(refused)})")
-    return bool(there) or _leave_one_out(
-        attempt, f"the gate refused a release with it ({', '.join(refused)})"
-    )
+        attempt.leave_out(name, f"the gate refused it ({limits})")
+    return bool(there) or _leave_one_out(attempt, f"the gate refused a release with it ({limits})")
 
 
 def _leave_out_unread(attempt: _Attempt, error: InputError) -> bool:

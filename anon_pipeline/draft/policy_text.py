@@ -17,6 +17,7 @@ from anon_pipeline.policy.columns import Sensitive
 from anon_pipeline.policy.load import parse_policy
 from anon_pipeline.policy.model import TYPE
 from anon_pipeline.profile.profiling import Profile
+from anon_pipeline.tuning.tuned import DROWNED
 
 _WIDTH = 110
 _HEAD = """\
@@ -49,6 +50,11 @@ def policy_text(profile: Profile, fitted: Fitted, place: Place) -> str:
     if parse_policy(text).digest != fitted.policy.digest:
         raise AssertionError("what is written must be the policy that was tuned")
     return text
+
+
+def questions_in(text: str) -> int:
+    """Count the questions that stand in a policy."""
+    return sum(line.lstrip().startswith("# QUESTION: ") for line in text.splitlines())
 
 
 def _flow(value: Any) -> str:
@@ -87,18 +93,11 @@ def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[s
     yield "source", _of_the_source(profile)
     yield "clean", _of_cleaning(profile)
     yield "columns", _of_the_columns(profile, fitted, place)
-    chosen = fitted.chosen
     yield (
         "anonymize",
-        f"k: classes of at least {chosen.k} records, chosen by tuning on {fitted.records:,} records. "
-        "suppression_limit: the share of the records that may be left out for that.",
+        _of_recoding(fitted),
     )
-    yield (
-        "perturb",
-        f"ε of one record for all of its columns with noise: {chosen.epsilon:g} was the smallest of those "
-        "compared that keeps the limits and what a release should be worth (docs/tuning.md). It was chosen "
-        "from the data.",
-    )
+    yield "perturb", _of_noise(fitted)
     yield (
         "suppress",
         "Records that an interval of this confidence around their noisy values would single out are left "
@@ -117,7 +116,8 @@ def _of_the_source(profile: Profile) -> str:
     )
     if layout.guessed_encoding:
         said += (
-            "\nQUESTION: is the encoding right? Bytes do not tell those of one byte apart: look at letters."
+            f"\nQUESTION: are letters such as ä, é and ñ right if the file is read as {layout.encoding}? The "
+            "bytes do not tell. If they are wrong, write the name of the encoding in options."
         )
     return said
 
@@ -150,6 +150,46 @@ def _of_the_columns(profile: Profile, fitted: Fitted, place: Place) -> str:
     return said
 
 
+def _of_recoding(fitted: Fitted) -> str:
+    chosen, ks = fitted.chosen, [str(k) for k in fitted.compared]
+    said = f"k: classes of at least {chosen.k} records"
+    if ks:
+        said += (
+            f", the largest of {', '.join(ks)} at the smallest ε that keeps the limits, tried on "
+            f"{fitted.records:,} records"
+            if len(ks) > 1
+            else f", tried on {fitted.records:,} records"
+        )
+    said += (
+        ". anon-pipeline tune compares other k, up to 100, and no ε above that of this policy, so that "
+        "it may recommend others. suppression_limit: the share of the records that may be left out for k."
+    )
+    if fitted.rehearsal is not None and fitted.rehearsal.silent:
+        said += (
+            f"\nQUESTION: do your readers need {', '.join(fitted.rehearsal.silent)}? In a rehearsal all "
+            "records had one value there. If no, drop the column. If yes, drop another column with role "
+            "generalize that they need less, or take a smaller k."
+        )
+    return said
+
+
+def _of_noise(fitted: Fitted) -> str:
+    epsilon = f"{fitted.chosen.epsilon:g}"
+    said = "ε of one record for all of its columns with noise, chosen from the data: of those compared, "
+    said += (
+        f"{epsilon} is the smallest that keeps the limits and leaves a useful release (docs/tuning.md)."
+        if fitted.useful
+        else f"none leaves a useful release; {epsilon} comes nearest of those that keep the limits."
+    )
+    if fitted.drowned:
+        said += (
+            f"\nQUESTION: is what is left of {', '.join(fitted.drowned)} worth releasing? "
+            f"{DROWNED[0].upper()}{DROWNED[1:]}. If no, drop the column, write role: generalize, or take a "
+            "larger ε if you can promise it. If means over many records are enough, keep it."
+        )
+    return said
+
+
 _WAYS = (
     "Which columns must be released? Drop others or make them coarser; anon-pipeline tune says what passes."
 )
@@ -162,6 +202,8 @@ def _of_the_gate(fitted: Fitted) -> str:
     if rest:
         said += (
             f"\nQUESTION: {len(rest)} sensitive columns have no limit on their classes (each limit leaves "
-            f"classes out, or a column has nearly one value): {', '.join(rest)}. Which of them need one?"
+            f"classes out, or a column has nearly one value): {', '.join(rest)}. Must nobody learn one of "
+            "them who knows the class of a person? If so, write a limit on it under gate: that "
+            "costs records. If not, there is nothing to do."
         )
     return said

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.encode.grids import epsilon_shares, quantize_columns
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.written import tree_levels
@@ -54,7 +55,8 @@ def category_codes(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
         outside = int((codes < 0).sum())
         if outside:
             problems.append(
-                f"{name}: every value must be of the policy's domain, got {outside} records with others"
+                f"{name}: every value must be of the policy's domain, got {counted_records(outside)} with "
+                "others"
             )
         columns.append(codes.astype(np.int64))
     if problems:

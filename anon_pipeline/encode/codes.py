@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
+from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.values import to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
@@ -95,7 +96,9 @@ def _known_texts(series: pd.Series, known: Sequence[str], *, must: str) -> pd.Se
     written = to_texts(series)
     outside = int((~written.isin(known) & written.notna()).sum())
     if outside:
-        raise InputError(f"{series.name}: every value must be {must}, got {outside} records with others")
+        raise InputError(
+            f"{series.name}: every value must be {must}, got {counted_records(outside)} with others"
+        )
     return written
 
 

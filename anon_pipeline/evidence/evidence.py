@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes, same_partition
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.policy.model import Policy
@@ -163,7 +164,9 @@ def _same(table: pd.DataFrame, originals: Originals, policy: Policy) -> None:
         after, before = table[name].array, originals.frame[name].array.take(originals.own)
         differ = 0 if after.equals(before) else _unlike(table[name], pd.Series(before))
         if differ:
-            problems.append(f"{name}: must be as in the vault, got {differ} records that differ")
+            problems.append(
+                f"{name}: must be as in the vault, got {counted_records(differ)} with another value"
+            )
     unclassed = int((originals.labels[originals.own] < 0).sum())
     if unclassed:
         problems.append(f"released records must not be suppressed ones, got {unclassed}")

@@ -126,10 +126,15 @@ def _counted(policy: Policy) -> str:
 
 def _following(policy: Policy, name: str, today: datetime.date) -> str:
     """Say that records can be put together by a column, and nobody answers for that."""
-    people = "" if policy.person is not None else ", and say under person whose records they are"
+    one = "whoever finds one record of a person then has all of them"
+    many = "whoever finds one of several people that belong together, as in a household, finds the others"
+    known = policy.person is None and policy.record_key is not None
+    unsaid = policy.person is None and policy.record_key is None
+    people = ", and say under person whose records they are, if a person has several" if unsaid else ""
+    follows = many if known else f"{one}; if each record is of another person, {many}" if unsaid else one
     return (
-        f"{name}: records with equal values must not agree in the quasi-identifiers as those of one "
-        f"person do, or of one home: whoever finds one of them then has the others"
+        f"{name}: records with equal values must not agree in the quasi-identifiers more than by chance, as "
+        f"{'those of a household' if known else 'those of one person'} do: {follows}"
         f"{_unheld(policy, [name], today, just=True)}. {_way_out(policy, name)}, set role: identifier with "
         f"action: drop{people}, or, if it is about groups and not about people, add "
         f"{_WRITE.format(name, _OWN_SHARE, today)}"

@@ -7,7 +7,7 @@ much is bounded: of large cells that no noise lets be told apart a bound stands 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,15 +17,15 @@ from anon_pipeline.base.classes import pack_columns, rank_values
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.expected import DrawingTable, Drawn, Expectation, drawing_table
-from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, in_order, people_attack
+from anon_pipeline.evidence.expected import DrawingTable, Expectation, drawing_table
+from anon_pipeline.evidence.known_categories import category_laws, codes_of, draw_codes
+from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.value_order import value_ranks
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.expected import NoiseLaw
-from anon_pipeline.risk.known_cells import CLOSE, Cells, cells_of, most_linked, right_guesses
+from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, cells_of, most_linked, right_guesses
 from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
 
 _SEED = 1  # of simulated noise and samples, whatever input and policy
@@ -39,11 +39,12 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownAttack:
-    """Releases that the noise could have made, and what is known of the R records they are drawn of.
+    """Releases that could have been drawn, and what is known of the R records they are drawn of.
 
-    ranks: (R,) of each column that may be known.
-    centers: (R, p) what the noise is added to, in grid units.
-    draws: some releases; none where no draw leaves a record.
+    ranks: (R,) of each column that is released as it is and may be known.
+    hidden: what is behind all drawn values.
+    categories: columns of drawn categories, in the order of ``hidden``.
+    draws: some releases, with all drawn values; none where no draw leaves a record.
     groups: (R,) group of classes that each record's draws are counted in.
     people: (R,) whose record it is, where people are counted.
     made: cells by columns, kept from one question for the next.
@@ -52,9 +53,9 @@ class KnownAttack:
 
     table: DrawingTable
     ranks: Mapping[str, Integers] = field(repr=False)
-    centers: Reals = field(repr=False)
-    law: NoiseLaw = field(repr=False)
-    draws: Sequence[Drawn] = field(repr=False)
+    hidden: Hidden = field(repr=False)
+    categories: Sequence[str]
+    draws: Sequence[Shown] = field(repr=False)
     groups: Integers = field(repr=False)
     people: Integers | None = field(default=None, repr=False)
     made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
@@ -67,35 +68,37 @@ class KnownAttack:
         of their records is (`known_people`).
 
         Args:
-            columns: that the attacker knows beside class, originals and the law of the noise.
+            columns: that the attacker knows beside class, originals of noisy numbers and all laws: of drawn
+                categories he knows the original, of others the released value.
         Returns:
             The mean, its standard error, and how often noise was drawn (0: it is exact, without noise).
             It is 1 where no record can be released.
         """
         if not self.draws:
             return Expectation(1.0)
+        draws = [self._shown(drawn, columns) for drawn in self.draws]
         if self.people is not None:
-            return self._of_people(columns, self.people).over_noise(self.draws, _PAIRS_OF_PEOPLE)
-        cells = self._cells(columns)
-        most = most_linked(cells, self.centers, self.law)
+            return self._of_people(columns, self.people).over_noise(draws, _PAIRS_OF_PEOPLE)
+        cells, hidden = self._cells(columns), self._hidden(columns)
+        most = most_linked(cells, hidden)
         bounded = (most > 1) & (most <= CLOSE * cells.sizes)
-        plan = _planned(cells, most, ~bounded, _PAIRS // len(self.draws))
+        plan = _planned(cells, most, ~bounded, _PAIRS // len(draws))
         random, many = np.random.default_rng(_SEED), int(self.groups.max()) + 1
-        linked, of = np.zeros((2, len(self.draws), many))
+        linked, of = np.zeros((2, len(draws), many))
         ever = np.zeros(len(cells.labels), np.bool_)
-        for number, drawn in enumerate(self.draws):
+        for number, drawn in enumerate(draws):
             ever[cells.own[drawn.rows]] = True
-            weighed = self._linked(drawn.values.astype(np.float64), drawn.rows, (cells, most, plan), random)
+            weighed = _linked(drawn, hidden, (cells, most, plan), random)
             linked[number] = np.bincount(self.groups[drawn.rows], weights=weighed, minlength=many)
             of[number] = np.bincount(self.groups[drawn.rows], minlength=many)
         own = np.zeros(many)
         where = bounded & ever
         np.add.at(own, self.groups[cells.order[cells.starts[:-1][where]]], most[where])
-        if not self.law.drawn:
+        if not hidden.drawn:
             return Expectation(min(float(linked.sum() / of.sum()), 1.0))
         mean, error = combined_ratio(linked + own, of)
         heaviest = float((cells.sizes / np.maximum(plan, 1))[plan > 0].max(initial=1.0))
-        return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(self.draws))
+        return Expectation(min(mean, 1.0), max(error, heaviest / float(of.sum())), len(draws))
 
     def realized(self, evidence: Evidence, policy: Policy, columns: Sequence[str]) -> float:
         """Return the share of the released records that is rightly linked by the noise that was drawn.
@@ -109,20 +112,35 @@ class KnownAttack:
         places = np.full(len(behind.labels), -1, np.int64)
         first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
         places[first] = np.arange(len(first))
-        rows, values = places[behind.own], grid_units(evidence.released, policy)
+        values = np.hstack([grid_units(evidence.released, policy), codes_of(evidence.released, policy)])
+        shown = self._shown(Shown(values, places[behind.own]), columns)
         if self.people is not None:
-            return self._of_people(columns, self.people).realized(values, rows, _PAIRS_OF_PEOPLE)
-        cells = self._cells(columns)
-        most = most_linked(cells, self.centers, self.law)
+            return self._of_people(columns, self.people).realized(shown.values, shown.rows, _PAIRS_OF_PEOPLE)
+        cells, hidden = self._cells(columns), self._hidden(columns)
+        most = most_linked(cells, hidden)
         plan = _planned(cells, most, np.ones(len(most), np.bool_), _PAIRS)
-        weighed = self._linked(values, rows, (cells, most, plan), np.random.default_rng(_SEED))
-        return min(math.fsum(weighed.tolist()) / len(rows), 1.0)
+        weighed = _linked(shown, hidden, (cells, most, plan), np.random.default_rng(_SEED))
+        return min(math.fsum(weighed.tolist()) / len(shown.rows), 1.0)
+
+    def _known(self, columns: Sequence[str]) -> list[int]:
+        """Return which columns of drawn categories have originals that are known."""
+        return [at for at, name in enumerate(self.categories) if name in columns]
+
+    def _hidden(self, columns: Sequence[str]) -> Hidden:
+        known = self._known(columns)
+        likely = tuple(self.hidden.likely[at] for at in known)
+        return replace(self.hidden, codes=self.hidden.codes[:, known], likely=likely)
+
+    def _shown(self, drawn: Shown, columns: Sequence[str]) -> Shown:
+        numbers = len(self.hidden.law.drawn)
+        kept = [*range(numbers), *(numbers + at for at in self._known(columns))]
+        return Shown(drawn.values[:, kept].astype(np.float64), drawn.rows)
 
     def _cells(self, columns: Sequence[str]) -> Cells:
         if tuple(columns) in self.made:
             return self.made[tuple(columns)]
-        codes = self.ranks[columns[0]]
-        for name in columns[1:]:
+        codes = np.zeros(len(self.table.labels), np.int64)
+        for name in (name for name in columns if name in self.ranks):
             key, space = pack_columns([codes, self.ranks[name]])
             codes = rank_values(key, space)[0]
         self.made[tuple(columns)] = cells_of(self.table.labels, codes)
@@ -130,20 +148,21 @@ class KnownAttack:
 
     def _of_people(self, columns: Sequence[str], people: Integers) -> PeopleAttack:
         if (of := tuple(columns)) not in self.made_of_people:
-            self.made_of_people[of] = people_attack(self._cells(columns), people, self.centers, self.law)
+            self.made_of_people[of] = people_attack(self._cells(columns), people, self._hidden(columns))
         return self.made_of_people[of]
 
-    def _linked(
-        self, values: Reals, rows: Integers, of: tuple[Cells, Reals, Integers], random: np.random.Generator
-    ) -> Reals:
-        """Return what each released record adds to the records that are rightly linked, (r,)."""
-        cells, most, plan = of
-        cell = cells.own[rows]
-        found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)
-        chosen = np.flatnonzero(_sampled(cells, plan, random)[rows])
-        right = right_guesses(values[chosen], rows[chosen], cells, self.centers, self.law)
-        found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
-        return found
+
+def _linked(
+    shown: Shown, hidden: Hidden, of: tuple[Cells, Reals, Integers], random: np.random.Generator
+) -> Reals:
+    """Return what each released record adds to the records that are rightly linked, (r,)."""
+    cells, most, plan = of
+    cell = cells.own[shown.rows]
+    found = np.where(most[cell] <= 1, 1 / cells.sizes[cell], 0.0)
+    chosen = np.flatnonzero(_sampled(cells, plan, random)[shown.rows])
+    right = right_guesses(shown.values[chosen], shown.rows[chosen], cells, hidden)
+    found[chosen] = right * (cells.sizes / np.maximum(plan, 1))[cell[chosen]]
+    return found
 
 
 def _planned(cells: Cells, most: Reals, looked: NDArray[np.bool_], pairs: int) -> Integers:
@@ -179,21 +198,40 @@ def known_attack(evidence: Evidence, policy: Policy) -> KnownAttack:
     """
     behind = require_originals(evidence)
     records = max(int(np.count_nonzero(behind.labels >= 0)), 1)
-    copies = max(_RECORDS // (8 * records), 1) if policy.perturbed else 1
+    copies = max(_RECORDS // (8 * records), 1) if policy.noisy else 1
     ranks = {name: value_ranks(behind.frame[name]) for name in policy.unchanged}
-    table = drawing_table(evidence, policy, copies, ranks)
+    codes = codes_of(behind.frame, policy)
+    order = ranks | {name: codes[:, at] for at, name in enumerate(policy.categorical)}
+    table = drawing_table(evidence, policy, copies, order)
     own, sizes = table.originals.own, np.bincount(table.labels)
+    at = own % len(behind.labels)
     law = noise_law(replace(evidence, originals=table.originals), policy)
     people = None if table.originals.people is None else in_order(table.originals.people[own])
-    least = draws_of(sizes, records=_RECORDS) if people is None else DRAWS
-    entropy, draws = seeded_entropy(_SEED), least if policy.perturbed else 1
-    drawn = [table.released(entropy) for _ in range(draws)]
+    centers = law.centers(quantize(table.originals.grid[own]).astype(np.float64))
+    hidden = Hidden(centers, law, codes[at], category_laws(policy))
     return KnownAttack(
         table,
-        {name: values[own % len(behind.labels)] for name, values in ranks.items()},
-        law.centers(quantize(table.originals.grid[own]).astype(np.float64)),
-        law,
-        [one for one in drawn if one is not None],
+        {name: values[at] for name, values in ranks.items()},
+        hidden,
+        tuple(policy.categorical),
+        list(_drawn(table, hidden, _many(policy, sizes, people))),
         groups_of(sizes)[table.labels],
         people,
     )
+
+
+def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:
+    """Return how many releases are drawn of classes of these sizes."""
+    if not policy.noisy:
+        return 1
+    return draws_of(sizes, records=_RECORDS) if people is None else DRAWS
+
+
+def _drawn(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
+    """Yield releases with all drawn values; of categories none decides who is released."""
+    entropy, random = seeded_entropy(_SEED), np.random.default_rng(_SEED)
+    for _ in range(many):
+        drawn = table.released(entropy)
+        if drawn is not None:
+            codes = draw_codes(hidden.codes[drawn.rows], hidden.likely, random)
+            yield Shown(np.hstack([drawn.values, codes]), drawn.rows)

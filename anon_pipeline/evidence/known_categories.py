@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -11,9 +13,11 @@ from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import Evidence, people_in
 from anon_pipeline.evidence.expected import Expectation
 from anon_pipeline.evidence.measures import require_originals
-from anon_pipeline.perturb.category_law import CategoryNoise
+from anon_pipeline.perturb.category_law import CategoryNoise, pmf
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.noisy_categories import expected_category_linking, right_category_guesses
+
+_NEVER = -1e300  # stands for the logarithm of 0, of which no difference can be taken
 
 
 def expected_of_category(evidence: Evidence, policy: Policy, name: str) -> Expectation:
@@ -80,6 +84,37 @@ def _noise(policy: Policy, name: str) -> CategoryNoise:
 
 def _codes(values: pd.Series, noise: CategoryNoise) -> NDArray[np.int64]:
     return pd.Index(noise.domain.values).get_indexer(pd.Index(values.astype(object))).astype(np.int64)
+
+
+def codes_of(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
+    """Return the columns of drawn categories as codes of their domains, (n, c); −1 for no value of it."""
+    found = [_codes(frame[name], noise) for name, noise in category_noises(policy).items()]
+    return np.stack(found, axis=1) if found else np.empty((len(frame), 0), np.int64)
+
+
+def category_laws(policy: Policy) -> tuple[NDArray[np.float64], ...]:
+    """Return ln P(value | original) of each column of drawn categories, (D, D), by codes."""
+    with np.errstate(divide="ignore"):
+        laws = [np.log(pmf(noise)) for noise in category_noises(policy).values()]
+    return tuple(np.maximum(law, _NEVER) for law in laws)
+
+
+def draw_codes(
+    codes: NDArray[np.int64], likely: Sequence[NDArray[np.float64]], random: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw what would be released of categories, (n, c), to simulate an attack; a release is drawn elsewhere.
+
+    Args:
+        codes: (n, c) originals. likely: as of `category_laws`.
+    """
+    drawn = np.empty_like(codes)
+    for column, law in enumerate(likely):
+        points = random.random(len(codes))
+        for code in np.unique(codes[:, column]).tolist():
+            here = codes[:, column] == code
+            ends = np.cumsum(np.exp(law[code]))
+            drawn[here, column] = np.searchsorted(ends[:-1] / ends[-1], points[here], side="right")
+    return drawn
 
 
 def _of_people(linked: float, people: NDArray[np.int64] | None, records: NDArray[np.bool_]) -> float:

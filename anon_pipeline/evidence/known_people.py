@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.evidence.expected import Drawn, Expectation
-from anon_pipeline.risk.expected import NoiseLaw
-from anon_pipeline.risk.known_cells import CLOSE, Cells, most_linked
+from anon_pipeline.evidence.expected import Expectation
+from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, most_linked
 from anon_pipeline.risk.known_people import (
     CellPeople,
     chance_linked,
@@ -36,21 +35,32 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A release that could have been drawn, as an attacker sees it.
+
+    values: (r, p + c) numbers in grid units, then codes of the categories whose originals are known.
+    rows: (r,) the own original of each.
+    """
+
+    values: Reals = field(repr=False)
+    rows: Integers = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PeopleAttack:
     """The people of the cells of one set of known columns, and what of them is compared.
 
-    centers: (n, p) what the noise is added to, in grid units.
+    hidden: what is behind drawn values.
     alike: (c,) whether all originals of a cell are equally likely, whatever is released.
     most: (c,) people of each cell who are linked on average at most.
     """
 
     of: CellPeople
-    centers: Reals = field(repr=False)
-    law: NoiseLaw = field(repr=False)
+    hidden: Hidden = field(repr=False)
     alike: Flags = field(repr=False)
     most: Reals = field(repr=False)
 
-    def over_noise(self, draws: Sequence[Drawn], pairs: int) -> Expectation:
+    def over_noise(self, draws: Sequence[Shown], pairs: int) -> Expectation:
         """Return the share of the people with a released record who are linked, on average over the noise.
 
         Args:
@@ -66,11 +76,10 @@ class PeopleAttack:
         ever = np.zeros(len(bounded), np.bool_)
         for number, drawn in enumerate(draws):
             ever[self.of.cells.own[drawn.rows]] = True
-            values = drawn.values.astype(np.float64)
-            linked[number] = self._linked(values, drawn.rows, looked, _sampled(chances, random))
+            linked[number] = self._linked(drawn.values, drawn.rows, looked, _sampled(chances, random))
             there[number] = len(np.unique(self.of.people[drawn.rows]))
         linked += self.most[bounded & ever].sum()
-        if not self.law.drawn:
+        if not self.hidden.drawn:
             return Expectation(min(float(linked.sum() / there.sum()), 1.0))
         mean, error = combined_ratio(linked, there)
         heaviest = float((1 / chances).max())
@@ -80,7 +89,7 @@ class PeopleAttack:
         """Return the share of the people with a released record who are linked by it, ties by lot.
 
         Args:
-            values: (r, p) released values, in grid units.
+            values: (r, p + c) released values: numbers in grid units, then codes of categories.
             rows: (r,) the own original of each.
             pairs: of a record and an original that are compared, about.
         """
@@ -96,7 +105,7 @@ class PeopleAttack:
         """
         cell, mine = self.of.cells.own[rows], chosen[self.of.people[rows]] > 0
         compared, alike = np.flatnonzero(looked[cell] & mine), np.flatnonzero(self.alike[cell] & mine)
-        guesses = likeliest_people(values[compared], rows[compared], self.of, self.centers, self.law)
+        guesses = likeliest_people(values[compared], rows[compared], self.of, self.hidden)
         found = [(rows[compared], guesses), (rows[alike], commonest_people(rows[alike], self.of))]
         return float(chance_linked(found, self.of) @ chosen)
 
@@ -110,16 +119,15 @@ class PeopleAttack:
         return np.minimum(most / np.maximum(costs, most), 1.0)
 
 
-def people_attack(cells: Cells, people: Integers, centers: Reals, law: NoiseLaw) -> PeopleAttack:
+def people_attack(cells: Cells, people: Integers, hidden: Hidden) -> PeopleAttack:
     """Prepare the attack for one set of known columns.
 
     Args:
         people: (n,) whose record each of the n in the cells is, 0 … P−1, each of them there.
-        centers: (n, p) what the noise is added to, in grid units.
-        law: of the noise, of all classes.
+        hidden: what is behind drawn values.
     """
-    of, most = people_of_cells(cells, people), most_linked(cells, centers, law)
-    return PeopleAttack(of, centers, law, most <= 1, most_people(of, most))
+    of, most = people_of_cells(cells, people), most_linked(cells, hidden)
+    return PeopleAttack(of, hidden, most <= 1, most_people(of, most))
 
 
 def in_order(people: Integers) -> Integers:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.base.values import to_dates, to_finite_numbers, to_texts
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.computed import (
@@ -115,8 +116,8 @@ def _written(
     outside = int((codes < 0).sum())
     if outside:
         raise InputError(
-            f"{name}: every value must be a leaf of its hierarchy, got {outside} records with others. Add "
-            f"them to it, or map them to leaves in clean.columns ({name}: {{values: ...}})."
+            f"{name}: every value must be a leaf of its hierarchy, got {counted_records(outside)} with "
+            f"others. Add them to it, or map them to leaves in clean.columns ({name}: {{values: ...}})."
         )
     return codes, hierarchy
 

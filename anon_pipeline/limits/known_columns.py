@@ -31,17 +31,25 @@ def name_of(columns: Sequence[str]) -> str:
 
 
 def usual_columns(policy: Policy) -> dict[frozenset[str], float]:
-    """Return the sets of known columns that have a bound without the policy's saying so, and the bound."""
-    together = [policy.unchanged] if len(policy.unchanged) > 1 else []
-    known = [*([name] for name in policy.insensitive), *together, *([name] for name in policy.categorical)]
+    """Return the sets of known columns that have a bound without the policy's saying so, and the bound.
+
+    All drawn categories together, and these with all unchanged columns, also where that is a single one
+    beside noise: who links it learns the noisy values.
+    """
+    drawn, unchanged = list(policy.categorical), policy.unchanged
+    together = [drawn] if len(drawn) > 1 else []
+    if len(unchanged) > 1 or (unchanged and policy.noisy):
+        together.append([*unchanged, *drawn])
+    known = [*([name] for name in (*policy.insensitive, *drawn)), *together]
     return dict.fromkeys(map(frozenset, known), usual.linking_bound(policy.gate_k))
 
 
 def _demanded(policy: Policy) -> Demanded:
     """Return the policy's own bounds, and those that hold without: of each column, of all together.
 
-    A column of drawn categories stands alone: its original is known, and its drawn value seen. All together
-    are advice.
+    Of drawn categories the original is known, and the drawn value seen: as that of noisy numbers, which
+    every attacker knows. With all columns that are released as they are, and with a sensitive one that is
+    all of them, it is advice.
 
     Names do not depend on the order of columns, which stored suites of Great Expectations lose.
     """
@@ -51,20 +59,24 @@ def _demanded(policy: Policy) -> Demanded:
     found: dict[frozenset[str], KnownColumns | Advised] = {}
     for known in (*names, *(known for known in bounds if known not in names)):
         wanted = KnownColumns(columns=tuple(sorted(known)), risk=bounds.get(known, 1.0))
-        found[known] = Advised(wanted) if len(known) > 1 else wanted
+        together = len(known) > 1 and not known <= policy.categorical.keys()
+        advised = together or (known in bounds and known <= policy.sensitive.keys())
+        found[known] = Advised(wanted) if advised else wanted
     found |= own
     return {name_of(sorted(known)): wanted for known, wanted in found.items()}
 
 
-def _drawn(case: Case, demand: Demand) -> str | None:
-    """Return the column of drawn categories that is known; None where released values are."""
-    return next((name for name in demand.wanted.columns if name in case.policy.categorical), None)
+def _drawn_alone(policy: Policy, demand: Demand) -> str | None:
+    """Return the column of categories that is all that is drawn, and known; None where there is more."""
+    known = demand.wanted.columns
+    return known[0] if len(known) == 1 and known[0] in policy.categorical and not policy.perturbed else None
 
 
 def refused_before_drawing(policy: Policy, frame: pd.DataFrame) -> list[str]:
     """List the drawn categories that the gate will refuse, whatever is drawn: by class, original and law.
 
-    Where a policy judges what was drawn (`linking: realized`), nothing is known yet.
+    Where a policy judges what was drawn (`linking: realized`), nothing is known yet. A category that is
+    known with other drawn values is linked no less than alone, if the draw does not decide who is released.
 
     Args:
         frame: (n, columns) the table of `k_anonymized`.
@@ -74,25 +86,33 @@ def refused_before_drawing(policy: Policy, frame: pd.DataFrame) -> list[str]:
     if not judges_expectation(policy):
         return []
     found = []
-    for demand in KNOWN_COLUMNS.demands(policy):
+    for demand in (one for one in KNOWN_COLUMNS.demands(policy) if not one.advised):
         drawn = [name for name in demand.wanted.columns if name in policy.categorical]
-        if drawn and not demand.compared(foreseen_of_category(frame, policy, drawn[0])).status.publishable:
+        known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
+        foreseen = [foreseen_of_category(frame, policy, name) for name in known]
+        if foreseen and not demand.compared(max(foreseen)).status.publishable:
             found.append(
                 f"{demand.name}: at most {demand.bound:.3g} of the {counted(policy)} may be linked by who "
-                f"knows {drawn[0]} and the class, on average over the noise. Next: {_SMALLER}"
+                f"knows {', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
             )
     return found
 
 
+def _released_anyhow(policy: Policy) -> bool:
+    """Tell whether all records in classes are released, whatever is drawn, and are what is counted."""
+    confident = policy.suppress.confidence is None or not policy.perturbed
+    return policy.person is None and confident and not policy.class_limited
+
+
 def _over_noise(case: Case, demand: Demand) -> Expectation:
-    drawn = _drawn(case, demand)
+    drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return expected_of_category(case.evidence, case.policy, drawn)
     return case.known_attack.over_noise(demand.wanted.columns)
 
 
 def _realized(case: Case, demand: Demand) -> float:
-    drawn = _drawn(case, demand)
+    drawn = _drawn_alone(case.policy, demand)
     if drawn is not None:
         return realized_of_category(case.evidence, case.policy, drawn)
     return case.known_attack.realized(case.evidence, case.policy, demand.wanted.columns)
@@ -115,7 +135,8 @@ _SMALLER = f"take a smaller ε, so that fewer categories stay as they are, gener
 
 def _advice(policy: Policy, of: str) -> str:
     """Say what to change for a set of columns; only of drawn categories does ε decide."""
-    return _SMALLER if of in {name_of([name]) for name in policy.categorical} else _COARSER
+    drawn = sorted(policy.categorical)
+    return _SMALLER if of in {name_of(drawn), *(name_of([name]) for name in drawn)} else _COARSER
 
 
 KNOWN_COLUMNS = Limit(

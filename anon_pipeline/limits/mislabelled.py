@@ -5,7 +5,7 @@ from __future__ import annotations
 from anon_pipeline.evidence.identifying import identifying_columns
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.rare_values import rare_records, rare_share
-from anon_pipeline.evidence.released_columns import doubtful_columns
+from anon_pipeline.evidence.released_columns import doubtful_columns, shown_columns
 from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
 from anon_pipeline.limits import usual
@@ -55,7 +55,9 @@ def _single_values(case: Case, demand: Demand) -> int:
 
 
 def _rare(policy: Policy) -> Demanded:
-    return {name: Advised(0) for name in sorted(policy.insensitive)}
+    """Advise on insensitive columns, and on drawn ones that mostly stay as they are."""
+    shown = (name for name in shown_columns(policy) if name not in policy.sensitive)
+    return {name: Advised(0) for name in sorted(shown)}
 
 
 RELEASED_IDENTIFIERS = Limit(

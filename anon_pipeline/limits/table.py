@@ -43,6 +43,7 @@ from anon_pipeline.limits.sizes import (
     SAMPLE_UNIQUES,
 )
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE, K
+from anon_pipeline.limits.told import HIDDEN_HOMOGENEITY, NEAR_HOMOGENEITY, SPELLINGS, TOLD_SECRETS
 from anon_pipeline.limits.usefulness import (
     FULLY_GENERALIZED,
     INFORMATION_LOSS,
@@ -59,11 +60,13 @@ _OWN = (
     RELEASED_IDENTIFIERS,
     SINGLE_VALUE,
     NAMED_PEOPLE,
+    TOLD_SECRETS,
     RARE_VALUES,
     RARE_TOGETHER,
     SAFE_HARBOR,
     T_CLOSENESS,
     L_DIVERSITY,
+    SPELLINGS,
     LINKING_RISK,
     SUPPRESSION,
     CONFIDENCE_K,
@@ -73,6 +76,8 @@ _OWN = (
     AVERAGING,
     LINKAGE,
     HOMOGENEITY,
+    NEAR_HOMOGENEITY,
+    HIDDEN_HOMOGENEITY,
     SKEWNESS,
     SIMILARITY,
     PROSECUTOR_RISK,
@@ -173,5 +178,9 @@ def next_step(verdict: Verdict, policy: Policy | None = None) -> str:
 
 
 def demanded_by(verdict: Verdict) -> str:
-    """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes."""
-    return demanded(verdict, _BY_NAME.get(verdict.limit.partition(".")[0]))
+    """Say the bound of a verdict, also of one that is on no limit; ``no limit`` where every value passes.
+
+    Args:
+        verdict: of the gate, or of `verify`, which writes ``gate.`` before the names of limits.
+    """
+    return demanded(verdict, _BY_NAME.get(verdict.limit.removeprefix("gate.").partition(".")[0]))

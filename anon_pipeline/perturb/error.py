@@ -1,4 +1,4 @@
-"""How far the noise moves values: the error that was realized and the error to expect."""
+"""How far the noise moves values: the error that was realized, the error to expect, the spread to compare."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.perturb.discrete_laplace_law import mean_absolute
+
+_QUARTILES = 1.349
+"""Distance of the quartiles of a normal distribution, in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +114,20 @@ def expected_relative_shift(
     if not measured.any():
         return None
     return _mean(shifts[measured] / np.abs(originals[measured]))
+
+
+def spread_of(numbers: NDArray[np.float64]) -> float:
+    """Return how far values lie apart: the standard deviation, or that of their middle half if it is less.
+
+    A few huge values make the standard deviation large. That of a normal distribution with the same quartiles
+    (their distance / 1.349) takes its place then, unless the quartiles are equal.
+
+    Args:
+        numbers: (n,) finite, n ≥ 1.
+
+    >>> spread_of(np.array([1.0, 2, 3, 4, 5])), spread_of(np.array([7.0, 7]))
+    (1.4142135623730951, 0.0)
+    """
+    deviation = float(numbers.std())
+    middle = float(np.subtract(*np.quantile(numbers, (0.75, 0.25)))) / _QUARTILES
+    return min(deviation, middle) if middle > 0 else deviation

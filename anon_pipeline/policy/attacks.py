@@ -63,9 +63,6 @@ def _known(known: tuple[KnownColumns, ...], sections: Mapping[str, Any]) -> Iter
             f"must name columns with the role sensitive or insensitive, or categories that are perturbed, "
             f"got {', '.join(wrong)}"
         )
-    drawn = {*columns_of(columns, PerturbCategories)}
-    if wrong := sorted({n for entry in known if len(entry.columns) > 1 for n in entry.columns} & drawn):
-        yield f"must name categories that are perturbed alone, got {', '.join(wrong)} with others"
     sets = [frozenset(entry.columns) for entry in known]
     if repeated := len(sets) - len(set(sets)):
         yield f"must name each set of columns once, got {repeated} more"
@@ -124,7 +121,8 @@ class KnownColumns(Strict):
     """What an attacker may link who also knows the exact values of some columns of the release."""
 
     columns: Annotated[tuple[Plain, ...], SHOWN, AFTER, NEUTRAL] = Field(
-        min_length=1, description="Sensitive and insensitive columns that are known together."
+        min_length=1,
+        description="Columns that are known together: sensitive, insensitive, drawn categories.",
     )
     risk: Annotated[Share, SHOWN, AFTER] = Field(
         description="Largest share of the released records that may be rightly linked, on average over the "

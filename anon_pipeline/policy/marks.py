@@ -161,19 +161,29 @@ def misfits(where: str, model: BaseModel, sections: Mapping[str, Any], needs: Ne
             yield from misfits(here, value, sections, needs)
 
 
-def public_fields(policy: BaseModel) -> dict[str, Any]:
-    """Return what may be public of a policy, without defaults.
+def public_fields(
+    policy: BaseModel, *, defaults: bool = False, counted: Callable[[Any], Any] | None = None
+) -> dict[str, Any]:
+    """Return what may be public of a policy.
 
-    A list that is marked as counted is replaced by how many values it has, a mapping by a remark.
+    Args:
+        defaults: whether to spell out what was left to its default.
+        counted: what takes the place of a value that is marked as counted. None: a remark for people, of a
+            list how many values it has.
     """
 
     def shown(marks: Marks, value: Any) -> Any:
         if marks.shown != "counted":
             return value if marks.shown == "whole" else _NOTHING
-        return f"({len(value)} values)" if isinstance(value, list) else "(not shown here)"
+        return None if value is None else (counted or _remark)(value)
 
-    found: dict[str, Any] = _walked(policy, policy.model_dump(mode="json", exclude_defaults=True), shown)
+    document = policy.model_dump(mode="json", exclude_defaults=not defaults)
+    found: dict[str, Any] = _walked(policy, document, shown)
     return found
+
+
+def _remark(value: Any) -> str:
+    return f"({len(value)} values)" if isinstance(value, list) else "(not shown here)"
 
 
 def binding_fields(policy: BaseModel) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import zoneinfo
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
@@ -15,6 +16,7 @@ from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.policy.attacks import Attacks
 from anon_pipeline.policy.columns import Perturb, PerturbCategories, columns_of
+from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
@@ -33,6 +35,8 @@ from anon_pipeline.policy.protection import (
 )
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, demanded
+
+_timezones = cache(zoneinfo.available_timezones)  # looked for in all of the time zones' files
 
 
 class Deidentify(Strict):
@@ -249,7 +253,7 @@ class Publish(Strict):
     to: Annotated[LocalPath | None, Below("releases"), AFTER] = Field(
         None, description="Folder, relative to the folder of releases. Default: releases/<name>."
     )
-    format: Annotated[ReleaseFormat, AFTER, NEUTRAL] = Field(
+    format: Annotated[ReleaseFormat, SHOWN, AFTER, NEUTRAL] = Field(
         DEFAULT_RELEASE_FORMAT, description="Format of the data file."
     )
     wait: Annotated[Real, AFTER, NEUTRAL] = Field(
@@ -258,9 +262,18 @@ class Publish(Strict):
     sign: Annotated[Sign | None, PRESENT] = Field(
         None, description="Key that signs the manifest; none: it is not signed."
     )
-    formulas: Annotated[Literal["neutralize", "keep"], AFTER, ranked("keep", "neutralize")] = Field(
+    formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
+    deliver: Annotated[Deliver | None, AFTER] = Field(
+        None, description="Where the published release is copied to; none: nowhere."
+    )
+
+    @model_serializer(mode="wrap")
+    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what came later and is not set: the digest without it is what it always was."""
+        document: dict[str, Any] = handler(self)
+        return {name: value for name, value in document.items() if name != "deliver" or value is not None}
 
 
 class VaultSection(Strict):
@@ -303,6 +316,6 @@ class Schedule(Strict):
     @field_validator("timezone")
     @classmethod
     def _known(cls, value: str) -> str:
-        if value not in zoneinfo.available_timezones():
+        if value not in _timezones():
             raise ValueError(f"timezone must be an IANA name, got {value!r}")
         return value

@@ -16,6 +16,8 @@ from anon_pipeline.profile.forms import DateForm, NumberForm, find_dates, find_m
 _SENTINELS = (-1, -8, -9, -88, -99, -888, -999, -9999, 99, 999, 9999, 99999, 888, 8888)
 _WORDY = 4  # words of a value, on average, from which on a text is free
 _LONG = 40  # characters, likewise
+MOSTLY, SOME = 0.5, 0.05
+"""Share of the values from which on a column holds identifiers, or some."""
 _MIXED = 0.9  # share of numbers from which on a column of texts is one of numbers with others among them
 
 
@@ -41,6 +43,7 @@ class Seen:
     distinction: that, divided by the records with a value; 0 without any.
     commonest: share of the most frequent value among them.
     found: names of the detectors of identifiers that find the column.
+    found_share: share of the records with a value that the one which finds most finds.
     missing_texts: texts of the public lists that stand for a missing value.
     number: how numbers are written; None for other kinds, and for numbers of a type of their own.
     date: how dates are written.
@@ -62,6 +65,7 @@ class Seen:
     distinction: float = 0.0
     commonest: float = 0.0
     found: tuple[str, ...] = ()
+    found_share: float = 0.0
     missing_texts: tuple[str, ...] = ()
     number: NumberForm | None = None
     date: DateForm | None = None
@@ -73,6 +77,12 @@ class Seen:
     mixed: float = 0.0
     sentinel: bool = False
     consecutive: bool = False
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether the cells are texts, also those that are read as numbers or dates."""
+        dates = self.date is not None and bool(self.date.formats)
+        return dates or self.number is not None or self.kind in (Kind.CATEGORY, Kind.TEXT)
 
     @property
     def missing_share(self) -> float:
@@ -102,17 +112,22 @@ def look_at(column: pd.Series, *, decimal: str = ".") -> Look:
         column: (n,) cells, named: texts of a CSV file, or values with types.
         decimal: mark that numbers of this file have, where both fit.
     """
-    found = tuple(matches(column))
     name, records = str(column.name), len(column)
+    there = matches(column)
+    blank = Seen(
+        name,
+        Kind.CATEGORY,
+        records,
+        found=tuple(there),
+        found_share=max(there.values(), default=0) / max(int(column.notna().sum()), 1),
+    )
     if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
         codes, values = pd.factorize(column.astype(np.float64))
-        return _numbers(Seen(name, Kind.NUMBER, records, found=found), pd.Series(values), codes)
+        return _numbers(replace(blank, kind=Kind.NUMBER), pd.Series(values), codes)
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         codes, values = pd.factorize(column)
-        return _counted(
-            Seen(name, Kind.DATE, records, found=found, date=DateForm()), pd.Series(values), codes
-        )
-    return _texts(Seen(name, Kind.CATEGORY, records, found=found), to_texts(column), decimal)
+        return _counted(replace(blank, kind=Kind.DATE, date=DateForm()), pd.Series(values), codes)
+    return _texts(blank, to_texts(column), decimal)
 
 
 def _texts(seen: Seen, column: pd.Series, decimal: str) -> Look:

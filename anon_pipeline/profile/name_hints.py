@@ -43,37 +43,35 @@ HINTS = (
     _hint(
         "e-mail addresses",
         "identifier",
-        "email* e_mail* mail mailadresse correo courriel *emailadresse",
+        "email* e_mail* mail mailadresse correo courriel *emailadresse posta_elettronica",
     ),
     _hint(
         "telephone numbers",
         "identifier",
-        "phone* telephone* tel telefon* mobile mobil* cell cellphone fax* handy* telefono* portable natel",
+        "phone* telephone* tel telefon* mobile mobil* cell cellphone fax* handy* telefono* portable "
+        "natel cellulare movil telephon rufnummer",
     ),
     _hint(
         "addresses",
         "identifier",
         "address* street* strasse* *strasse adresse* anschrift rue direccion* calle indirizzo "
-        "house_number "
-        "hausnummer hausnr apartment addr addr1 addr2 line1 line2",
+        "house_number hausnummer hausnr apartment addr addr1 addr2 line1 line2 *adresse domicile "
+        "domicilio civico numero_civico",
     ),
     _hint(
         "numbers of persons or documents",
         "identifier",
         "ssn *_ssn social_security* socialsecurity* ahv* avs sozialversicherung* nino nhs nhs_* "
-        "national_id "
-        "nationalid passport* passnummer ausweis* driving_license* drivers_license* license_plate plate "
-        "kennzeichen tax_id taxid steuer* steuernummer curp cpf dni nif personnummer insurance_number "
-        "versichertennummer mrn medical_record* beneficiary*",
+        "national_id nationalid passport* passnummer ausweis* driving_license* drivers_license* "
+        "license_plate plate kennzeichen tax_id taxid steuer* steuernummer curp cpf dni nif "
+        "personnummer insurance_number versichertennummer mrn medical_record* beneficiary*",
     ),
     _hint(
         "numbers of accounts or cards",
         "identifier",
         "iban* *_iban account account_no account_nr account_number account_num accountnumber acct* "
-        "konto "
-        "kontonummer kontonr kontonr. card_number card_no cardnumber pan credit_card kreditkarte* "
-        "compte "
-        "n_compte cuenta bic_iban depot",
+        "konto kontonummer kontonr kontonr. card_number card_no cardnumber pan credit_card "
+        "kreditkarte* compte n_compte cuenta bic_iban depot",
     ),
     _hint(
         "places on a map",
@@ -84,21 +82,21 @@ HINTS = (
         "addresses of machines, pages and devices",
         "identifier",
         "ip ip_* ipaddress client_ip remote_addr mac mac_* imei imsi device_id deviceid serial "
-        "serial_* vin "
-        "url uri link referer referrer user_agent useragent agent cookie* session session_* sessionid "
-        "path "
-        "request query photo image picture foto fingerprint* host hostname",
+        "serial_* vin url uri link referer referrer user_agent useragent agent cookie* session "
+        "session_* sessionid path request query photo image picture foto fingerprint* host hostname",
     ),
     _hint(
         "names of persons",
         "identifier",
         "name first_name firstname given_name givenname middle_name last_name lastname surname "
-        "family_name "
-        "familyname full_name fullname maiden_name patient_name customer_name client_name employee_name "
-        "person_name member_name user_name username login handle nickname vorname nachname familienname "
-        "zuname nom prenom nombre apellido* cognome nome holder kontoinhaber inhaber doctor physician "
-        "teacher supervisor manager attending* guardian mother father parent spouse contact_person "
-        "emergency_contact initials provider_name child_name insured policyholder claimant",
+        "family_name familyname full_name fullname maiden_name patient_name customer_name client_name "
+        "employee_name person_name member_name user_name username login handle nickname vorname "
+        "nachname familienname zuname nom prenom nombre apellido* cognome nome holder kontoinhaber "
+        "inhaber doctor physician teacher supervisor manager attending* guardian mother father parent "
+        "spouse contact_person emergency_contact initials provider_name child_name insured "
+        "policyholder claimant rufname geburtsname ledigname kundenname mitarbeitername patientenname "
+        "nachnamen vornamen noms prenoms nombres cognomi nomi nominativo nom_de_famille "
+        "ansprechpartner* ansprechperson vorgesetzt* arzt aerztin medecin medico",
     ),
     _hint(
         "free text",
@@ -118,102 +116,122 @@ HINTS = (
     _hint(
         "dates of birth",
         "quasi",
-        "birth* dob *_dob born date_of_birth geburt* naissance date_naissance nacimiento fecha_nacimiento",
+        "birth* dob *_dob born date_of_birth geburt* naissance date_naissance nacimiento "
+        "fecha_nacimiento geboren* ne_le nee_le nato_il nascita fecha_de_nacimiento data_di_nascita "
+        "data_nascita",
     ),
-    _hint("sex or gender", "quasi", "sex gender geschlecht sexe sexo sesso *_sex *_gender"),
+    _hint(
+        "sex or gender", "quasi", "sex gender geschlecht sexe sexo sesso *_sex *_gender genre genero genere"
+    ),
     _hint(
         "places",
         "quasi",
         "city town municipality commune gemeinde ort wohnort stadt ville ciudad comune canton kanton "
-        "state "
-        "province provincia region county district bezirk kreis country land pays pais nation residence "
-        "birthplace place place_of_birth location village borough area urban* metro* country_code",
+        "state province provincia region county district bezirk kreis country land pays pais nation "
+        "residence birthplace place place_of_birth location village borough area urban* metro* "
+        "country_code localita localite localidad citta poblacion municipio provinz bundesland "
+        "quartier stadtteil",
     ),
     _hint(
         "origin",
         "quasi",
-        "nationality nationalitaet staatsangehoerigkeit citizenship race ethnic* heritage *_nationality "
-        "language mother_tongue muttersprache native_country origin immigrant* foreign*",
+        "nationality nationalitaet staatsangehoerigkeit citizenship race ethnic* heritage "
+        "*_nationality language mother_tongue muttersprache native_country origin immigrant* foreign* "
+        "nationalite nacionalidad nazionalita cittadinanza ciudadania citoyennete staatsbuergerschaft "
+        "langue idioma lingua sprache origine origen herkunft",
     ),
     _hint(
         "family",
         "quasi",
         "marital* civil_status zivilstand familienstand etat_civil household* family_size children "
-        "kinder "
-        "dependents num_children n_children relationship persons_in_household haushalt*",
+        "kinder dependents num_children n_children relationship persons_in_household haushalt* "
+        "estado_civil stato_civile situation_familiale enfants hijos figli ",
     ),
     _hint(
         "education and work",
         "quasi",
         "education* degree bildung* school highest_degree qualification occupation* job* profession "
-        "beruf "
-        "position title job_title department dept abteilung team employer arbeitgeber industry branche "
-        "sector workclass employment* rank grade_level pay_grade hours* hours_per_week seniority tenure "
-        "site office branch filiale division major programme program class course semester faculty",
+        "beruf position title job_title department dept abteilung team employer arbeitgeber industry "
+        "branche sector workclass employment* rank grade_level pay_grade hours* hours_per_week "
+        "seniority tenure site office branch filiale division major programme program class course "
+        "semester faculty formation estudios istruzione titolo_di_studio schulabschluss abschluss "
+        "funktion fonction puesto cargo emploi metier ocupacion profesion professione occupazione "
+        "mestiere departamento departement reparto pensum beschaeftigungsgrad arbeitszeit* "
+        "arbeitspensum wochenstunden dienstalter anciennete antiguedad anzianita",
     ),
     _hint(
         "what others see or know",
         "quasi",
-        "ward station hospital* clinic* facility store tenant* housing dwelling building_type vehicle* "
-        "make "
-        "model year_of_make car* plan policy_type product customer_since smoker smoking marketing "
-        "channel "
-        "veteran* browser device os",
+        "ward station hospital* clinic* facility store tenant* housing dwelling building_type "
+        "vehicle* make model year_of_make car* plan policy_type product customer_since smoker smoking "
+        "marketing channel veteran* browser device os",
     ),
     _hint(
-        "measures of the body", "measure", "height* weight* bmi groesse gewicht taille poids waist *_cm *_kg"
+        "measures of the body",
+        "measure",
+        "height* weight* bmi groesse gewicht taille poids waist *_cm *_kg "
+        "koerpergroesse koerpergewicht stature estatura altura talla altezza statura peso",
     ),
     _hint(
         "health",
         "sensitive",
-        "diagnos* dx icd* disease* illness condition* symptom* treatment* procedure* medication* drug* "
-        "allerg* hiv* blood* systolic diastolic lab* hba1c glucose cholesterol pulse heart_rate outcome "
-        "severity triage discharge_status mental* depress* pregnan* krankheit* befund* disability* "
-        "sick_days absence* absent* hb_a1c sickness krank* los length_of_stay result* therapy vaccin* "
-        "injury*",
+        "diagnos* dx icd* disease* illness condition* symptom* treatment* procedure* medication* "
+        "drug* allerg* hiv* blood* systolic diastolic lab* hba1c glucose cholesterol pulse heart_rate "
+        "outcome severity triage discharge_status mental* depress* pregnan* krankheit* befund* "
+        "disability* sick_days absence* absent* hb_a1c sickness krank* los length_of_stay result* "
+        "therapy vaccin* injury* maladie* enfermedad* malattia* gesundheit* salud salute sante "
+        "medikament* medicament* farmaco* traitement* tratamiento* trattamento* therapie* terapia* "
+        "blutdruck* fehltage",
     ),
     _hint(
         "money",
         "sensitive",
-        "kredit* kontostand vermoegen net_worth salary* wage* income* lohn* gehalt* pay bonus* revenue "
-        "balance* saldo amount* betrag* montant "
-        "importe credit* debit* loan* debt* charge* cost* claim_amount claimed* paid* premium* price* "
-        "payment* capital_gain capital_loss kosten* prix deductible* reserve* wealth rent miete "
-        "umsatz* limit* sum* total* fee* spend* overdraft* copay* settled* fine",
+        "kredit* kontostand vermoegen net_worth salary* wage* income* lohn* gehalt* pay bonus* "
+        "revenue balance* saldo amount* betrag* montant importe credit* debit* loan* debt* charge* "
+        "cost* claim_amount claimed* paid* premium* price* payment* capital_gain capital_loss kosten* "
+        "prix deductible* reserve* wealth rent miete umsatz* limit* sum* total* fee* spend* "
+        "overdraft* copay* settled* fine salaire* salario* salari sueldo* stipendio* retribuzione* "
+        "remuneration* remuneracion* verguetung* entlohnung* entgelt* bezuege besoldung* honorar* "
+        "einkommen* verdienst* brutto* netto* *lohn *loehne *gehalt *gehaelter *einkommen revenu* "
+        "ingreso ingresos reddito* paga nomina praemie* pension* rente* rentas schuld* dette* "
+        "deuda* debito* loyer alquiler affitto importo* solde precio* prezzo* cout* coste* costo* "
+        "ertrag* guthaben prestito* prestamo* ",
     ),
     _hint(
         "what was judged of a person",
         "sensitive",
         "score* mark marks points gpa rating* satisfaction* performance* rank_in_class exam* test* "
-        "evaluation* "
-        "note_finale punkte* zensur grade grades risk* fraud* default* churn* passed result_code math* "
-        "reading* writing* science* engagement* potential warning* disciplin* arrest*",
+        "evaluation* note_finale punkte* zensur grade grades risk* fraud* default* churn* passed "
+        "result_code math* reading* writing* science* engagement* potential warning* disciplin* "
+        "arrest* bewertung* beurteilung* leistung* zufriedenheit* evaluacion* valutazione* "
+        "calificacion* voto_finale punteggio",
     ),
     _hint(
         "opinions and beliefs",
         "sensitive",
         "religion* faith confession konfession party* vote* voting orientation union* political* "
-        "opinion* "
-        "belief* crime* offen[cs]e* convict* attitude* trust* stress* happiness wellbeing",
+        "opinion* belief* crime* offen[cs]e* convict* attitude* trust* stress* happiness wellbeing "
+        "konfession* confessione partei* gewerkschaft* syndicat* sindacato sindicato vorstrafe*",
     ),
     _hint(
         "numbers of one's own",
         "number of one's own",
         "id *_id ids uuid guid key record* row index no nr num number nummer *nummer *number *nr code "
         "reference ref token hash case_id claim_id policy_no policy_number member* customer_no "
-        "kundennr* "
-        "matricule respondent respondent_id participant* subject patient patient_id pid cid uid user "
-        "student_id employee_id personalnummer transaction* txn* order_id encounter* visit_id case_no "
-        "dossier* aktenzeichen unnamed*",
+        "kundennr* matricule respondent respondent_id participant* subject patient patient_id pid cid "
+        "uid user student_id employee_id personalnummer transaction* txn* order_id encounter* "
+        "visit_id case_no dossier* aktenzeichen unnamed* numero matricola legajo codigo",
     ),
     _hint(
         "dates",
         "quasi",
         "date* *date datum* *datum time timestamp datetime admission* admitted discharge* visit* "
-        "entry* hired "
-        "hire* joined start* end* since opened closed filed year month day jahr monat annee created "
-        "updated "
-        "last_login valid* expires fecha* zeit* term*",
+        "entry* hired hire* joined start* end* since opened closed filed year month day jahr monat "
+        "annee created updated last_login valid* expires fecha* zeit* term* eintritt* austritt* "
+        "anstellung* einstellungsdatum entree* embauche* sortie* entrada salida "
+        "assunzione* ingresso cessazione contratacion data_di_* data_assunzione data_ingresso anno ano "
+        "fin_de_* debut* "
+        "beginn* ende seit depuis desde",
     ),
 )
 """All hints, in the order in which they are asked: the first that fits decides."""

@@ -18,6 +18,7 @@ from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.hierarchies import Dates, Intervals, Mask, Suppress, Table, Tree
 from anon_pipeline.profile.looking import Kind, Look
 from anon_pipeline.profile.name_hints import Hint
+from anon_pipeline.profile.questions import TABLE
 from anon_pipeline.profile.steps import inner_bounds, nested_steps, step_from
 
 MOST_CATEGORIES = 1_000
@@ -143,7 +144,7 @@ def _table(levels: Sequence[Sequence[str]], reason: str) -> ProposedHierarchy:
         Table(table="-"),
         reason,
         tuple(rows),
-        "is the hierarchy in the table what your readers need? Edit the file.",
+        TABLE,
     )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
-from anon_pipeline.profile.looking import Kind, Look, Seen
+from anon_pipeline.profile import questions
+from anon_pipeline.profile.looking import MOSTLY, SOME, Kind, Look, Seen
 from anon_pipeline.profile.name_hints import Hint, find_hint
 from anon_pipeline.profile.proposals import Proposal, Sure, dropped
 from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy
@@ -60,11 +61,18 @@ def _without_information(case: Case) -> Proposal | None:
 
 
 def _detected(case: Case) -> Proposal | None:
-    found = case.look.seen.found
-    if not found or case.look.seen.kind is Kind.DATE:
+    seen = case.look.seen
+    if not seen.found or seen.kind is Kind.DATE:
         return None
-    words = ", ".join(_DETECTED[name] for name in found)
-    return dropped(case.look.seen, f"its values have the form of {words}", Sure.CERTAIN)
+    words = ", ".join(_DETECTED[name] for name in seen.found)
+    if seen.found_share >= MOSTLY:
+        return dropped(seen, f"its values have the form of {words}", Sure.CERTAIN)
+    many = "some" if seen.found_share >= SOME else f"a few (less than {SOME:.0%})"
+    reason = f"{many} of its values have the form of {words}"
+    if seen.kind is Kind.TEXT:
+        return dropped(seen, f"free text, which can name anybody; {reason}", Sure.CERTAIN)
+    sure = Sure.LIKELY if seen.found_share >= SOME else Sure.UNSURE
+    return dropped(seen, reason, sure, questions.some_identifiers(words, seen.found))
 
 
 def _named_identifier(case: Case) -> Proposal | None:
@@ -72,8 +80,9 @@ def _named_identifier(case: Case) -> Proposal | None:
     if not case.leads("identifier"):
         return None
     few = seen.distinction < 0.05 and seen.different <= 50
-    question = "few different values: does it name persons? If not, give it another role." if few else None
-    return dropped(seen, case.named, Sure.UNSURE if few else Sure.CERTAIN, question)
+    return dropped(
+        seen, case.named, Sure.UNSURE if few else Sure.CERTAIN, questions.NAMES_PERSONS if few else None
+    )
 
 
 def _free_text(case: Case) -> Proposal | None:
@@ -94,15 +103,12 @@ def _own_number(case: Case) -> Proposal | None:
             reason = f"{case.named}, and its values are different"
             return dropped(seen, reason, Sure.CERTAIN, _several(seen))
         if seen.different > MOST_ANSWERS:
-            question = (
-                f"does it name persons, or a small number of things? Dropped meanwhile. {_several(seen)}"
-            )
+            question = f"{questions.PERSONS_OR_THINGS} {questions.several_records(seen.name)}"
             return dropped(seen, case.named, Sure.LIKELY, question)
     if seen.kind is Kind.CATEGORY and seen.distinction >= _OWN and seen.different > MOST_ANSWERS:
         return dropped(seen, "half as many different values as values present, or more", Sure.CERTAIN)
     if whole and (seen.consecutive or (seen.distinction > 0.95 and case.hint is None)):
-        question = "a number of its own for nearly each record: does it say anything but whose record it is?"
-        return dropped(seen, "different whole numbers", Sure.LIKELY, question)
+        return dropped(seen, "different whole numbers", Sure.LIKELY, questions.OWN_NUMBER)
     return None
 
 
@@ -110,7 +116,7 @@ def _several(seen: Seen) -> str | None:
     """Ask whether persons have several records, where a few values repeat."""
     if seen.distinction > _SINGLE:
         return None
-    return f"values repeat: do persons have several records? Then set person: {seen.name} (docs/policy.md)."
+    return questions.several_records(seen.name)
 
 
 def _unreadable(case: Case) -> Proposal | None:
@@ -122,8 +128,7 @@ def _unreadable(case: Case) -> Proposal | None:
         seen,
         "numbers or dates, with texts among them that are neither",
         Sure.UNSURE,
-        "which texts stand for a missing value, and how are its dates and numbers written? Say so under "
-        "clean and give the column its role. Dropped meanwhile.",
+        questions.STRAY_TEXTS,
     )
 
 
@@ -217,17 +222,13 @@ def _guess(case: Case) -> Proposal | None:
             case.look.seen,
             "many categories, and nothing tells what they are",
             Sure.UNSURE,
-            "what is it? If it names no persons, give it a role and a hierarchy (anon-pipeline hierarchy). "
-            "Dropped meanwhile.",
+            questions.MANY_CATEGORIES,
         )
-    question = (
-        "could somebody know this of a person, should nobody learn it, or is it public? Taken as known."
-    )
     reason = "nothing tells what it is"
     known = case.leads("sensitive")
     found = None if case.hint is not None else propose_noise(case.look, reason, Sure.UNSURE)
     found = found or propose_quasi(case.look, case.hint, case.named if known else reason, Sure.UNSURE)
-    return None if found is None else replace(found, question=question, guess=True)
+    return None if found is None else replace(found, question=questions.KNOWN_TO_OTHERS, guess=True)
 
 
 RULES: tuple[Rule, ...] = (
@@ -253,7 +254,7 @@ def propose_role(look: Look) -> Proposal:
             look.seen,
             "too many different values for a hierarchy that can be proposed",
             Sure.UNSURE,
-            "what is it? Write a hierarchy (anon-pipeline hierarchy) and give it a role. Dropped meanwhile.",
+            questions.NO_HIERARCHY,
         )
     return _with_doubts(found)
 
@@ -261,18 +262,19 @@ def propose_role(look: Look) -> Proposal:
 def _with_doubts(proposal: Proposal) -> Proposal:
     """Add what is unclear about how the cells are written, where the column is released."""
     seen = proposal.seen
-    doubts = [
-        (seen.date is not None and seen.date.ambiguous, "day or month first? Both read all dates."),
-        (
-            seen.number is not None and seen.number.ambiguous,
-            "is the mark in its numbers a decimal one? Both fit.",
-        ),
-        (
-            seen.sentinel,
-            "a number such as 999 or -1 may stand for a missing value: name it under clean, if so.",
-        ),
-    ]
-    said = [text for holds, text in doubts if holds]
+    said = doubts(seen)
     if proposal.dropped or not said:
         return proposal
     return replace(proposal, question=" ".join([*filter(None, [proposal.question]), *said]), sure=Sure.UNSURE)
+
+
+def doubts(seen: Seen) -> list[str]:
+    """Return what is unclear about how the cells of a column are written, as questions."""
+    found = []
+    if seen.date is not None and seen.date.ambiguous:
+        found.append(questions.DAY_OR_MONTH)
+    if seen.number is not None and seen.number.ambiguous:
+        found.append(questions.decimal_or_thousands(seen.number))
+    if seen.sentinel:
+        found.append(questions.SENTINEL)
+    return found

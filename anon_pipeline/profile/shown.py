@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from anon_pipeline.detectors import DETECTORS
-from anon_pipeline.profile.looking import Kind, Seen
+from anon_pipeline.profile.looking import MOSTLY, SOME, Kind, Seen
 from anon_pipeline.profile.profiling import Profile
 
 HEADINGS = ("column", "holds", "different", "missing", "separation", "role", "how sure", "why", "question")
@@ -39,7 +40,10 @@ def holds(seen: Seen) -> str:
     'whole numbers'
     """
     if seen.found:
-        return ", ".join(_WORDS[name] for name in seen.found)
+        words = ", ".join(_WORDS[name] for name in seen.found)
+        if seen.found_share >= MOSTLY:
+            return words
+        return f"{holds(replace(seen, found=()))}, {'some' if seen.found_share >= SOME else 'a few'} {words}"
     if seen.kind is Kind.NUMBER:
         said = "whole numbers" if seen.whole else "numbers"
         form = seen.number

@@ -8,6 +8,7 @@ from anon_pipeline.policy.columns import Generalize, Perturb
 from anon_pipeline.profile.looking import Kind, Look
 from anon_pipeline.profile.name_hints import hint_rank
 from anon_pipeline.profile.proposals import Proposal, Sure, drop_instead
+from anon_pipeline.profile.questions import TOO_MANY
 from anon_pipeline.profile.roles import MOST_ANSWERS, propose_sensitive
 
 MOST_QUASI = 8
@@ -68,6 +69,5 @@ def within_reason(proposals: Sequence[Proposal]) -> list[Proposal]:
         own = [j for j, proposal in enumerate(found) if isinstance(proposal.column, model)]
         own.sort(key=lambda j: (found[j].guess, hint_rank(found[j].name), found[j].seen.different))
         for j in own[most:]:
-            question = "which of the columns do your readers need? Those that they need less are dropped."
-            found[j] = drop_instead(found[j], reason, question)
+            found[j] = drop_instead(found[j], reason, TOO_MANY)
     return found

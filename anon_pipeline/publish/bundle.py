@@ -32,8 +32,8 @@ from anon_pipeline.policy.load import load_policy
 from anon_pipeline.policy.marks import Named, named_paths
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.bundle_text import LEDGER, POLICY, README, RELEASE, VERSIONS, readme, versions
-from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.release_files import is_page, limits_of, manifest_of, read_bytes
+from anon_pipeline.publish.manifest import BESIDE, MANIFEST
+from anon_pipeline.publish.release_files import is_file_beside, limits_of, manifest_of, read_bytes
 from anon_pipeline.publish.verify import Against, verify_release
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP file can say
@@ -111,10 +111,11 @@ def _bytes(path: Path, most: int) -> bytes:
 
 
 def _released(manifest: Path, document: Mapping[str, Any], policy: Policy | None) -> Files:
-    """Read manifest, data file and report, by the names and digests of the manifest."""
+    """Read manifest, data file, report and public policy, by the names and digests of the manifest."""
     items = [(item, limits_of(policy)) for item in document["files"]]
-    if is_page(document.get("report")):
-        items.append((document["report"], Limits(file_bytes=REPORT_BYTES)))
+    others = [(document.get(part), ending) for part, ending in BESIDE.items()]
+    beside = [item for item, ending in others if is_file_beside(item, ending)]
+    items += [(item, Limits(file_bytes=REPORT_BYTES)) for item in beside]
     files = {f"{RELEASE}/{MANIFEST}": _bytes(manifest, MANIFEST_BYTES)}
     for item, limits in items:
         try:

@@ -242,6 +242,7 @@ def _answered_for(policy: Policy) -> Iterator[str]:
 
 def _open(policy: Policy) -> Iterator[str]:
     """Say what is released without a promise, and what is gone."""
+    yield promises.PRESENCE
     limited = policy.class_limited
     columns = sorted(policy.columns.items(), key=itemgetter(0))
     coarse = policy.coarsened

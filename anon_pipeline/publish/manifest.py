@@ -18,6 +18,8 @@ from anon_pipeline.publish.extensions import plugins_of
 from anon_pipeline.publish.guarantee import guarantee
 
 MANIFEST = "manifest.json"
+BESIDE = {"policy": "json", "report": "html"}
+"""What lies beside the data file, by its key in the manifest: the ending of the file's name."""
 VERSION = 2
 """Of manifests that are written from now on; 0.1.0 wrote version 1, see `publish.version_1`."""
 _PACKAGES = (

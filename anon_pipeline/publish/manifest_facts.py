@@ -23,7 +23,10 @@ from anon_pipeline.limits.contradiction import CLOSE
 from anon_pipeline.limits.table import demands, limit_of, names_where
 from anon_pipeline.policy.locations import plain_partition
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.balance import count_seen
+from anon_pipeline.publish.in_part import known_levels
+from anon_pipeline.publish.manifest import BESIDE
 from anon_pipeline.publish.versions import Rules
 
 _OF_PEOPLE = names_where(lambda limit: limit.people and limit.recomputable)
@@ -185,7 +188,7 @@ def broken_seen_facts(
             wrong += broken_levels(
                 frame,
                 policy,
-                recoded["levels"],
+                known_levels(recoded["levels"], policy),
                 cells=recoded.get("suppressed_cells"),
                 hierarchies=hierarchies,
             )
@@ -208,7 +211,8 @@ def broken_statements(document: Mapping[str, Any], policy: Policy, *, rules: Rul
         wrong.append("allowed is another than the policy's")
     if document.get("acknowledged", []) != policy.answered_for:
         wrong.append("acknowledged is another than the policy's")
-    if not can_be_partition(document.get("partition"), policy):
+    told = not isinstance(policy, PublicPolicy)  # else the schedule is not known
+    if told and not can_be_partition(document.get("partition"), policy):
         wrong.append("partition is none of the policy's")
     if ("signature" in document) != (policy.publish.sign is not None):
         wrong.append("it must be signed where the policy signs, and only there")
@@ -224,9 +228,10 @@ def broken_names(document: Mapping[str, Any]) -> list[str]:
         form = item.get("format") or item["name"].rpartition(".")[2]
         if form not in RELEASE_FORMATS or item["name"] != f"{release}-{item['sha256'][:16]}.{form}":
             wrong.append("the data file must be named by release, digest and format")
-    report = document.get("report")
-    if report is not None and report["name"] != f"{release}-report-{report['sha256'][:16]}.html":
-        wrong.append("the report must be named by release and digest")
+    for part, ending in BESIDE.items():
+        item = document.get(part)
+        if item is not None and item["name"] != f"{release}-{part}-{item['sha256'][:16]}.{ending}":
+            wrong.append(f"the {part} must be named by release and digest")
     return wrong
 
 

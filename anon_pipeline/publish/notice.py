@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from anon_pipeline.ledger.chain import Event
+from anon_pipeline.publish.manifest import BESIDE
 from anon_pipeline.publish.outdated import warnings_for
 
 _WIDTH = 100
@@ -63,7 +64,7 @@ def _facts(
     yield "published", f"{published.at[:19]} UTC"
     yield "withdrawn", f"{withdrawn.at[:19]} UTC"
     if document is not None:
-        for item in (*document["files"], *([document["report"]] if "report" in document else [])):
+        for item in (*document["files"], *(document[part] for part in BESIDE if part in document)):
             yield "file", item["name"]
             yield "SHA-256", item["sha256"]
     yield "content", f"{published.data_digest} (data_digest in its manifest.json)"

@@ -55,6 +55,7 @@ MANIFEST: Mapping[str, Number] = {
     "packages.*": RUN,
     "plugins.*.*": RUN,
     "plugins.*.kinds.*": RUN,
+    "policy.*": POLICY,
     "report.*": FILE,
     "signature.*": RUN,
 }
@@ -118,6 +119,8 @@ METADATA: Mapping[str, Number] = {
 values of limits that the released file tells, of releases that passed."""
 
 ELSEWHERE: Mapping[str, Number] = {
+    "policy beside the release: what the report shows of it, and digests of the whole": POLICY,
+    "policy beside the release: how many values it lists, how many are below each name of a taxonomy": POLICY,
     "public report: classes by size, columns, correlations, place on the map": FILE,
     "public report: what attackers get right: by the class alone, and values or bounds of limits": FILE,
     "public report: the same of what known columns link: the band": _BANDED,

@@ -6,6 +6,7 @@ from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.evidence.population_risk import coded_population
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.delivering import refuse_undeliverable
 from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.writer import prepare
@@ -18,7 +19,8 @@ def refuse_what_cannot_be_published(
     """Refuse a release that could not be published; nothing is written, booked or spent.
 
     Raises:
-        PublishError: the destination cannot be written, is not the folder of this release, or is private.
+        PublishError: the destination cannot be written, is not the folder of this release, or is private;
+            where the release is delivered to does not answer, or holds something else.
         InputError: the policy signs and there is no usable key; the population cannot be read, or has values
             that its hierarchies lack. Of several problems, all are named.
     """
@@ -26,6 +28,7 @@ def refuse_what_cannot_be_published(
     try:
         refuse_private_place(policy, locations)
         prepare(locations.release(policy, partition), policy.name)
+        refuse_undeliverable(policy, locations, partition=partition)
     except PublishError as error:
         destination = error
     for look in (_at_key, _at_population):

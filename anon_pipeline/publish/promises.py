@@ -94,6 +94,12 @@ RECORDS_COUNTED = (
     "records is counted several times, and a class may hold fewer people than records."
 )
 
+PRESENCE = (
+    "That a person is in the table is not hidden. Whoever knows it knows of the person what everybody in the "
+    "table has in common: what the table is about, and each column with one value."
+)
+"""No limit asks whether somebody is in the table; of a table of ill people that is the secret."""
+
 _STICKY = (
     "all releases of this name together are at most {} as likely for one value as for any other, class and "
     "suppression aside."

@@ -23,6 +23,7 @@ from anon_pipeline.ledger import exact_text
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
+from anon_pipeline.publish.delivering import deliver_published
 from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.draw_keys import Draws
 from anon_pipeline.publish.drawing import forget_published
@@ -30,6 +31,7 @@ from anon_pipeline.publish.file_formats import column_types, file_types, from_by
 from anon_pipeline.publish.lapsed import refuse_lapsed
 from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
 from anon_pipeline.publish.measured import Measured
+from anon_pipeline.publish.policy_beside import policy_bytes
 from anon_pipeline.publish.signing import signing_key
 from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
 from anon_pipeline.report import public_report
@@ -247,7 +249,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         InputError: facts that no stage writes; the ledger cannot be written, the population cannot be read,
             or the policy signs and there is no usable key.
         PublishError: the destination is private or cannot be written, or another run holds it; see
-            `write_release`.
+            `write_release`. ``in_place``: it was published, and not delivered.
     """
     locations.confine(policy, partition)
     refuse_private_place(policy, locations)
@@ -289,9 +291,11 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
                     wait=policy.publish.wait,
                     key=key,
                     page=page,
+                    policy=policy_bytes(policy),
                     fence=fence,
                 )
     forget_published(draws)
+    deliver_published(policy, locations, partition=partition)
     return _published(booked.folder, judged, written)
 
 

@@ -62,7 +62,7 @@ def manifest_of(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: must be the manifest of a release: {error_words(error)}") from None
     try:
-        document = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
+        document = parsed_json(text)
         version = document["manifest_version"]
         known = (
             type(version) is int
@@ -77,6 +77,15 @@ def manifest_of(path: Path) -> dict[str, Any]:
     if not known:
         raise InputError(f"{path.name}: must be a manifest of anon-pipeline, version 1 or 2")
     return dict(document)
+
+
+def parsed_json(text: str | bytes) -> Any:
+    """Read JSON in which each key stands once, and each number is finite.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -135,10 +144,15 @@ def read_bytes(path: Path, item: Mapping[str, Any], limits: Limits) -> bytes:
 
 def is_page(item: Any) -> bool:
     """Tell whether this describes a report."""
+    return is_file_beside(item, "html")
+
+
+def is_file_beside(item: Any, ending: str) -> bool:
+    """Tell whether this describes a file beside a manifest: name, digest, size."""
     if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("name", "sha256")):
         return False
     name = item["name"]
-    beside = Path(name).name == name and "\\" not in name and is_plain(name) and name.endswith(".html")
+    beside = Path(name).name == name and "\\" not in name and is_plain(name) and name.endswith(f".{ending}")
     return beside and type(item.get("size")) is int
 
 

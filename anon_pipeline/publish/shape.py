@@ -177,6 +177,7 @@ TOP: Mapping[str, Shape] = {
     "facts": lambda value: True,  # see `facts.kinds`
     "packages": dict.fromkeys(RECORDED, is_version),
     "plugins?": Each({"name": is_text, "version": is_text, "kinds": Each(is_text)}),
+    "policy?": {"name": is_text, "sha256": is_digest, "size": is_whole},
     "report": {"name": is_text, "sha256": is_digest, "size": is_whole},
     "signature?": {"algorithm": _is("ed25519"), "key_id": _key_id, "value": _signed},
 }

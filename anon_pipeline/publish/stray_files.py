@@ -15,8 +15,8 @@ from anon_pipeline.base.disk import PART
 from anon_pipeline.base.errors import PublishError
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.publish.lock import LOCK, Owner
-from anon_pipeline.publish.manifest import MANIFEST
-from anon_pipeline.publish.writer import read_manifest
+from anon_pipeline.publish.manifest import BESIDE, MANIFEST
+from anon_pipeline.publish.writer import named_files, read_manifest
 
 _PART = re.compile(
     rf"{re.escape(PART)}(?:[a-z0-9_]{{8}}|[0-9a-f]{{16}})\.part"
@@ -56,11 +56,7 @@ def count_stray_files(
     Raises:
         OSError: the folder cannot be read.
     """
-    report = document.get("report")
-    named = {MANIFEST, *(item["name"] for item in document["files"])}
-    named |= (
-        {report["name"]} if isinstance(report, Mapping) and isinstance(report.get("name"), str) else set()
-    )
+    named = {MANIFEST, *named_files(document)}
     others = [path for path in folder.iterdir() if path.name not in named and not _is_of_writing(path)]
     others = [path for path in others if not (_is_partition(path, document) and divides(path.name))]
     former = [path for path in others if _is_former(path, str(document["release"]), most)]
@@ -117,10 +113,10 @@ def _is_partition(path: Path, document: Mapping[str, Any]) -> bool:
 
 def _is_former(path: Path, release: str, most: int) -> bool:
     """Tell whether a file was written by a release of this name."""
-    forms = "|".join(map(re.escape, RELEASE_FORMATS))
-    pattern = rf"{re.escape(release)}-(?:report-([0-9a-f]{{16}})\.html|([0-9a-f]{{16}})\.(?:{forms}))"
-    named = re.fullmatch(pattern, path.name)
+    forms = (rf"([0-9a-f]{{16}})\.{re.escape(form)}" for form in RELEASE_FORMATS)
+    others = (rf"{part}-([0-9a-f]{{16}})\.{ending}" for part, ending in BESIDE.items())
+    named = re.fullmatch(rf"{re.escape(release)}-(?:{'|'.join((*forms, *others))})", path.name)
     if named is None or path.is_symlink() or not path.is_file() or path.stat().st_size > most:
         return False
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest().startswith(named[1] or named[2])
+        return hashlib.file_digest(file, "sha256").hexdigest().startswith(next(filter(None, named.groups())))

@@ -15,7 +15,9 @@ from typing import Any, Literal
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.table import names_where
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.balance import TOGETHER
+from anon_pipeline.publish.in_part import known_levels
 
 Steps = tuple[str, ...]
 
@@ -33,6 +35,7 @@ _BY_FILE: tuple[Steps, ...] = (
     ("gate", "passed"),
     ("gate", "data_digest"),
     ("gate", "verdicts", "*", "reason"),
+    ("policy", "*"),
     ("report", "*"),
     ("facts", "suppressed", "released"),
     ("facts", "*", "seeded"),
@@ -55,11 +58,10 @@ _BY_POLICY: tuple[Steps, ...] = (
     ("facts", "*", "made_by"),
     ("facts", "suppressed", "classes"),
     ("facts", "k_anonymized", "levels"),
-    ("facts", "k_anonymized", "levels", "*"),
     ("facts", "k_anonymized", "equal_distance"),
     ("facts", "k_anonymized", "equal_distance", "*"),
 )
-_LEVEL: Steps = ("facts", "k_anonymized", "levels", "*")
+_LEVELS: Steps = ("facts", "k_anonymized", "levels")
 _ALONE: tuple[Steps, ...] = (
     ("release",),
     ("policy_digest",),
@@ -131,15 +133,23 @@ def list_unverified(document: Mapping[str, Any], asked: Asked) -> list[Unverifie
     found = []
     for steps in _leaves(document):
         path = ".".join(steps)
-        if any(_is(steps, pattern) for pattern in compared):
+        alone = any(_is(steps, pattern) for pattern in _alone(asked.policy))
+        if not alone and any(_is(steps, pattern) for pattern in compared):
             continue
-        if asked.policy is None and any(_is(steps, pattern) for pattern in _ALONE):
+        if alone:
             found.append(Unverified(path, "not verifiable", "needs --policy"))
         elif _adds_up(path, asked) or (asked.worded and path in shares):
             found.append(Unverified(path, "together", "only its sum with others is compared"))
         else:
             found.append(Unverified(path, "not verifiable", _why(path, asked)))
     return found
+
+
+def _alone(policy: Policy | None) -> tuple[Steps, ...]:
+    """Return the leaves that only the whole policy is held against; the release, any policy names."""
+    if policy is None:
+        return _ALONE
+    return tuple(one for one in _ALONE if one != ("release",)) if isinstance(policy, PublicPolicy) else ()
 
 
 def _leaves(value: Any, at: Steps = ()) -> Iterator[Steps]:
@@ -168,12 +178,15 @@ def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
     yield from _verdicts(document, asked.anew)
     if asked.policy is None:
         return
-    yield from (one for one in _BY_POLICY if one != _LEVEL or _levels_shown(document, asked.policy))
+    public = isinstance(asked.policy, PublicPolicy)
+    yield from (one for one in _BY_POLICY if not (public and one[0] == "plugins"))
+    yield from _levels(document, asked.policy)
     for place, plugin in enumerate(document.get("plugins", [])):
         if plugin["kinds"]:  # else it is not compared with what is loaded here
             yield from (("plugins", str(place), key) for key in ("name", "version"))
     schedule = asked.policy.schedule
-    if asked.policy.source.generate is None and (schedule is None or schedule.partitions is None):
+    everywhere = asked.policy.source.generate is not None or public
+    if not everywhere and (schedule is None or schedule.partitions is None):
         yield ("partition",)
     if asked.tables:
         yield from (("hierarchies",), ("hierarchies", "*"))
@@ -186,12 +199,14 @@ def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
         yield from _of_the_table(document["facts"], asked.policy)
 
 
-def _levels_shown(document: Mapping[str, Any], policy: Policy) -> bool:
-    """Tell whether the file shows levels: a column whose cells are all at the top may be blanked or on top.
+def _levels(document: Mapping[str, Any], policy: Policy) -> Iterator[Steps]:
+    """Yield the levels that the file shows: a column whose cells are all at the top may be blanked or on top.
 
-    How many cells were blanked only version 1 tells.
+    How many cells were blanked only version 1 tells. None is shown of a hierarchy that is not public.
     """
-    return document["manifest_version"] == 1 or policy.anonymize.suppress != "cells"
+    told = document["facts"]["k_anonymized"]["levels"] or {}
+    if document["manifest_version"] == 1 or policy.anonymize.suppress != "cells":
+        yield from ((*_LEVELS, name) for name in known_levels(told, policy))
 
 
 def _verdicts(document: Mapping[str, Any], anew: GateReport | None) -> Iterator[Steps]:

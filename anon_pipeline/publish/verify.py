@@ -17,14 +17,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import AnonPipelineError, InputError
-from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.structure import CONTRACT
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.extensions import absent, broken_plugins
 from anon_pipeline.publish.file_formats import read_release
+from anon_pipeline.publish.in_part import evaluate_in_part
 from anon_pipeline.publish.lapsed import broken_acknowledgements
-from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.publish.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.manifest_facts import (
     broken_facts,
     broken_gate,
@@ -48,29 +49,15 @@ from anon_pipeline.publish.verify_files import (
     verdict_on,
     verdict_on_list,
 )
+from anon_pipeline.publish.verify_policy import Against, check_policy, chosen_policy, whole_policy
 from anon_pipeline.publish.version_1 import RULES_1
 from anon_pipeline.publish.versions import RULES_2, Rules
 from anon_pipeline.sources.population import read_population
 
+__all__ = ["LATER", "Against", "Verification", "verified_table", "verify_in_detail", "verify_release"]
+
 LATER = "kept by the rules of its version; later ones refuse"
 """Begins the reason of a contract that only rules of later versions break."""
-
-
-@dataclass(frozen=True, slots=True)
-class Against:
-    """What a release is verified against, beside its manifest.
-
-    policy: that it should have been made by; None: its digest is not compared, the gate is not asked.
-    hierarchies: folder of the hierarchy tables.
-    key: that should have signed it; None: a signature is not checked.
-    sources: folder of the population's file, if the policy names one; where there is none, the limits on who
-        knows the population stay unmeasured.
-    """
-
-    policy: Policy | None = None
-    hierarchies: Path = Path()
-    key: Ed25519PublicKey | None = None
-    sources: Path = Path()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +68,13 @@ class Verification:
     unverified: leaves of the manifest that nothing vouches for; none where its signature was verified. Of a
         release that is refused there is no list.
     warnings: what its manifest told too much, if it is of a version that did.
+    in_part: whether it was held against the policy that lies beside it, of which only a part is public.
     """
 
     report: GateReport
     unverified: tuple[Unverified, ...]
     warnings: tuple[Warned, ...]
+    in_part: bool = False
 
 
 def verify_release(path: Path, against: Against) -> GateReport:
@@ -113,17 +102,19 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
     manifest = path / MANIFEST if path.is_dir() else path
     read = read_data_file(manifest.parent, manifest_of(manifest), limits_of(against.policy))
     rules = RULES_1 if read.document["manifest_version"] == 1 else RULES_2
-    shape = rules.shape(read.document)
+    shape, given = rules.shape(read.document), against
+    beside, against = chosen_policy(manifest.parent, read, given, shape, rules)
     gate, anew, frame = _gate(read, against, rules)
     content = tuple(check_content(read, against.policy))
     verdicts = (
         *_signature(read, against.key),
         *check_file(read, shape, same=all(one.status is Status.PASSED for one in content)),
         check_report_file(manifest.parent, read.document, shape),
-        check_folder(manifest.parent, read, against.policy),
+        *beside,
+        check_folder(manifest.parent, read, given.policy),
         *content,
         _recorded_gate(read, against.policy, anew, shape, rules),
-        *_policy(read, against, rules),
+        *check_policy(read, given, against, rules),
         *_plugins(read, against.policy, shape),
         _facts(read, against, frame, shape, rules),
         *_statements(read, against.policy, frame, shape, rules),
@@ -134,7 +125,8 @@ def verify_in_detail(path: Path, against: Against) -> Verification:
     if against.key is None and not report.with_status(Status.REFUSED):
         left = tuple(list_unverified(read.document, _held_against(read, against, report, anew, rules)))
     later = any(one.reason and one.reason.startswith(LATER) for one in gate)
-    return Verification(report, left, (*warnings_for(read.document), *([LOOKED_FOR] if later else [])))
+    warned = (*warnings_for(read.document), *([LOOKED_FOR] if later else []))
+    return Verification(report, left, warned, isinstance(against.policy, PublicPolicy))
 
 
 def _held_against(
@@ -159,7 +151,7 @@ def verified_table(path: Path, against: Against) -> tuple[dict[str, Any], pd.Dat
 
     Args:
         path: folder of the release, or its manifest.
-        against: with the policy that made it.
+        against: with the policy that made it; None: what is public of it lies beside it.
     Raises:
         InputError: there is no manifest, or a check of `verify_release` was refused: each is named.
     """
@@ -194,31 +186,9 @@ def _recorded_gate(
     return verdict_on_list("recorded gate", wrong)
 
 
-def _policy(read: Read, against: Against, rules: Rules) -> Iterator[Verdict]:
-    """Compare the policy and its hierarchy tables with the digests in the manifest."""
-    policy = against.policy
-    if policy is None:
-        yield unmeasured_verdict("policy_digest", "needs --policy")
-        yield unmeasured_verdict("hierarchies", "needs --policy")
-        return
-    same = rules.digest(policy) == read.document["policy_digest"] and policy.name == read.document["release"]
-    yield verdict_on("policy_digest", None if same else "made by another policy than this one")
-    try:
-        found = hierarchy_digests(policy, against.hierarchies)
-    except AnonPipelineError as error:
-        yield unmeasured_verdict("hierarchies", str(error))
-        return
-    if not rules.names_tables:
-        if found:
-            yield unmeasured_verdict("hierarchies", "a manifest has no digest of private tables")
-        return
-    same = found == read.document.get("hierarchies")
-    yield verdict_on("hierarchies", None if same else "the hierarchy tables are others than the manifest's")
-
-
 def _plugins(read: Read, policy: Policy | None, shape: list[str]) -> Iterator[Verdict]:
     """Refuse what plugins made that are not loaded here in the same version, since it cannot be checked."""
-    wrong = malformed_parts(shape, "plugins") or broken_plugins(read.document, policy)
+    wrong = malformed_parts(shape, "plugins") or broken_plugins(read.document, whole_policy(policy))
     if wrong or "plugins" in read.document:
         yield verdict_on_list("plugins", wrong)
 
@@ -241,7 +211,7 @@ def _facts(
     return verdict_on_list("facts", problems)
 
 
-_PARTS = ("files", "report", "gate", "facts", "plugins")  # of a manifest, with verdicts of their own
+_PARTS = (*BESIDE, "files", "gate", "facts", "plugins")  # of a manifest, with verdicts of their own
 
 
 def _statements(
@@ -275,10 +245,13 @@ def _gate(
         frame = read_release(read.held, policy)
     except AnonPipelineError as error:
         return [verdict_on("gate", str(error))], None, None
-    population = None
-    with suppress(AnonPipelineError):  # whoever verifies may not have it: unmeasured then
-        population = read_population(policy, folder=against.sources, hierarchies=against.hierarchies)
-    report = evaluate(frame, policy, hierarchies=against.hierarchies, population=population)
+    if isinstance(policy, PublicPolicy):
+        report = evaluate_in_part(frame, policy)
+    else:
+        population = None
+        with suppress(AnonPipelineError):  # whoever verifies may not have it: unmeasured then
+            population = read_population(policy, folder=against.sources, hierarchies=against.hierarchies)
+        report = evaluate(frame, policy, hierarchies=against.hierarchies, population=population)
     unknown = {kind for plugin in absent(read.document).values() for kind in plugin.kinds}
     verdicts = (
         unmeasured_verdict(verdict.limit, "made with another version of its plugin")

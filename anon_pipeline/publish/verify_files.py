@@ -20,6 +20,7 @@ from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, schema_of
+from anon_pipeline.publish.manifest import BESIDE
 from anon_pipeline.publish.manifest_facts import broken_names, can_be_partition
 from anon_pipeline.publish.release_files import Read, is_page, limits_of, read_bytes, readings
 from anon_pipeline.publish.stray_files import count_stray_files
@@ -51,7 +52,7 @@ def check_file(read: Read, shape: list[str], *, same: bool) -> Iterator[Verdict]
     files = len(read.document["files"])
     problems = [f"a release has one data file, got {files}"] if files != 1 else []
     problems += malformed_parts(shape, "files")
-    if not problems and not malformed_parts(shape, "release", "report"):
+    if not problems and not malformed_parts(shape, "release", *BESIDE):
         problems += broken_names(read.document)
     if not problems and same and read.held is not None and not _same_types(read, read.held):
         problems.append("the types must be those of the file's columns")

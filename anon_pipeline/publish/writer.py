@@ -1,8 +1,8 @@
 """Writing a release so that a reader sees the old one or the new one, complete.
 
-Data file and report are named by their digests and written first; the manifest, which names them, replaces
-the old one in one rename. Whoever follows the manifest always finds its files: those of the release before
-stay until the next one is published. What a dead run left is removed by the next one.
+Data file, report and public policy are named by their digests and written first; the manifest, which names
+them, replaces the old one in one rename. Whoever follows the manifest always finds its files: those of the
+release before stay until the next one is published. What a dead run left is removed by the next one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from anon_pipeline.base.reading import MANIFEST_BYTES, read_small
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.publish.destination import nearest_folder
 from anon_pipeline.publish.lock import hold_folder, refuse_strange
-from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile
+from anon_pipeline.publish.manifest import BESIDE, MANIFEST, ReleaseFile
 from anon_pipeline.publish.signing import sign
 
 Page = Callable[[Mapping[str, Any]], bytes]
@@ -90,18 +90,20 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
     wait: float = 60.0,
     key: Ed25519PrivateKey | None = None,
     page: Page | None = None,
+    policy: bytes | None = None,
     fence: Fence = contextlib.nullcontext,
 ) -> dict[str, Any]:
-    """Write data file and report, then the manifest; then remove what neither it nor the last one names.
+    """Write the files, then the manifest that names them; then remove what neither it nor the last one names.
 
     Args:
         folder: of the release; made if it is not there.
         wait: seconds to wait for another publisher that holds the folder.
         key: to sign the manifest with; None: it is not signed.
         page: makes the report; None: there is none.
+        policy: what is public of the policy, as a file; None: there is none.
         fence: the manifest is renamed within it; refuses if the release may no longer be written.
     Returns:
-        The manifest as it was written: made no earlier than the one before, naming the report, signed.
+        The manifest as it was written: made no earlier than the one before, naming all files, signed.
     Raises:
         PublishError: the destination cannot be written or is held; the release before is untouched, unless
             the error is ``in_place``.
@@ -113,13 +115,14 @@ def write_release(  # noqa: PLR0913 - what is written, where, with which key, wa
             clear_parts(folder)
             before = read_manifest(folder) or {}
             final = _not_before(document, before)
-            html = None if page is None else page(final)
-            final = final if html is None else {**final, "report": _report_file(final["release"], html)}
+            beside = {"policy": policy, "report": None if page is None else page(final)}
+            pages = {part: content for part, content in beside.items() if content is not None}
+            final |= {part: _file_beside(final["release"], part, content) for part, content in pages.items()}
             final = final if key is None else sign(final, key)
             with _taken_back(folder, before, final):
                 replace_file(folder / file.name, data, mode=0o644, what="data")
-                if html is not None:
-                    replace_file(folder / final["report"]["name"], html, mode=0o644, what="report")
+                for part, content in pages.items():
+                    replace_file(folder / final[part]["name"], content, mode=0o644, what=part)
                 still_held()
                 with fence(), _as_publish_error(folder):
                     _point_to(folder, final)
@@ -135,16 +138,17 @@ def _taken_back(folder: Path, before: Mapping[str, Any], final: Mapping[str, Any
     except BaseException:
         with contextlib.suppress(OSError, PublishError):  # what is left is removed by the next release
             shown = read_manifest(folder) or {}
-            for name in {*_named(final)} - {*_named(before), *_named(shown)}:
+            for name in {*named_files(final)} - {*named_files(before), *named_files(shown)}:
                 with contextlib.suppress(FileNotFoundError):
                     disk().unlink(folder / name, "file of a failed release")
         raise
 
 
-def _report_file(release: str, html: bytes) -> dict[str, Any]:
-    """Describe a report: ``<name>-report-<16 digits of its SHA-256>.html``."""
-    digest = hashlib.sha256(html).hexdigest()
-    return {"name": f"{release}-report-{digest[:16]}.html", "sha256": digest, "size": len(html)}
+def _file_beside(release: str, part: str, content: bytes) -> dict[str, Any]:
+    """Describe a file beside the data: ``<name>-<part>-<16 digits of its SHA-256>.<ending>``."""
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"{release}-{part}-{digest[:16]}.{BESIDE[part]}"
+    return {"name": name, "sha256": digest, "size": len(content)}
 
 
 def _not_before(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,20 +198,22 @@ def _words(error: OSError) -> str:
 
 
 def _remove_others(folder: Path, documents: list[Mapping[str, Any]]) -> None:
-    """Remove data files and reports that only older manifests named; nothing that this tool did not write."""
-    named = {name for document in documents for name in _named(document)}
+    """Remove files that only older manifests named; nothing that this tool did not write."""
+    named = {name for document in documents for name in named_files(document)}
     release, digits = documents[-1]["release"], "[0-9a-f]" * 16
     data = (f"-{digits}.{form}" for form in RELEASE_FORMATS)
-    for pattern in (*data, f"-report-{digits}.html"):
+    others = (f"-{part}-{digits}.{ending}" for part, ending in BESIDE.items())
+    for pattern in (*data, *others):
         for path in folder.glob(f"{release}{pattern}"):
             if path.name not in named:
                 with contextlib.suppress(OSError):  # the release is out; the next one removes it
                     disk().unlink(path, "old data")
 
 
-def _named(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of a manifest's files; of a report that cannot be read, none."""
+def named_files(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of a manifest's files; of a report or a policy that cannot be read, none."""
     yield from (item["name"] for item in document.get("files", []))
-    report = document.get("report")
-    if isinstance(report, Mapping) and isinstance(report.get("name"), str):
-        yield report["name"]
+    for part in BESIDE:
+        item = document.get(part)
+        if isinstance(item, Mapping) and isinstance(item.get("name"), str):
+            yield item["name"]

@@ -113,7 +113,7 @@ def _attackers(
     fit = max(round(1 / first.share), 1)
     yield (
         f"Who knows {names} of a person in it finds at least {fit:,} {first.noun} that fit, and picks the "
-        f"right one with a chance of at most 1 in {fit:,} ({policy.gate_k}-anonymity was demanded)."
+        f"right one with a chance of at most 1 in {fit:,}. The policy demands at least {policy.gate_k}."
     )
     if policy.perturbed:
         yield linked_sentence(policy, gate, found)
@@ -199,7 +199,10 @@ def _singled(
     names, exact = ", ".join(policy.generalized), [*(column.column for column in alone), *hashed]
     short = f"Not by {names}" + (f", but by {', '.join(exact)}" if exact else "")
     if policy.noisy:
-        short += f"; with {', '.join(policy.noisy)} (noise) as often as records can be linked"
+        short += (
+            f". Who also knows the exact {', '.join(policy.noisy)}, released with noise, finds as many "
+            "records as can be linked (see linkability)"
+        )
     one_value = "Of {:,} different values of {}, {:,} occur once: who knows such a value finds the record."
     lines = (
         f"Who knows {names} picks the right record with a chance of at most {found[0].share:.4f}.",
@@ -254,20 +257,31 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
 
 
 def _inferred(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal: bool) -> Answer:
-    asked = "Can something be concluded about a person?"
+    asked, present = "Can something be concluded about a person?", _presence(plain)
     if not policy.sensitive:
-        unasked = "The policy names no sensitive column, so nothing was measured."
-        return Answer(asked, "inference", "Not measured", True, (unasked,))
+        unasked = "The policy names no sensitive column: of secrets nothing was measured."
+        lines = [unasked, *_judged(policy, gate, "inference", internal), present]
+        return Answer(asked, "inference", "Not measured", True, tuple(lines))
     advised = {demand.name for demand in demands(policy) if demand.advised}
     judged = {v.limit for v in gate.verdicts if limit_of(v.limit).question == "inference"}
     bounded = {name.partition(".")[2] for name in judged - advised}
     free = [name for name in policy.sensitive if name not in bounded]
     lines = list(_judged(policy, gate, "inference", internal))
     lines += [f"Nothing limits what a class tells of {name}." for name in free]
-    lines += [_one_value(column) for column in plain if column.sensitive]
+    lines += [*(_one_value(column) for column in plain if column.sensitive), present]
     short = "Limited" if not free else f"Nothing limits what a class tells of {', '.join(free)}"
     given = "; ".join(f"for {c.told:,} records the class gives away {c.column}" for c in plain if c.told)
     return Answer(asked, "inference", short + (given and f". F{given[1:]}"), bool(free), tuple(lines))
+
+
+def _presence(plain: Sequence[Plain]) -> str:
+    """Say what who knows that a person is in the table knows by that alone."""
+    shared = [column.column for column in plain if column.shared]
+    values = f", and the one value of {', '.join(shared)} that all have" if shared else ""
+    return (
+        f"Nothing measures whether somebody is in the table. Who knows that a person is learns what all "
+        f"in it share: what the table is about{values}."
+    )
 
 
 def _one_value(column: Plain) -> str:

@@ -22,6 +22,7 @@ class Plain:
     distinct: its different values; a missing one is none.
     alone: records whose value no other record has.
     told: records of classes with a single value of it, of a sensitive column.
+    shared: whether all records have the same value, or all have none.
     """
 
     column: str
@@ -29,6 +30,7 @@ class Plain:
     distinct: int
     alone: int
     told: int
+    shared: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ def plain_columns(policy: Policy, frame: pd.DataFrame) -> Iterator[Plain]:
                 len(counts),
                 int((counts == 1).sum()),
                 told if isinstance(column, Sensitive) else 0,
+                texts.nunique(dropna=False) == 1,
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from anon_pipeline.gate import GateReport
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS, name_of
@@ -57,8 +57,15 @@ def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> It
     attacks = {one.limit: one for one in found}
     for name in policy.categorical:
         said = f"{name} is drawn: a released value may be anybody's of the class. Who also knows the own one"
-        linked = attacks.get(f"{KNOWN_COLUMNS.name}.{name_of([name])}")
-        if linked is None or not linked.is_limited:
-            yield f"{said}: no limit says how many records he finds."
-        else:
-            yield f"{said} finds {linked.many} on average ({linked.limit})."
+        yield f"{said}{_found_by(attacks, [name])}"
+    if len(policy.categorical) > 1:
+        drawn = sorted(policy.categorical)
+        yield f"Who knows the own values of {' and '.join(drawn)} together{_found_by(attacks, drawn)}"
+
+
+def _found_by(attacks: Mapping[str | None, Attack], names: Sequence[str]) -> str:
+    """Say what a limit says of who knows these drawn categories."""
+    linked = attacks.get(f"{KNOWN_COLUMNS.name}.{name_of(names)}")
+    if linked is None or not linked.is_limited:
+        return ": no limit says how many records he finds."
+    return f" finds {linked.many} on average ({linked.limit})."

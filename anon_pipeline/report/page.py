@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, shape
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.evidence.selection import Selection
+from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.limits.accepted import ACCEPTED, accepted_risks
 from anon_pipeline.limits.table import limit_of, names_where
 from anon_pipeline.limits.verdicts import Status
@@ -92,7 +94,7 @@ def page(
         .render(
             release=policy.name,
             internal=internal is not None,
-            summary=list(_summary(described, policy)),
+            summary=list(_summary(described, policy, sizes)),
             verdicts=verdict_rows(gate, policy, exact=internal is not None),
             people=policy.person is not None,
             warned=_warned(described),
@@ -108,7 +110,7 @@ def page(
             map=_map(point),
             point=point,
             risk_name="linking risk" if measured else "mean chance 1 in the class's size",
-            loss_name=wanted["loss"] if exact else "discernibility of the released classes",
+            loss_name=_loss_in_words(wanted["loss"]) if exact else "discernibility of the released classes",
             loss_says=_OF_RECODING if exact else _OF_CLASSES,
             suppressed=list(suppressed_rows(facts, policy)),
             levels=found.levels,
@@ -127,6 +129,12 @@ def page(
         )
         .encode()
     )
+
+
+def _loss_in_words(name: str) -> str:
+    """Say what a loss measures, with its name in the policy; of a plugin that is not loaded its name."""
+    loss = LOSSES.get(name)
+    return name if loss is None else f"{loss.words} ({name})"
 
 
 def _warned(described: Described) -> list[str]:
@@ -164,7 +172,7 @@ def point_of(described: Described, sizes: Sequence[SizeBin]) -> Point:
     return Point(loss, min(sum(row.classes for row in sizes) / counted, 1.0), None)
 
 
-def _summary(described: Described, policy: Policy) -> Iterator[tuple[str, str]]:
+def _summary(described: Described, policy: Policy, sizes: Sequence[SizeBin]) -> Iterator[tuple[str, str]]:
     document, facts = described.document, described.facts
     (file,) = document["files"]
     yield "data file", file["name"]
@@ -181,7 +189,9 @@ def _summary(described: Described, policy: Policy) -> Iterator[tuple[str, str]]:
         known = "each record is of another one" if policy.record_key else "not known: records are counted"
         yield "people", known
     yield "classes", f"{facts['suppressed']['classes']:,}"
-    yield "k", f"{policy.gate_k:g}" + (" people" if people is not None else "")
+    yield "k demanded of each class", f"{policy.gate_k:g} " + ("records" if people is None else "people")
+    least = sizes[0].label.partition(" to ")[0]
+    yield "smallest class released", f"{least} record{'' if least == '1' else 's'}"
     if document.get("epsilon") is not None:
         yield "ε of a record" if people is None else "ε of a person", f"{document['epsilon']:g}"
 
@@ -241,6 +251,7 @@ def _column(number: int, column: Distribution, plain: Plain | None) -> dict[str,
     said = f"{len(rows)} groups of bars, shares of the records. "
     said += _BEFORE_AND_AFTER if len(whole) > 1 else "One bar each, of the release."
     name = f"column-{number}"
+    hidden = column.role == "generalize" and [row[0] for row in rows] == [TOP]
     rare = plain is not None and column.kind == "categories" and [row[0] for row in rows] == [ALL]
     return {
         "id": name,
@@ -250,6 +261,7 @@ def _column(number: int, column: Distribution, plain: Plain | None) -> dict[str,
         "unit": column.unit,
         "plain": plain,
         "rare": rare,
+        "hidden": hidden,
         "bins": [(row.label, [f"{count:,}" for count in row.counts]) for row in column.bins],
         "chart": bars(name, f"Distribution of {column.column}", said, rows) if rows else "",
     }

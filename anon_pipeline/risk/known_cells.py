@@ -1,7 +1,7 @@
-"""Linking by known columns: within a class, by values that are released as they are and by the noise's law.
+"""Linking by known columns: in a class, by values that are released as they are and by laws of drawn ones.
 
-Belongs here: the cells of records that an attacker cannot tell apart but for the noise, and what guessing the
-likeliest original of the cell gets right. Not here: which columns are known, what noise was drawn.
+Belongs here: the cells of records that an attacker cannot tell apart but for what was drawn, and what
+guessing the likeliest original of the cell gets right. Not here: which columns are known, what was drawn.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.risk.expected import NoiseLaw
+from anon_pipeline.risk.noisy_categories import linked_by_class
 
 CLOSE = 0.01
 """Share of a cell's records up to which a bound stands for what is linked of them."""
@@ -48,6 +49,27 @@ class Cells:
         return np.diff(self.starts)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Hidden:
+    """What the attacker knows behind drawn values, and by which law they are drawn: p numbers, c categories.
+
+    centers: (n, p) what the noise is added to, in grid units.
+    law: of the noise, of all m classes.
+    codes: (n, c) original categories.
+    likely: of each column of categories, (D, D): ln P(value | original), by codes.
+    """
+
+    centers: Reals = field(repr=False)
+    law: NoiseLaw = field(repr=False)
+    codes: Integers = field(default_factory=lambda: np.empty((0, 0), np.int64), repr=False)
+    likely: tuple[Reals, ...] = field(default=(), repr=False)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether anything is drawn; else all originals of a cell are alike."""
+        return bool(self.law.drawn) or bool(self.likely)
+
+
 def cells_of(labels: Integers, codes: Integers) -> Cells:
     """Put records into cells.
 
@@ -65,21 +87,20 @@ def cells_of(labels: Integers, codes: Integers) -> Cells:
     return Cells(own, order, starts, labels[order[fresh]])
 
 
-def most_linked(cells: Cells, centers: Reals, law: NoiseLaw) -> Reals:
+def most_linked(cells: Cells, hidden: Hidden) -> Reals:
     """Return how many records of each cell are linked on average at most, (c,).
 
     Whoever guesses the likeliest original links, of a cell, Σ_y max_x P(y | x) records on average, over all
     outputs y: one original is right for each. The largest product is at most the product of the largest, and
     in one column, with noise that is symmetric and falls from 0 and originals within a span r, Σ_y max_x is
-    at most 1 + r·P(noise = 0). Bounds on outputs only merge them.
-
-    Args:
-        centers: (n, p) what the noise is added to, in grid units.
-        law: of the noise, of all m classes.
+    at most 1 + r·P(noise = 0). Bounds on outputs only merge them. Of categories the sum is taken as it is.
     """
     found = np.ones(len(cells.labels))
+    law = hidden.law
+    for column, likely in enumerate(hidden.likely):
+        found *= linked_by_class(hidden.codes[:, column], cells.own, np.exp(likely))
     for j, noise in enumerate(law.drawn):
-        values = centers[cells.order, j]
+        values = hidden.centers[cells.order, j]
         first = cells.starts[:-1]
         span = np.maximum.reduceat(values, first) - np.minimum.reduceat(values, first)
         wide = law.scales[cells.labels, j].astype(np.int64)
@@ -87,20 +108,18 @@ def most_linked(cells: Cells, centers: Reals, law: NoiseLaw) -> Reals:
     return np.minimum(found, cells.sizes)
 
 
-def right_guesses(values: Reals, rows: Integers, cells: Cells, centers: Reals, law: NoiseLaw) -> Reals:
+def right_guesses(values: Reals, rows: Integers, cells: Cells, hidden: Hidden) -> Reals:
     """Return the chance that the likeliest original of the cell is the own one, equal ones by lot, (r,).
 
     Args:
-        values: (r, p) released values, in grid units.
+        values: (r, p + c) released values: numbers in grid units, then codes of categories.
         rows: (r,) the own original of each.
-        centers: (n, p) what the noise is added to, in grid units.
-        law: of the noise, of all m classes.
     Source:
         [methods 8.1]; the likelihoods as in `posterior`, each released record guessed by itself.
     """
     found = np.empty(len(rows))
     for part in chunks(rows, cells):
-        compared = compare(values[part], rows[part], cells, centers, law)
+        compared = compare(values[part], rows[part], cells, hidden)
         at, offsets, likely = compared.at, compared.offsets, compared.likely
         ties = likely >= (np.maximum.reduceat(likely, offsets) - TIE)[at]
         right = np.add.reduceat((ties & (compared.other == rows[part][at])).astype(np.float64), offsets)
@@ -132,17 +151,20 @@ def chunks(rows: Integers, cells: Cells) -> Iterator[slice]:
         first = last
 
 
-def compare(values: Reals, rows: Integers, cells: Cells, centers: Reals, law: NoiseLaw) -> Compared:
+def compare(values: Reals, rows: Integers, cells: Cells, hidden: Hidden) -> Compared:
     """Compare each of some records with all originals of its cell; the arguments are `right_guesses`'."""
     cell = cells.own[rows]
     sizes = cells.sizes[cell]
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)[:-1]))
     at = np.repeat(np.arange(len(rows)), sizes)
     other = cells.order[np.arange(len(at)) + np.repeat(cells.starts[cell] - offsets, sizes)]
-    likely = np.zeros(len(at))
+    likely, law = np.zeros(len(at)), hidden.law
     for j, bound in enumerate(law.bounds):
         wide = law.scales[cells.labels[cell], j].astype(np.int64)
-        likely += _log_likelihoods(values[:, j], at, centers[other, j], wide, (law, j, bound))
+        likely += _log_likelihoods(values[:, j], at, hidden.centers[other, j], wide, (law, j, bound))
+    for column, chances in enumerate(hidden.likely):
+        shown = values[:, len(law.drawn) + column].astype(np.int64)
+        likely += chances[hidden.codes[other, column], shown[at]]
     return Compared(at, other, offsets, likely)
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.risk.expected import NoiseLaw
-from anon_pipeline.risk.known_cells import TIE, Cells, Integers, Reals, chunks, compare
+from anon_pipeline.risk.known_cells import TIE, Cells, Hidden, Integers, Reals, chunks, compare
 
 Flags = NDArray[np.bool_]
 
@@ -112,14 +111,12 @@ def commonest_people(rows: Integers, of: CellPeople) -> Guesses:
     return Guesses(with_most[of.parts[rows]], ties[cell], np.zeros(len(rows), np.uint64))
 
 
-def likeliest_people(values: Reals, rows: Integers, of: CellPeople, centers: Reals, law: NoiseLaw) -> Guesses:
+def likeliest_people(values: Reals, rows: Integers, of: CellPeople, hidden: Hidden) -> Guesses:
     """Guess the likeliest person of the cell: the likelihoods of a person's originals there are added.
 
     Args:
-        values: (r, p) released values, in grid units.
+        values: (r, p + c) released values: numbers in grid units, then codes of categories.
         rows: (r,) the own original of each.
-        centers: (n, p) what the noise is added to, in grid units.
-        law: of the noise, of all m classes.
     Source:
         [methods 8.1], known columns.
     """
@@ -127,7 +124,7 @@ def likeliest_people(values: Reals, rows: Integers, of: CellPeople, centers: Rea
     own, ties = np.empty(len(rows), np.bool_), np.empty(len(rows), np.int64)
     which = np.empty(len(rows), np.uint64)
     for part in chunks(rows, of.cells):
-        likely, at, begins = _likelihoods(values[part], rows[part], of, (centers, law))
+        likely, at, begins = _likelihoods(values[part], rows[part], of, hidden)
         records = np.bincount(at)
         offsets = np.cumsum(records) - records
         best = np.maximum.reduceat(likely, offsets)
@@ -140,7 +137,7 @@ def likeliest_people(values: Reals, rows: Integers, of: CellPeople, centers: Rea
 
 
 def _likelihoods(
-    values: Reals, rows: Integers, of: CellPeople, noise: tuple[Reals, NoiseLaw]
+    values: Reals, rows: Integers, of: CellPeople, hidden: Hidden
 ) -> tuple[Reals, Integers, Integers]:
     """Return how likely each released record is of each person of its cell, by pair.
 
@@ -148,7 +145,7 @@ def _likelihoods(
         Of each pair of a record and a part: P(y | person), but for a factor of the record; the record; the
         part.
     """
-    compared = compare(values, rows, of.cells, *noise)
+    compared = compare(values, rows, of.cells, hidden)
     cell = of.cells.own[rows]
     many = of.sizes[cell]
     at = np.repeat(np.arange(len(rows)), many)

@@ -32,15 +32,30 @@ def expected_category_linking(
     inside = labels >= 0
     if not inside.any():
         raise ValueError("at least one record must be in a class.")
-    law, d = pmf(noise), len(noise.domain.values)
-    pairs = np.unique(labels[inside].astype(np.int64) * d + codes[inside])
+    linked = linked_by_class(codes[inside], labels[inside], pmf(noise))
+    return math.fsum(linked.tolist()) / int(inside.sum())
+
+
+def linked_by_class(
+    codes: NDArray[np.int64], labels: NDArray[np.int64], law: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return how many records the best attacker links on average, of each class that has some, (m,).
+
+    Args:
+        codes: (n,) originals, codes of D values.
+        labels: (n,) class, ≥ 0; classes are returned in the order of their numbers.
+        law: (D, D) chance of each value by the original.
+    """
+    d = len(law)
+    pairs = np.unique(labels.astype(np.int64) * d + codes)
     values, first = pairs % d, np.flatnonzero(np.diff(pairs // d, prepend=-1))
-    ends, linked, step = np.append(first, len(pairs)), [], max(1, _CELLS // d**2)
+    ends, step = np.append(first, len(pairs)), max(1, _CELLS // d**2)
+    linked = np.empty(len(first))
     for begin in range(0, len(first), step):
         own = first[begin : begin + step]
         rows = law[values[own[0] : ends[min(begin + step, len(first))]]]
-        linked += np.maximum.reduceat(rows, own - own[0], axis=0).sum(axis=1).tolist()
-    return math.fsum(linked) / int(inside.sum())
+        linked[begin : begin + step] = np.maximum.reduceat(rows, own - own[0], axis=0).sum(axis=1)
+    return linked
 
 
 def right_category_guesses(

@@ -187,8 +187,10 @@ def in_column(name: str, advice: str) -> str:
 
     >>> in_column("born", "Write type: date.")
     'In clean.columns.born: write type: date.'
+    >>> in_column("Größe", "Write type: text.")
+    'In clean.columns.Größe: write type: text.'
     """
     if not advice.startswith("Write "):
         return advice
-    key = name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name) else json.dumps(name)
+    key = name if re.fullmatch(r"[^\W\d][\w-]*", name) else json.dumps(name, ensure_ascii=False)
     return f"In clean.columns.{key}: {advice[:1].lower()}{advice[1:]}"

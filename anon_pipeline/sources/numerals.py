@@ -35,7 +35,10 @@ _GUESSES = (
     ("_", "."),
     ("_", ","),
 )
-_FALLBACK = "Write missing: [...] for texts that stand for no value."
+_FALLBACK = (
+    "Write missing: [...] for texts that stand for no value, values: {text: number} for texts that stand for "
+    "one."
+)
 Unread = tuple[str, NDArray[np.bool_], str]
 
 

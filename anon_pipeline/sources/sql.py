@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pandas as pd
 
@@ -56,6 +56,19 @@ def connecting(url: str, key: str) -> sa.Engine:
     Raises:
         InputError: not a URL of SQLAlchemy's, or a driver that is not installed.
     """
+    return _reading(engine_of(url, key, mode="ro"))
+
+
+def engine_of(url: str, key: str, *, mode: Literal["ro", "rw"] = "rw") -> sa.Engine:
+    """Return an engine for the database at a URL; a connection lasts as long as it is used.
+
+    Args:
+        url: with credentials; it is in no message.
+        key: of the policy, for messages.
+        mode: how a file of SQLite is opened; it must be there.
+    Raises:
+        InputError: not a URL of SQLAlchemy's, or a driver that is not installed.
+    """
     import sqlalchemy as sa  # noqa: PLC0415
 
     driver = "of this kind of database"
@@ -63,7 +76,7 @@ def connecting(url: str, key: str) -> sa.Engine:
         place = sa.make_url(url)
         if place.get_backend_name() == "sqlite" and not str(place.database).startswith("file:"):
             place = place.set(  # else a file that is not there would be made
-                database=f"file:{Path(str(place.database)).absolute()}", query={"mode": "ro", "uri": "true"}
+                database=f"file:{Path(str(place.database)).absolute()}", query={"mode": mode, "uri": "true"}
             )
         if place.drivername == "postgresql":  # of its drivers the one that the extra brings
             place = place.set(drivername="postgresql+psycopg")
@@ -75,7 +88,7 @@ def connecting(url: str, key: str) -> sa.Engine:
     except (sa.exc.ArgumentError, ValueError):
         driver = ""
     else:
-        return _reading(engine)
+        return engine
     if driver:
         raise InputError(f"{key}: the driver of the database must be installed: {driver}")
     raise InputError(f"{key}: must hold a URL as SQLAlchemy writes it: dialect://user:password@host/database")

@@ -105,10 +105,10 @@ def dates(column: pa.Array, how: ColumnCleaning) -> Read:
     empty = ~like(column, r"\d") & found.unread
     other = found.unread & ~empty
     wrong = [
-        Wrong(f"that do not match {shown}", other, found.advice(column, other)),
+        Wrong(f"in another form than {shown}", other, found.advice(column, other)),
         Wrong("without a digit", empty, f"Write {_MISSING}."),
         Wrong(
-            "that are two different days by two formats",
+            "with two different days by two formats",
             found.doubtful,
             "Write the one format that is meant.",
         ),

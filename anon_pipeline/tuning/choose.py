@@ -11,12 +11,13 @@ from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.tuning.tuned import Nearest, Point
 
 USEFUL = (
-    "of the points that pass, the smallest ε at which the limits on usefulness hold, then the largest k, "
-    "then the least loss; what no point keeps of the recoding is left aside"
+    "of the points that pass and keep the limits on usefulness, the one with the smallest ε, then the "
+    "largest k, then the least loss. A limit on the recoding that no point keeps does not count "
+    "here"
 )
 LEAST_USELESS = (
-    "no point keeps all limits on usefulness; of the points that pass, the one that misses those on noise "
-    "and on the share released by least. Try larger ε (--epsilon), if you can promise them"
+    "no point keeps all limits on usefulness. Of the points that pass, this one comes nearest to the "
+    "limits on noise and on the share released. Try larger ε (--epsilon), if you can promise them"
 )
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import math
+from typing import Any
 
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.limits.verdicts import Status
-from anon_pipeline.tuning.tuned import Point, Tuning
+from anon_pipeline.tuning.tuned import DROWNED, Point, Tuning
 
 COLUMNS = (
     "recoder",
@@ -154,10 +155,13 @@ def describe(tuning: Tuning) -> list[str]:
 def _warnings(point: Point) -> list[str]:
     """Say what the release of a recommended point would be published with a warning of."""
     warned = [v for v in point.verdicts if v.status is Status.WARNED]
-    return [
+    lines = [
         f"It would have a warning: {v.limit} is {number(v.value, 2)}, {v.sense} {v.bound:g} is advised."
         for v in warned
     ]
+    if drowned := point.expected.drowned:
+        lines.append(f"Next to nothing would be left of {', '.join(drowned)}: {DROWNED}.")
+    return lines
 
 
 def as_csv(tuning: Tuning) -> str:
@@ -170,3 +174,28 @@ def as_csv(tuning: Tuning) -> str:
             {name: "" if value == "–" else value.removeprefix("≤ ") for name, value in row.items()}
         )
     return text.getvalue()
+
+
+_WHOLE, _TEXTS, _SWITCHES = ("k",), ("recoder", "verdict"), ("front", "recommended")
+
+
+def as_document(tuning: Tuning) -> dict[str, Any]:
+    """Return what the table and the sentences say, as JSON types: the same digits, None for –."""
+    points = [{name: _typed(name, value) for name, value in row.items()} for row in rows(tuning)]
+    return {
+        "records": tuning.records,
+        "points": points,
+        "recommended": next((point for point in points if point["recommended"]), None),
+        "impossible": [{"recoder": one.recoder, "k": one.k} for one in tuning.impossible],
+        "said": describe(tuning),
+    }
+
+
+def _typed(name: str, value: str) -> Any:
+    if name in _TEXTS:
+        return value
+    if name in _SWITCHES:
+        return bool(value)
+    if name in _WHOLE:
+        return int(value)
+    return None if value == "–" else float(value.removeprefix("≤ "))

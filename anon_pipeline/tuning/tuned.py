@@ -11,6 +11,9 @@ from anon_pipeline.evidence.expected import STANDARD_ERRORS
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.tuning.grid import Choice
 
+DROWNED = "the noise moves a value further than the values differ from each other (standard deviation)"
+"""What is said of columns with noise of which next to nothing is left, see `Expected.drowned`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:
@@ -32,6 +35,8 @@ class Expected:
     smallest_class: least records of a class that is released, for certain.
     errors: by perturb column with numbers, the same as ``error``; 0 where no record has x ≠ 0.
     constant: generalized columns with one value in all classes of the recoding.
+    of_spread: by perturb column with numbers, mean |y − x| over the spread of the column, see
+        `perturb.error.spread_of`; infinite for noise on values that do not differ.
     """
 
     error: float | None
@@ -46,6 +51,12 @@ class Expected:
     smallest_class: int
     errors: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     constant: int = 0
+    of_spread: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def drowned(self) -> list[str]:
+        """The columns that the noise moves further, on average, than their values spread."""
+        return [name for name, moved in self.of_spread.items() if moved > 1]
 
     @property
     def suppression_judged(self) -> float:

@@ -10,6 +10,7 @@ Run: python -m tests.adversarial.faults
 from __future__ import annotations
 
 import errno
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -72,7 +73,19 @@ def made(seed: int) -> Made:
 
 def publish_made(folder: Path, release: Made) -> None:
     """Write a release as `publish` does."""
-    write_release(folder, release.file, release.data, release.document, page=report_page)
+    write_release(
+        folder,
+        release.file,
+        release.data,
+        release.document,
+        page=report_page,
+        policy=policy_file(release.document),
+    )
+
+
+def policy_file(document: Mapping[str, Any]) -> bytes:
+    """Return a policy of some thousand bytes, another one for each release."""
+    return json.dumps({"made_at": document["made_at"], "attributes": ["public"] * 200}).encode()
 
 
 def report_page(document: Mapping[str, Any]) -> bytes:

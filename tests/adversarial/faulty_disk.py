@@ -109,6 +109,9 @@ def seen_by_reader(folder: Path) -> str | None:
     page, html = document["report"], (folder / document["report"]["name"]).read_bytes()
     assert hashlib.sha256(html).hexdigest() == page["sha256"], "another report than the manifest names"
     assert document["data_digest"].encode() in html, "a report of another release"
+    beside = document["policy"]
+    policy = (folder / beside["name"]).read_bytes()
+    assert hashlib.sha256(policy).hexdigest() == beside["sha256"], "another policy than the manifest names"
     frame = from_bytes(data, "parquet")
     assert len(frame) == item["records"], "not all records"
     digest = digest_frame(frame)
@@ -119,12 +122,17 @@ def seen_by_reader(folder: Path) -> str | None:
 def debris(folder: Path) -> list[str]:
     """Name what no release of this folder owns: parts, locks, files that nobody names."""
     document = json.loads((folder / MANIFEST).read_text())
-    kept = {MANIFEST, *(item["name"] for item in document["files"]), document["report"]["name"]}
+    beside = {document[part]["name"] for part in ("report", "policy")}
+    kept = {MANIFEST, *(item["name"] for item in document["files"]), *beside}
     others = sorted(path.name for path in folder.iterdir() if path.name not in kept)
     hidden = [name for name in others if name.startswith(".")]
-    pages = [name for name in others if name.endswith(".html")]
-    files = [name for name in others if name not in pages]
-    return hidden or [*files[1:], *pages[1:]]  # the files of the release before stay for slow readers
+    kinds = (".html", ".json", ".parquet")
+    former = {next(name for name in others if name.endswith(kind)) for kind in kinds if _has(others, kind)}
+    return hidden or sorted({*others} - former)  # the files of the release before stay for slow readers
+
+
+def _has(names: Iterable[str], kind: str) -> bool:
+    return any(name.endswith(kind) for name in names)
 
 
 def full_disk(point: int) -> Disk:

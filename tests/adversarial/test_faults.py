@@ -59,8 +59,10 @@ def test_the_driver_notices_what_is_broken(tmp_path: Path, monkeypatch: pytest.M
         page = faults.report_page(release.document)
         report = {"name": "page.html", "sha256": hashlib.sha256(page).hexdigest()}
         (folder / report["name"]).write_bytes(page)
+        beside = {"name": "policy.json", "sha256": hashlib.sha256(b"{}").hexdigest()}
+        (folder / beside["name"]).write_bytes(b"{}")
         with disk().point("manifest"):
-            document = {**release.document, "report": report}
+            document = {**release.document, "report": report, "policy": beside}
             (folder / "manifest.json").write_text(json.dumps(document))
         with disk().point("data"):
             (folder / release.file.name).write_bytes(release.data)
@@ -82,7 +84,7 @@ def test_publishing_passes_the_points_that_are_tried(
     ledger = {f"{when} {step} ledger" for when in ("before", "after") for step in ("commit", "write")}
     assert set(faulty_disk.points_of(send)) == {*tried, *ledger}
     operations = {name.partition(" ")[2] for name in tried}
-    for what in ("data", "report", "manifest"):
+    for what in ("data", "policy", "report", "manifest"):
         steps = ("create part of", "write", "permit", "sync", "rename", "sync folder of")
         assert {f"{step} {what}" for step in steps} <= operations
 

@@ -223,6 +223,7 @@ NAMES_OF_FILES = [
     "noisy-0000000000000000.parquet",
     "raw.parquet",
     "noisy-report-0000000000000000.html",
+    "noisy-policy-0000000000000000.json",
 ]
 NEARLY_PARTS = [
     ".anon-pipeline-raw.parquet",

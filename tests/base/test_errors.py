@@ -138,7 +138,7 @@ def test_named_failures_lose_what_they_were_raised_from() -> None:
         try:
             crash()
         except ValueError as error:
-            raise InputError("c: must be a number, got 1 records") from error
+            raise InputError("c: must be a number, got 1 record") from error
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
     assert CANARY not in everything(caught.value)
 

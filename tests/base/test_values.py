@@ -75,17 +75,17 @@ def test_numbers(values: pd.Series, expected: list[float | None]) -> None:
     ("values", "message"),
     [
         (column("1", CANARY, CANARY), "c: must be a number, got 2 records with something else"),
-        (column("1", CANARY, dtype="category"), "c: must be a number, got 1 records with something else"),
+        (column("1", CANARY, dtype="category"), "c: must be a number, got 1 record with something else"),
         (column("", " ", "1,5", "0x10", "1_0"), "c: must be a number, got 5 records with something else"),
         (column("nan", "NaN"), "c: must be a number, got 2 records with something else"),
-        (column(dt.datetime(2020, 1, 1)), "c: must be a number, got 1 records with something else"),
+        (column(dt.datetime(2020, 1, 1)), "c: must be a number, got 1 record with something else"),
         (column([1], {}, dtype=object), "c: must be a number, got 2 records with something else"),
         (column(np.inf, NUMBER, -np.inf), "c: must be finite, got 2 records with infinite numbers"),
         (column("inf", "-Infinity", "9" * 400), "c: must be finite, got 3 records with infinite numbers"),
         (
             column(CANARY, "inf", str(NUMBER)),
-            "c: must be a number, got 1 records with something else\n"
-            "c: must be finite, got 1 records with infinite numbers",
+            "c: must be a number, got 1 record with something else\n"
+            "c: must be finite, got 1 record with infinite numbers",
         ),
     ],
 )

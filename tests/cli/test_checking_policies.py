@@ -99,3 +99,14 @@ def test_the_hook_runs_as_pre_commit_would(made: Folder) -> None:
     assert program == "anon-pipeline"
     assert made.call(*arguments, "policy.yaml", "below/other.yaml").code == 0
     assert made.call(*arguments, "policy.yaml", "below/contradicts.yml").code == 2
+
+
+def test_what_a_policy_accepts_is_a_warning(made: Folder, small_policy: Callable[..., Policy]) -> None:
+    write_policy(made.path / "weak.yaml", small_policy(anonymize={"k": 2}, gate={"k": 2}))
+    done = made.call("check-policy", "weak.yaml")
+    assert (done.code, done.out) == (0, "policies checked: 1, refused: 0\n")
+    assert "weak.yaml: warning: accepted by gate.k: a class may have 2 records" in done.err
+    document = json.loads(made.call("check-policy", "weak.yaml", "--json").out)
+    validate(document, schema_of("check-policy"))
+    assert document["passed"]
+    assert "gate.k" in [one["key"] for one in document["policies"][0]["risks"]]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -104,6 +106,15 @@ def test_json_of_what_writes_files(folder: Callable[..., Folder]) -> None:
             assert isinstance(path, bool) or (made.path / path).is_file()
 
 
+def test_json_of_deliver(folder: Callable[..., Folder]) -> None:
+    made = folder(publish={"deliver": {"url": "memory://documents/json"}})
+    assert made.call("run", "policy.yaml").code == 0
+    done = made.call("deliver", "policy.yaml", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("deliver"))
+    assert (done.code, document["delivered"], document["partition"]) == (0, True, None)
+
+
 def test_json_of_ledger_and_vault(folder: Callable[..., Folder]) -> None:
     made = folder()
     assert made.call("run", "policy.yaml").code == 0
@@ -121,3 +132,78 @@ def test_json_of_ledger_and_vault(folder: Callable[..., Folder]) -> None:
     assert found["ledger verify"]["verified"] and found["ledger verify"]["last_hash"]
     assert found["ledger adopt"]["entered"] == []
     assert found["vault purge"] == {"deleted": 0}
+
+
+def test_json_of_tune(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    asked = ("tune", "policy.yaml", "--k", "3,6", "--epsilon", "1,2", "--csv", "points.csv", "--json")
+    done = made.call(*asked, "--apply")
+    document = json.loads(done.out)
+    validate(document, schema_of("tune"))
+    assert (done.code, document["applied"], document["written"]) == (0, True, ["points.csv"])
+    assert document["recommended"] in document["points"]
+    assert [(point["k"], point["epsilon"]) for point in document["points"]] == [
+        (3, 1),
+        (3, 2),
+        (6, 1),
+        (6, 2),
+    ]
+    assert document["said"][0].startswith("Recommended: ")
+    table = list(csv.DictReader((made.path / "points.csv").open(encoding="utf-8")))
+    assert [float(row["linking"]) for row in table] == [point["linking"] for point in document["points"]]
+    assert json.loads(made.call(*asked, "--apply").out)["applied"] is False
+
+
+def test_json_of_a_tune_that_recommends_nothing(folder: Callable[..., Folder]) -> None:
+    done = folder(gate={"linking_risk": 0.0}).call("tune", "policy.yaml", "--k", "3", "--apply", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("tune"))
+    assert (done.code, document["recommended"], document["applied"]) == (3, None, False)
+
+
+def test_json_of_what_the_ledger_closes(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    assert made.call("run", "policy.yaml").code == 0
+    (release,) = json.loads(made.call("ledger", "list", "--json").out)["releases"]
+    done = made.call("ledger", "withdraw", release["id"][:8], "--policy", "policy.yaml", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("ledger withdraw"))
+    assert (done.code, document["id"], document["state"]) == (0, release["id"], "withdrawn")
+    for item in ("report", "policy"):
+        assert (
+            json.loads((made.path / "out" / "manifest.json").read_text())[item]["name"] in document["notice"]
+        )
+    assert folder(gate={"linking_risk": 0.0}).call("run", "policy.yaml").code == 1
+    releases = json.loads(made.call("ledger", "list", "--json").out)["releases"]
+    (refused,) = [one for one in releases if one["state"] == "failed"]
+    done = made.call("ledger", "close", refused["id"], "--as", "failed", "--policy", "policy.yaml", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("ledger close"))
+    assert (done.code, document) == (0, {"id": refused["id"], "state": "failed, closed"})
+
+
+def test_json_of_what_needs_no_release(folder: Callable[..., Folder]) -> None:
+    made = folder()
+    done = made.call("demo", "--messy", "messy.csv", "--json")
+    validate(json.loads(done.out), schema_of("demo"))
+    assert (done.code, json.loads(done.out)) == (0, {"file": "messy.csv"})
+    done = made.call("warmup", "policy.yaml", "--json")
+    validate(json.loads(done.out), schema_of("warmup"))
+    assert done.code == 0
+    refused = made.call("init", "people.csv", "--to", "new.yaml", "--json")
+    assert (refused.code, refused.out) == (2, "")
+    done = made.call("init", "people.csv", "--to", "new.yaml", "--yes", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("init"))
+    assert (done.code, document["policy"]) == (0, "new.yaml")
+    assert sum(document["roles"].values()) == 7
+    assert all((made.path / path).is_file() for path in (document["policy"], *document["tables"]))
+
+
+def test_json_of_demo(tmp_path: Path, folder: Callable[..., Folder]) -> None:
+    done = folder().call("demo", "--to", "made", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("demo"))
+    assert done.code == 0
+    assert all(Path(document[name]).is_file() for name in ("data", "manifest", "report"))
+    assert {verdict["status"] for verdict in document["verdicts"]} <= {"passed", "warned"}

@@ -137,4 +137,8 @@ def test_on_a_terminal_it_asks_and_the_answer_stands_in_the_file(
     assert "colour: categories, 2 different" in out
     assert "CANARY" not in out
     assert load_policy(tmp_path / "people.yaml").columns["colour"].role == "sensitive"
-    assert "whoever ran init said so" in (tmp_path / "people.yaml").read_text()
+    text = (tmp_path / "people.yaml").read_text()
+    assert "whoever ran init said so" in text
+    assert "whoever ran init took it as proposed" in " ".join(text.replace("#", "").split())
+    assert "# QUESTION: do the groups" not in text
+    assert "secret       nobody should learn it" in out

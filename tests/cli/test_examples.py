@@ -1,7 +1,7 @@
 """Every command's help has an example, and the examples run one after the other in one project.
 
-Five need a state of their own, a crash, a key or a memory, or Dagster: their words are parsed here, and the
-tests of these commands run them.
+Six need a state of their own, a crash, a key, a memory or a destination, or Dagster: their words are parsed
+here, and the tests of these commands run them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anon_pipeline.ledger import ledger_at
 from anon_pipeline.policy.locations import Locations
 from tests.cli.projects import Folder
 
-ELSEWHERE = ["demo", "ledger close", "ledger forget", "vault new-people", "vault rotate"]
+ELSEWHERE = ["demo", "deliver", "ledger close", "ledger forget", "vault new-people", "vault rotate"]
 OF_A_PROJECT = [name for name in EXAMPLES if name not in ("run", *ELSEWHERE)]
 
 

@@ -28,8 +28,9 @@ def test_run_publishes_and_prints_one_table(folder: Callable[..., Folder]) -> No
     assert "at most 1" in done.out
     names = [path.name for path in made.released]
     manifest = json.loads((made.path / "out/manifest.json").read_text())
-    assert names == ["manifest.json", manifest["files"][0]["name"], manifest["report"]["name"]]
-    assert all(str(made.path / "out" / name) in done.out for name in names)
+    beside = manifest["policy"]["name"]
+    assert names == ["manifest.json", manifest["files"][0]["name"], beside, manifest["report"]["name"]]
+    assert all(str(made.path / "out" / name) in done.out for name in names if name != beside)
     for stage in ("source", "raw", "k_anonymized", "suppressed", "gate"):
         assert f"… {stage}" in done.err  # progress
     left = done.out.split("What is left:\n")[1]

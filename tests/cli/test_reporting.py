@@ -203,3 +203,58 @@ def test_a_refused_release_has_no_internal_report(project: Callable[..., Publish
     code, _ = call("run", "policy.yaml", "--internal-report", "mine.html")
     assert code == 1
     assert not Path("mine.html").exists()
+
+
+def _moved_on() -> None:
+    document = yaml.safe_load(Path("policy.yaml").read_text())
+    document["attributes"]["anonymize"]["k"] = 4
+    Path("policy.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
+
+
+TREE = {"suppress": None, "tree": {"South": ["Cork"], "Elsewhere": ["Dublin", "Galway"]}}
+
+
+@pytest.mark.parametrize("columns", [{}, {"city": {"hierarchy": TREE}}])
+@pytest.mark.parametrize("given", [(), ("--policy", "policy.yaml")])
+def test_the_public_report_is_made_again_after_the_policy_has_moved_on(
+    project: Callable[..., Published], call: Call, given: tuple[str, ...], columns: dict[str, Any]
+) -> None:
+    written = project(columns=columns)
+    _moved_on()
+    code, said = call("report", "out", *given, "--out", "again.html")
+    assert code == 0, said
+    assert "Made of what is public of its policy, which lies beside the release" in said
+    assert Path("again.html").read_bytes() == written.report_path.read_bytes()
+
+
+def test_values_that_the_policy_lists_are_not_named_without_it(
+    project: Callable[..., Published], call: Call
+) -> None:
+    listed = {"illness": {"distance": "ordered", "order": ["none", "flu", "asthma", "gout"]}}
+    written = project(columns=listed)
+    assert b"asthma" in written.report_path.read_bytes()
+    assert call("report", "out", "--out", "again.html")[0] == 0
+    assert b"asthma" not in Path("again.html").read_bytes()
+
+
+def test_the_internal_report_needs_the_whole_policy(project: Callable[..., Published], call: Call) -> None:
+    project()
+    code, said = call("report", "out", "--internal")
+    assert (code, "the internal report must be made with the policy" in said) == (2, True)
+    _moved_on()
+    assert call("report", "out", "--internal", "--policy", "policy.yaml")[0] == 2
+    assert not list(Path().glob("*.html"))
+
+
+def test_without_any_policy_there_is_no_report(project: Callable[..., Published], call: Call) -> None:
+    written = project()
+    document = json.loads(written.manifest_path.read_text())
+    beside = Path("out") / document["policy"]["name"]
+    beside.write_bytes(beside.read_bytes() + b" ")
+    code, said = call("report", "out")
+    assert (code, "its size must be" in said) == (2, True)
+    beside.unlink()
+    del document["policy"]
+    written.manifest_path.write_text(json.dumps(document))
+    code, said = call("report", "out")
+    assert (code, "must be given (--policy)" in said) == (2, True)

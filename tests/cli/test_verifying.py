@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from tests.publish.projects import Project
@@ -10,9 +11,38 @@ Make = Callable[..., "Project"]
 
 
 def test_without_a_policy_it_says_what_was_not_verified(project: Make) -> None:
-    code, said = project().call("verify", "out")
+    made = project()
+    code, said = made.call("verify", "out")
+    assert code == 0
+    assert "Not verified: signature, policy_digest, hierarchies, gate.origin, " in said
+    assert "It was checked by what is public of its policy, which lies beside it" in said
+    document = json.loads(made.manifest.read_text())
+    (made.path / "out" / document.pop("policy")["name"]).unlink()
+    made.manifest.write_text(json.dumps(document))
+    code, said = made.call("verify", "out")
     assert code == 0
     assert "Not verified: signature, policy_digest, hierarchies, statements, gate." in said
+    assert "It was checked by" not in said
+
+
+def test_a_program_is_told_by_which_policy_it_was_checked(project: Make) -> None:
+    made = project()
+    assert json.loads(made.call("verify", "out", "--json")[1])["in_part"] is True
+    assert json.loads(made.call("verify", "out", "--policy", "policy.yaml", "--json")[1])["in_part"] is False
+
+
+def test_it_names_limits_as_run_does(project: Make) -> None:
+    made = project()
+    code, said = made.call("verify", "out", "--policy", "policy.yaml")
+    assert code == 0
+    rows = {
+        cells[1].strip(): cells[3].strip() for line in said.splitlines() if len(cells := line.split("│")) > 4
+    }
+    open_ = [name for name, demanded in rows.items() if demanded == "no limit"]
+    assert open_
+    assert all(name.startswith("gate.known_columns") for name in open_)
+    assert "gate.verdicts." not in said
+    assert "gate.suppression." in said
 
 
 def test_bad_arguments_exit_with_2(project: Make) -> None:

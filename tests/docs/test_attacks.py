@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
+from anon_pipeline.limits.told import HIDDEN_HOMOGENEITY, NEAR_HOMOGENEITY, TOLD_SECRETS
 from anon_pipeline.limits.usual import linking_bound
 from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits
@@ -28,12 +29,16 @@ def test_the_keys_below_are_named() -> None:
     assert f"`similarity` (default {Linkage().similarity:g})" in rows["linkage"]
 
 
+DRAWN = {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]}
+
+
 def test_the_defaults_of_known_columns_are_those_of_the_table() -> None:
     table = GATE.split('<a id="known-columns"></a>')[1].split("\n\n")[1]
     rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
     columns = {
         "town": {"role": "insensitive"},
-        "job": {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]},
+        "job": DRAWN,
+        "pet": DRAWN,
         "ill": {"role": "sensitive"},
         "age": {"role": "generalize", "hierarchy": {"suppress": True}},
     }
@@ -48,11 +53,14 @@ def test_the_defaults_of_known_columns_are_those_of_the_table() -> None:
         assert found == {
             "town": usual,
             "job": usual,
+            "pet": usual,
+            "job + pet": usual,
             "ill": (1.0, "refused"),
-            "ill + town": (linking_bound(k), "published with a warning"),
+            "ill + job + pet + town": (linking_bound(k), "published with a warning"),
         }
         assert f"{linking_bound(k):g} {'for' if k < 10 else 'from'} k = {k}" in GATE
     assert [tuple(row[1:]) for row in rows] == [
+        ("*b*", "refused"),
         ("*b*", "refused"),
         ("*b*", "refused"),
         ("none (1): that nobody knows it is what the role says", "measured only"),
@@ -70,7 +78,8 @@ def test_the_page_on_attacks_explains_every_limit_once() -> None:
     below["population"] = ("journalist_risk", "marketer_risk")
     limits = [f"{key}.{each}" for key, each_of in below.items() for each in each_of]
     limits += [key for key in Attacks.model_fields if key not in below]
-    assert sorted(named) == sorted([*limits, "gate.linking_risk"])
+    advised = [limit.name for limit in (NEAR_HOMOGENEITY, HIDDEN_HOMOGENEITY, TOLD_SECRETS)]
+    assert sorted(named) == sorted([*limits, *advised, "gate.linking_risk"])
 
 
 def test_the_examples_on_the_page_are_of_a_policy() -> None:

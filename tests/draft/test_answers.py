@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.draft.answers import possible_answers
+from anon_pipeline.draft.answers import as_proposed, possible_answers
+from anon_pipeline.profile import questions
 from anon_pipeline.profile.looking import look_at
+from anon_pipeline.profile.roles import propose_role
 
 
 @pytest.mark.parametrize(
@@ -24,4 +26,16 @@ from anon_pipeline.profile.looking import look_at
 def test_answers(values: object, answers: dict[str, str]) -> None:
     found = possible_answers(look_at(pd.Series(values, name="x")))
     assert {answer: proposal.role for answer, proposal in found.items()} == answers
-    assert all(proposal.question is None or "table" in proposal.question for proposal in found.values())
+    assert all(proposal.question is None for proposal in found.values())
+
+
+def test_an_answer_about_the_role_leaves_what_is_unclear_about_the_cells() -> None:
+    look = look_at(
+        pd.Series([f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/19{i % 40 + 50}" for i in range(100)], name="x")
+    )
+    found = possible_answers(look)
+    assert found["known"].question == questions.DAY_OR_MONTH
+    assert found["leave out"].question is None
+    kept = as_proposed(propose_role(look))
+    assert kept.question is None
+    assert kept.reason.endswith("whoever ran init took it as proposed")

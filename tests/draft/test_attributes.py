@@ -97,6 +97,17 @@ def test_files_with_types_are_not_cleaned() -> None:
     assert clean_section(found, found.proposals) == {}
 
 
+@pytest.mark.parametrize("form", ["jsonl", "excel", "parquet"])
+def test_texts_of_files_with_types_are_cleaned_like_those_of_a_csv(form: str) -> None:
+    columns = {
+        "salary": RNG.normal(50_000, 9_000, N).round(-2),
+        "sex": RNG.choice(["f", "m", " f", "n/a"], N),
+    }
+    typed = profile_table(pd.DataFrame(columns), layout=Layout(form))
+    assert clean_section(typed, typed.proposals) == {"strip": True, "missing": ["n/a"]}
+    policy_from(attributes_of(typed, typed.proposals, PLACE, usual_choice(N)))
+
+
 def test_so_many_sensitive_columns_are_limited_and_items_come_last() -> None:
     items = {f"q{i}": RNG.integers(1, 6, N).astype(str) for i in range(8)}
     found = profiled(**items, diagnosis=RNG.choice(["a", "b", "c"], N), income=["0"] * (N - 5) + ["1"] * 5)

@@ -21,6 +21,9 @@ def test_a_policy_is_written_that_loads(tmp_path: Path) -> None:
     assert set(policy.columns) == {proposal.name for proposal in fitted.proposals}
     lines = summary(fitted, target)
     assert lines[0].startswith(f"wrote {target}: ")
+    asked = target.read_text().count("\n# QUESTION: ") + target.read_text().count("  # QUESTION: ")
+    assert f"; {asked} question{'' if asked == 1 else 's'} stand" in lines[0]
+    assert asked > 0
     with pytest.raises(InputError, match=r"policy.yaml: must not be there yet"):
         draft(tmp_path / "people.csv", target, tmp_path, name="people")
 

@@ -12,6 +12,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.draft import fitting
 from anon_pipeline.draft.attributes import Place
 from anon_pipeline.draft.fitting import fit
+from anon_pipeline.draft.rehearsal import Rehearsal
 from anon_pipeline.profile.layout import Layout
 from anon_pipeline.profile.profiling import profile_table
 
@@ -46,9 +47,9 @@ def test_what_the_gate_refuses_is_left_out_with_a_question(monkeypatch: pytest.M
     frame = people()
     asked = []
 
-    def refused(attempt: object, chosen: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def refused(attempt: object, chosen: object) -> Rehearsal:
         asked.append(chosen)
-        return (("known_columns.diagnosis",), ("diagnosis",)) if len(asked) == 1 else ((), ())
+        return Rehearsal(("known_columns.diagnosis",), ("diagnosis",)) if len(asked) == 1 else Rehearsal()
 
     monkeypatch.setattr(fitting, "_rehearsed", refused)
     found = fit(profile_table(frame), frame, PLACE)
@@ -79,3 +80,13 @@ def test_what_cannot_be_read_as_proposed_is_left_out(monkeypatch: pytest.MonkeyP
     (salary,) = [proposal for proposal in found.proposals if proposal.name == "salary"]
     assert (salary.dropped, found.problem) == (True, None)
     assert "could not be read" in salary.reason
+
+
+def test_it_tells_columns_that_the_noise_drowns_though_their_error_is_small() -> None:
+    rng = np.random.default_rng(2)
+    frame = people(weight=rng.normal(1_000, 1, N).round(2), income=rng.lognormal(10, 2, N).round(2))
+    found = fit(profile_table(frame), frame, PLACE)
+    assert found.rehearsal is not None
+    assert not any("relative_error.weight" in limit for limit, _ in found.rehearsal.warned)
+    assert found.drowned == ("weight",)
+    assert found.compared == (5,)

@@ -164,18 +164,18 @@ def test_values_that_do_not_fit_are_all_listed_with_counts() -> None:
     one_kind = "must hold numbers, booleans, texts or dates, all of one kind"
     assert refused(data) == [
         f"id: {one_kind}, got something else",
-        "height: must be a number, got 1 records with something else",
-        "height: must be finite, got 1 records with infinite numbers",
+        "height: must be a number, got 1 record with something else",
+        "height: must be finite, got 1 record with infinite numbers",
         "height: must have a value in every record, got 1 missing. "
         "Set missing: suppress to suppress those records.",
         "weight: must be a number, got 2 records with something else",
         "disease: must have a value in every record, got 2 missing. "
         "Set missing: suppress to suppress those records.",
-        "grade: every value must be in the declared order, got 1 records with others",
+        "grade: every value must be in the declared order, got 1 record with others",
         "grade: must have a value in every record, got 1 missing. "
         "Set missing: suppress to suppress those records.",
-        "stay: must be a number, got 1 records with something else",
-        "stay: must be finite, got 1 records with infinite numbers",
+        "stay: must be a number, got 1 record with something else",
+        "stay: must be finite, got 1 record with infinite numbers",
         f"note: {one_kind}: ArrowTypeError",
     ]
 
@@ -304,7 +304,7 @@ def test_values_outside_their_hierarchies_are_all_listed() -> None:
     with pytest.raises(InputError) as caught:
         code_quasi_identifiers(data, POLICY)
     assert caught.value.problems == (
-        "age: must be a number, got 1 records with something else",
+        "age: must be a number, got 1 record with something else",
         "sex: every value must be a leaf of its hierarchy, got 2 records with others. Add them to it, "
         "or map them to leaves in clean.columns (sex: {values: ...}).",
     )

@@ -102,7 +102,7 @@ def exact_share(given: Evidence, policy: Policy, attack: KnownAttack, columns: S
 
     Whether somebody is linked depends on nothing but the outputs of his own records.
     """
-    behind, (noise,) = given.originals, attack.law.drawn
+    behind, (noise,) = given.originals, attack.hidden.law.drawn
     assert behind is not None and behind.people is not None
     known = behind.frame[list(columns)].astype(str).agg(" ".join, axis=1)
     keys, x = list(zip(behind.labels.tolist(), known, strict=True)), behind.grid[:, 0]

@@ -88,7 +88,11 @@ def test_the_message_says_what_to_do_and_it_is_enough() -> None:
     columns = {"pseudonym": {"role": "insensitive"}}
     [line] = identifying_columns(frame, policy_of(columns), today=TODAY)
     assert line.startswith("pseudonym: records with equal values must not agree in the quasi-identifiers")
-    assert "say under person whose records they are" in line
+    assert (
+        "as those of one person do: whoever finds one record of a person then has all of them; if each"
+        in line
+    )
+    assert "say under person whose records they are, if a person has several" in line
     assert "acknowledged: [{columns: [pseudonym], share: the largest share of different values" in line
     answered = {**ONE, "columns": ["pseudonym"]}
     assert identifying_columns(frame, policy_of(columns, acknowledged=[answered]), today=TODAY) == []
@@ -184,3 +188,13 @@ def test_adult_has_no_column_that_follows_people(shared_data: Path) -> None:
         )
         assert following_columns(table, policy) == ()
         assert [*telling_columns(table, policy)] == []
+
+
+def test_the_message_of_records_of_different_people_speaks_of_people_who_belong_together() -> None:
+    frame = visits(1, 300)[["age", "sex", "zip", "pseudonym"]].assign(row=range(len(visits(1, 300))))
+    columns = {"pseudonym": {"role": "insensitive"}, "row": {"role": "identifier", "action": "drop"}}
+    policy = policy_of(columns, record_key="row", deidentify={"key_env": "KEY"})
+    [line] = identifying_columns(frame, policy, today=TODAY)
+    assert "as those of a household do: whoever finds one of several people that belong together" in line
+    assert "one record of a person" not in line
+    assert "under person" not in line

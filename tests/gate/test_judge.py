@@ -91,9 +91,11 @@ def test_a_good_release_passes_every_limit(small_policy: Small) -> None:
 
 def test_only_what_the_policy_sets_is_judged_and_k_always(small_policy: Small) -> None:
     report = judged(small_policy(gate={"suppression": None, "k": None}), release())
-    always = ["contract", "origin", "k", "released_identifiers", "single_value"]
+    always = ["contract", "origin", "k", "released_identifiers", "single_value", "told_secrets"]
     usual = ["rare_values.note", "linking_risk", "homogeneity.illness", "homogeneity.income"]
-    assert list(verdicts(report)) == [*always, *usual, *KNOWN, *USEFULNESS, "repeated_people"]
+    near = [f"near_homogeneity.{name}" for name in ("illness", "income", "note")]
+    told = [*near, "hidden_homogeneity.height"]
+    assert list(verdicts(report)) == [*always, *usual, *told, *KNOWN, *USEFULNESS, "repeated_people"]
     assert next(v for v in report.verdicts if v.limit == "k").bound == 3  # anonymize.k
 
 
@@ -224,11 +226,15 @@ def test_a_file_alone_says_what_it_could_not_measure(small_policy: Small) -> Non
         "l_diversity.illness",
         "homogeneity.illness",
         "homogeneity.income",
+        "spellings.illness",
+        *(f"near_homogeneity.{name}" for name in ("illness", "income", "note")),
         "utility_fully_generalized",
     }
     assert {name for name, status in states.items() if status is Status.UNMEASURED} == {
         "origin",
         "released_identifiers",
+        "told_secrets",
+        "hidden_homogeneity.height",
         "t_closeness.income",
         "t_closeness.illness",
         *KNOWN,

@@ -144,13 +144,13 @@ def test_dates_of_every_type(values: pd.Series) -> None:
     ("values", "spec", "message"),
     [
         (column("1", CANARY, CANARY), TREE, "q: every value must be a leaf of its hierarchy, got 2 records"),
-        (column("1", "", None), TREE, "q: every value must be a leaf of its hierarchy, got 1 records"),
-        (column("1", CANARY), Intervals(intervals=(2,)), "q: must be a number, got 1 records"),
-        (column(1, np.inf), Intervals(intervals=(2,)), "q: must be finite, got 1 records"),
+        (column("1", "", None), TREE, "q: every value must be a leaf of its hierarchy, got 1 record"),
+        (column("1", CANARY), Intervals(intervals=(2,)), "q: must be a number, got 1 record"),
+        (column(1, np.inf), Intervals(intervals=(2,)), "q: must be finite, got 1 record"),
         (
             column("2020-01-01", CANARY),
             Dates(dates=("year",)),
-            "q: must be a date (YYYY-MM-DD), got 1 records",
+            "q: must be a date (YYYY-MM-DD), got 1 record",
         ),
         (column("2021-02-29", "1x"), Dates(dates=("year",)), "q: must be a date (YYYY-MM-DD), got 2 records"),
         (
@@ -171,7 +171,7 @@ def test_a_table_file(tmp_path: Path) -> None:
     assert released(column("a", "b"), spec, folder=tmp_path) == [["a", "b"], ["y", "x"], ["*", "*"]]
     _, hierarchy = code_column(column("a"), spec, folder=tmp_path)
     assert hierarchy.values[0].tolist() == ["b", "c", "a"]
-    assert "got 1 records with others. Add them" in refused(column(CANARY), spec, folder=tmp_path)
+    assert "got 1 record with others. Add them" in refused(column(CANARY), spec, folder=tmp_path)
     assert "t.csv: must be a readable UTF-8 table" in refused(column("a"), spec, folder=tmp_path / "gone")
 
 
@@ -209,7 +209,7 @@ def test_numbers_are_themselves_or_anything(values: tuple[Any, ...]) -> None:
 
 
 def test_numbers_must_be_numbers() -> None:
-    assert "1 records" in refused(column("30", CANARY), Numbers(numbers=True))
+    assert "1 record " in refused(column("30", CANARY), Numbers(numbers=True))
 
 
 def test_an_order_is_that_of_the_policy() -> None:

@@ -29,7 +29,7 @@ def test_published_alone_is_judged_where_it_is_published(project: Make) -> None:
     assert made.materialize(*STAGES).success
     assert made.released() == []
     assert made.materialize("published").success
-    assert len(made.released()) == 3
+    assert len(made.released()) == 4
 
 
 def test_published_without_its_checks_passes_when_the_gate_job_ran_on_its_data(project: Make) -> None:
@@ -37,14 +37,15 @@ def test_published_without_its_checks_passes_when_the_gate_job_ran_on_its_data(p
     assert made.materialize(*STAGES).success
     assert made.run("small_gate").success
     assert made.materialize("published", checks=False).success
-    assert len(made.released()) == 3
+    assert len(made.released()) == 4
 
 
 def test_a_job_without_checks_is_refused(project: Make) -> None:
     made = project()
     message = refused(made.materialize(*STAGES, "published", checks=False))
     assert "not evaluated on this data and policy: confidence" not in message
-    assert "contract, great_expectations, homogeneity_illness, homogeneity_income, k, " in message
+    assert "contract, great_expectations, hidden_homogeneity_height, homogeneity_illness, " in message
+    assert "homogeneity_income, k, " in message
     assert (
         "origin, rare_values_note, released_identifiers, repeated_people, single_value, suppression"
         in message
@@ -91,7 +92,7 @@ def test_published_with_some_of_its_checks_is_refused(project: Make) -> None:
     )
     assert [e.check_name for e in result.get_asset_check_evaluations()] == ["k"]
     said = refused(result)
-    assert "not evaluated on this data and policy: contract, great_expectations, homogeneity" in said
+    assert "not evaluated on this data and policy: contract, great_expectations, hidden_homogeneity" in said
     assert made.released() == []
 
 

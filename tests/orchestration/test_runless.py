@@ -78,4 +78,4 @@ def test_an_instance_that_does_not_answer_changes_nothing(
         "warning: Dagster was not told of it. The stage report to Dagster crashed with OSError" in done.stderr
     )
     assert "CANARY" not in done.output
-    assert len(made.released()) == 3
+    assert len(made.released()) == 4

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.perturb.error import RealizedError, expected_relative_error, realized_error
+from anon_pipeline.perturb.error import RealizedError, expected_relative_error, realized_error, spread_of
 
 
 def test_realized_errors():
@@ -109,3 +109,13 @@ def test_the_order_of_the_records_does_not_matter(pairs, random):
         expected_relative_error(np.array(each)[:, 0], labels, scales=np.ones(1)) for each in (pairs, moved)
     ]
     assert expected[0] == expected[1]
+
+
+def test_the_spread_is_the_standard_deviation_unless_a_few_huge_values_make_it():
+    normal = np.random.default_rng(0).normal(100, 7, 100_000)
+    assert spread_of(normal) == pytest.approx(7, rel=0.02)
+    huge = np.append(normal, np.full(100, 1e6))
+    assert huge.std() > 30_000
+    assert spread_of(huge) == pytest.approx(7, rel=0.02)
+    assert spread_of(np.array([0.0] * 90 + [100.0] * 10)) == pytest.approx(30)  # equal quartiles
+    assert spread_of(np.full(5, 3.0)) == 0

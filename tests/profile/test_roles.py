@@ -10,6 +10,7 @@ from anon_pipeline.policy.columns import Generalize, Sensitive
 from anon_pipeline.profile.looking import look_at
 from anon_pipeline.profile.proposals import Proposal, Sure
 from anon_pipeline.profile.roles import propose_role
+from anon_pipeline.profile.shown import holds
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -97,4 +98,32 @@ def test_an_ambiguous_date_is_a_question() -> None:
     dates = [f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/19{i % 40 + 50}" for i in range(N)]
     found = of("born", dates)
     assert found.role == "generalize"
-    assert "day or month first" in (found.question or "")
+    assert "does the day come first" in (found.question or "")
+
+
+PHONES = [f"044 {i:03d} {i % 90 + 10} 67" for i in range(200, 200 + N)]
+CODES = [f"A{i % 30}" for i in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("phones", "sure", "reason", "shown"),
+    [
+        (N, Sure.CERTAIN, "its values have the form of telephone numbers", "telephone numbers"),
+        (N // 10, Sure.LIKELY, "some of its values have", "categories, some telephone numbers"),
+        (1, Sure.UNSURE, "a few (less than 5%) of its values have", "categories, a few telephone numbers"),
+    ],
+)
+def test_how_sure_follows_the_share_of_what_looks_like_an_identifier(
+    phones: int, sure: Sure, reason: str, shown: str
+) -> None:
+    found = of("reference", PHONES[:phones] + CODES[phones:])
+    assert (found.role, found.sure, holds(found.seen)) == ("identifier", sure, shown)
+    assert found.reason.startswith(reason)
+    assert (found.question is None) == (sure is Sure.CERTAIN)
+
+
+def test_a_free_text_with_an_identifier_in_it_is_left_out_without_a_question() -> None:
+    texts = [f"a long remark about what was said on day {i}" for i in range(N)]
+    found = of("x", ["call me on 044 668 18 00 again, please, soon", *texts[1:]])
+    assert (found.role, found.sure, found.question) == ("identifier", Sure.CERTAIN, None)
+    assert "a few (less than 5%) of its values have the form of telephone numbers" in found.reason

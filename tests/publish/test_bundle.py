@@ -68,7 +68,8 @@ def test_what_is_in_it(project: Make) -> None:
     files = unpacked(data)
     document = json.loads(made.manifest.read_text())
     names = {"README.txt", "ledger.jsonl", "policy.yaml", "versions.txt", "release/manifest.json"}
-    names |= {f"release/{made.data.name}", f"release/{document['report']['name']}"}
+    names |= {f"release/{made.data.name}"}
+    names |= {f"release/{document[part]['name']}" for part in ("report", "policy")}
     assert set(files) == names
     assert list(files) == sorted(files)
     assert files["policy.yaml"] == (made.path / "policy.yaml").read_bytes()

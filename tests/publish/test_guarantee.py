@@ -18,6 +18,7 @@ def test_plain_k_anonymity_promises_no_noise(small_policy: Small) -> None:
         "Each released record shares its generalized values of age, city with at least 2 others of the "
         "release (k = 3).",
         promises.RECORDS_COUNTED,
+        promises.PRESENCE,
         "Released without noise, with no limit on what a class tells of them: height, illness, income, note. "
         "Who knows such a value of a person can look for it.",
         "Left out: person.",

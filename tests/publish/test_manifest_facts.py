@@ -81,7 +81,7 @@ RECORDED: list[tuple[Callable[[dict[str, Any]], object], str, bool]] = [
     (lambda d: d["facts"].pop("shuffled"), "facts", True),
     (lambda d: d["facts"]["suppressed"].update(released=1), "facts", True),
     (lambda d: d["facts"]["shuffled"].update(seeded=True), "facts", True),
-    (lambda d: d["facts"]["raw"].update(made_by="x"), "facts", True),
+    (lambda d: d["facts"]["raw"].update(made_by="x"), "policy, facts", True),
     (lambda d: d["facts"]["k_anonymized"].update(k=99), "facts", False),
     (lambda d: d["facts"]["perturbed"].update(epsilon=0.1), "facts", False),
     (lambda d: d["facts"]["raw"].update(records=1), "recorded gate, facts", True),
@@ -121,6 +121,12 @@ def test_what_a_manifest_says_is_held_against_policy_file_and_itself(
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
     assert code == 1
     assert said.splitlines()[-1] == f"refused by {refused}"
+    document = json.loads(made.manifest.read_text())
+    scheduled = document["partition"] is not None  # the schedule is private
+    assert made.call("verify", "out")[0] == int(not scheduled)  # by the policy that lies beside
+    beside = document["policy"]["name"]
+    made.edit(lambda document: document.pop("policy"))
+    (made.path / "out" / beside).unlink()
     assert made.call("verify", "out")[0] == int(alone)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.publish import release_files, verify
+from anon_pipeline.publish import release_files, verify, verify_policy
 from tests.publish.projects import Project
 
 Make = Callable[..., "Project"]
@@ -117,7 +117,7 @@ def _linked(made: Project) -> None:
         (lambda made: made.edit(lambda d: d["files"][0].update(records=1)), "refused by records"),
         (lambda made: made.edit(lambda d: d.update(data_digest="0" * 64)), "data_digest, recorded gate"),
         (lambda made: made.edit(lambda d: d.update(policy_digest="0" * 64)), "recorded gate, policy_digest"),
-        (lambda made: made.edit(lambda d: d.update(release="other")), "by files, policy_digest"),
+        (lambda made: made.edit(lambda d: d.update(release="other")), "by files, policy, policy_digest"),
         (lambda made: made.edit(lambda d: d.update(hierarchies={"city": "0" * 64})), "by statements"),
         (lambda made: (made.path / "city.csv").write_text("Cork;x;*\n"), "by facts"),
         (lambda made: made.edit(lambda d: d["gate"]["verdicts"].clear()), "refused by recorded gate"),
@@ -159,9 +159,14 @@ def test_the_gate_judges_the_file_anew(project: Make) -> None:
     old = made.data
     made.edit(forge)
     old.rename(made.data)
-    assert made.call("verify", "out")[0] == 0  # nothing speaks against it without the policy
+    refused = (1, "refused by recorded gate, gate.k")
+    code, said = made.call("verify", "out")  # by the policy that lies beside it
+    assert (code, said.splitlines()[-1]) == refused
     code, said = made.call("verify", "out", "--policy", "policy.yaml")
-    assert (code, said.splitlines()[-1]) == (1, "refused by recorded gate, gate.k")
+    assert (code, said.splitlines()[-1]) == refused
+    (made.path / "out" / json.loads(made.manifest.read_text())["policy"]["name"]).unlink()
+    made.edit(lambda document: document.pop("policy"))
+    assert made.call("verify", "out")[0] == 0  # nothing speaks against it without any policy
 
 
 def test_a_signature_is_checked_when_a_key_is_given(project: Make) -> None:
@@ -182,7 +187,7 @@ def test_a_signature_is_checked_when_a_key_is_given(project: Make) -> None:
     assert made.call("verify", "out", "--public-key", "other.pub")[0] == 1
     made.edit(lambda document: document["guarantee"].append("And it is safe for ever."))
     code, said = made.call(*with_key)
-    assert (code, said.splitlines()[-1]) == (1, "refused by signature")
+    assert (code, said.splitlines()[-1]) == (1, "refused by signature, statements")
     assert made.call("verify", "out", "--public-key", "key")[0] == 2  # the private one
 
 
@@ -321,7 +326,7 @@ def test_the_limits_of_the_policy_hold(
     from anon_pipeline.policy.files import Limits
 
     made = project(publish={"format": form})
-    for module in (verify, release_files):
+    for module in (verify, verify_policy, release_files):
         monkeypatch.setattr(module, "limits_of", lambda policy: Limits(**{limit: most}))
     said = " ".join(made.call("verify", "out")[1].replace("│", " ").split())
     assert f"keep the limit {limit}" in said

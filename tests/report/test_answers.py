@@ -75,7 +75,20 @@ def test_what_is_open_is_said_to_be_open(small_policy: Small, small_people: Peop
     assert linked.short == "Not limited"
     assert "height" in " ".join(linked.lines)
     assert inferred.short.startswith("Nothing limits what a class tells of income, illness")
+    assert inferred.lines[-1].endswith("what all in it share: what the table is about.")
     assert any("no limit says how many records he finds" in line for line in found.sentences[2][1])
+
+
+def test_a_value_that_all_have_is_named_with_what_presence_tells(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    no_secret = {"income": None, "illness": None}
+    people = small_people().drop(columns=[*no_secret]).assign(note="tested positive")
+    inferred = found_of(making(small_policy(columns=no_secret), people)).answers[2]
+    assert inferred.short == "Not measured"
+    assert inferred.lines[-1].endswith("the one value of note that all have.")
+    assert any("near_homogeneity.note: at most 0.05, measured 0" in line for line in inferred.lines)
+    assert not any("tested" in line for line in inferred.lines)
 
 
 def test_what_is_limited_is_said_to_be_limited(

@@ -30,7 +30,10 @@ def test_columns_with_noise_are_named_with_what_they_link(
     found = found_of(made)
     singled, linked, _ = found.answers
     assert singled.short.startswith("Not by age, city")
-    assert singled.short.endswith("; with height, note (noise) as often as records can be linked")
+    assert singled.short.endswith(
+        ". Who also knows the exact height, note, released with noise, finds as many records as can be "
+        "linked (see linkability)"
+    )
     of_note = next(one for one in found.attacks if one.limit == "known_columns.note")
     [numbers, drawn] = [line for line in singled.lines if "anybody's of the class" in line]
     assert numbers.startswith("height has noise: ")
@@ -46,6 +49,21 @@ def test_without_a_limit_on_linking_picking_out_is_open(
     found = found_of(making(drawn_policy(small_policy, linking_risk=1.0), small_people()))
     assert found.answers[0].open
     assert any("no limit says how many records he finds" in line for line in found.answers[0].lines)
+
+
+def test_several_drawn_columns_have_a_line_for_all_of_them_together(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    trade = {"role": "perturb", "mechanism": "randomized_response", "values": ["x", "y"]}
+    policy = small_policy(columns={"note": DRAWN, "trade": trade})
+    people = small_people()
+    found = found_of(making(policy, people.assign(trade=["x", "y"] * (len(people) // 2))))
+    together = next(one for one in found.attacks if one.limit == "known_columns.note + trade")
+    [line] = [line for line in found.answers[0].lines if "together" in line]
+    assert line == (
+        f"Who knows the own values of note and trade together finds {together.many} on average"
+        " (known_columns.note + trade)."
+    )
 
 
 @pytest.mark.parametrize("share", [1.0, 0.3])

@@ -12,11 +12,14 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
+from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.encode.codes import CLASS
+from anon_pipeline.gate import evaluate
 from anon_pipeline.limits.accepted import accepted_risks
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.columns import class_sizes, correlations, distributions
+from anon_pipeline.report.manifest_data import Exact
 
 Making = Callable[..., Any]
 Small = Callable[..., Policy]
@@ -291,8 +294,13 @@ def test_the_summary_has_the_k_that_the_gate_demanded_and_masks_are_no_pseudonym
     small_policy: Small, small_people: People, making: Making
 ) -> None:
     policy = small_policy(anonymize={"k": 4}, gate={"k": 3}, columns={"person": {"action": "mask"}})
-    page = public(making(policy, small_people())).decode()
-    assert "<dt>k</dt><dd>3</dd>" in page.replace("\n", "").replace("  ", "")
+    made = making(policy, small_people())
+    page = public(made).decode()
+    said = page.replace("\n", "").replace("  ", "")
+    assert "<dt>k demanded of each class</dt><dd>3 records</dd>" in said
+    least = made.frame.groupby(["age", "city"], dropna=False).size().min()
+    assert least >= 4
+    assert f"<dt>smallest class released</dt><dd>{least} records</dd>" in said
     assert "masks, of which nothing is counted" in page
     assert "pseudonyms" not in page
 
@@ -317,3 +325,24 @@ def test_dates_and_booleans_released_as_they_are(
     found = tables(public(making(policy, people)))
     assert [row[0] for row in found["day: records"][1:]] == ["value 1", "value 2", "value 3"]
     assert len(found["flag: records"]) == 3
+
+
+def test_a_hidden_column_has_a_sentence_and_no_chart(
+    small_policy: Small, small_people: People, making: Making
+) -> None:
+    policy = small_policy(anonymize={"k": 60}, gate={"k": 60, "linking_risk": 1.0})
+    made = making(policy, small_people())
+    assert set(made.frame["age"]) == {"*"}
+    for page in (public(made).decode(), internal(made).decode()):
+        assert '<strong>age</strong> <span class="note">(generalize)</span>: hidden. Every record' in page
+        assert "Distribution of age" not in page
+        assert "Distribution of city" in page
+
+
+def test_the_measure_of_the_map_is_said_in_words(made: Any) -> None:
+    released, originals = made.chain.suppressed.frame, made.chain.k_anonymized.frame
+    gate = evaluate(released, made.policy, made.chain.suppressed.facts, originals=originals)
+    exact = Exact(made.chain.suppressed.facts, gate)
+    page = internal_report(made.policy, made.document, released, originals, exact=exact).decode()
+    loss = LOSSES[made.policy.anonymize.loss]
+    assert f"{loss.words} ({loss.name})" in page

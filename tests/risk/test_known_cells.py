@@ -13,12 +13,19 @@ from hypothesis import strategies as st
 
 from anon_pipeline.perturb.mechanisms import Noise, pmf
 from anon_pipeline.risk.expected import NoiseLaw
-from anon_pipeline.risk.known_cells import cells_of, most_linked, right_guesses
+from anon_pipeline.risk.known_cells import Hidden, cells_of, most_linked, right_guesses
 
 LABELS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
 CODES = np.array([2, 2, 0, 2, 0, 2, 2, 2, 2])
 X = np.array([[4, 1], [4, 1], [5, 0], [9, 3], [0, 7], [3, 3], [6, 3], [6, 5], [8, 3]], np.float64)
 MECHANISMS = ("discrete_laplace", "uniform", "staircase")
+CATEGORIES = np.array([[0], [0], [2], [1], [2], [0], [1], [1], [2]])
+
+
+def response(values: int, epsilon: float) -> np.ndarray:
+    """Return P(value | original) of randomized response, (D, D)."""
+    own, others = math.exp(epsilon), np.ones((values, values))
+    return (others + np.eye(values) * (own - 1)) / (own + values - 1)
 
 
 def law_of(mechanism: str = "discrete_laplace", bounds: tuple[int, int] | None = None) -> NoiseLaw:
@@ -26,12 +33,12 @@ def law_of(mechanism: str = "discrete_laplace", bounds: tuple[int, int] | None =
     return NoiseLaw(spans, [bounds, None], [Noise(mechanism, Fraction(2)), Noise(mechanism, Fraction(1))])
 
 
-def slow(y: np.ndarray, row: int, law: NoiseLaw) -> float:
+def slow(y: np.ndarray, row: int, law: NoiseLaw, drawn: np.ndarray | None = None) -> float:
     """Guess in plain loops, from probabilities and not from their logarithms."""
     found = {}
     for other in range(len(X)):
         if (LABELS[other], CODES[other]) == (LABELS[row], CODES[row]):
-            chance = 1.0
+            chance = 1.0 if drawn is None else drawn[CATEGORIES[other, 0], int(y[-1])]
             for j, noise in enumerate(law.drawn):
                 wide, bound = int(law.scales[LABELS[row], j]), law.bounds[j]
                 if bound is None or bound[0] < y[j] < bound[1]:
@@ -62,9 +69,28 @@ def test_guesses_are_those_of_plain_loops(mechanism: str, bounds: tuple[int, int
     law, cells = law_of(mechanism, bounds), cells_of(LABELS, CODES)
     rows = np.repeat(np.arange(len(X)), 12)
     values = law.clamped(X[rows] + np.random.default_rng(0).integers(-2, 3, (len(rows), 2)))
-    fast = right_guesses(values, rows, cells, X, law)
+    fast = right_guesses(values, rows, cells, Hidden(X, law))
     assert fast.tolist() == pytest.approx([slow(y, row, law) for y, row in zip(values, rows, strict=True)])
     assert 0 < fast.mean() < 1
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2, 30])
+def test_guesses_from_numbers_and_categories_are_those_of_plain_loops(epsilon: float) -> None:
+    law, cells, drawn, random = (
+        law_of(),
+        cells_of(LABELS, CODES),
+        response(3, epsilon),
+        np.random.default_rng(1),
+    )
+    rows = np.repeat(np.arange(len(X)), 12)
+    values = np.hstack(
+        [X[rows] + random.integers(-2, 3, (len(rows), 2)), random.integers(0, 3, (len(rows), 1))]
+    )
+    hidden = Hidden(X, law, CATEGORIES, (np.log(drawn),))
+    fast = right_guesses(values, rows, cells, hidden)
+    plain = [slow(y, row, law, drawn) for y, row in zip(values, rows, strict=True)]
+    assert fast.tolist() == pytest.approx(plain)
+    assert fast.tolist() != right_guesses(values, rows, cells, Hidden(X, law)).tolist()
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=6), st.integers(1, 8), st.sampled_from(MECHANISMS))
@@ -76,7 +102,7 @@ def test_the_bound_is_never_below_the_exact_sum(values: list[int], epsilon: int,
     cells = cells_of(np.zeros(len(x), np.int64), np.zeros(len(x), np.int64))
     outputs = np.arange(-900, 901)
     exact = pmf(noise, outputs[None] - x, np.array(wide)).max(axis=0).sum()
-    (bound,) = most_linked(cells, x, law)
+    (bound,) = most_linked(cells, Hidden(x, law))
     assert exact <= bound + 1e-9
     assert bound <= len(x)
 
@@ -93,7 +119,39 @@ def test_the_average_of_guesses_is_the_exact_sum() -> None:
         for row in own
     ]
     guessed = sum(
-        float(chance @ right_guesses(outputs, np.full(len(outputs), row), cells, X, law))
+        float(chance @ right_guesses(outputs, np.full(len(outputs), row), cells, Hidden(X, law)))
         for row, chance in zip(own, chances, strict=True)
     )
     assert guessed == pytest.approx(float(np.max(chances, axis=0).sum()), abs=1e-4)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), min_size=1, max_size=6),
+    st.integers(1, 6),
+    st.floats(0, 8),
+)
+def test_numbers_and_categories_link_at_most_their_bound_and_at_least_each_alone(
+    values: list[tuple[int, int]], epsilon: int, of_category: float
+) -> None:
+    """Σ over all outputs of both, in plain sums: what is drawn of one never hides the other."""
+    x, codes = (np.array(part) for part in zip(*values, strict=True))
+    wide, drawn = int(np.ptp(x)), response(3, of_category)
+    noise = Noise("discrete_laplace", Fraction(epsilon))
+    law, cells = (
+        NoiseLaw(np.array([[float(wide)]]), [None], [noise]),
+        cells_of(*np.zeros((2, len(x)), np.int64)),
+    )
+    outputs = np.arange(-700, 710)
+    numbers = pmf(noise, outputs[None] - x[:, None], np.array(wide))
+    exact = (numbers[:, :, None] * drawn[codes][:, None]).max(axis=0).sum()
+    alone = [numbers.max(axis=0).sum(), drawn[codes].max(axis=0).sum()]
+    hidden = Hidden(x[:, None].astype(np.float64), law, codes[:, None], (np.log(drawn),))
+    (bound,) = most_linked(cells, hidden)
+    assert max(alone) - 1e-9 <= exact <= bound + 1e-9
+    y = np.stack(np.meshgrid(outputs, np.arange(3), indexing="ij"), axis=-1).reshape(-1, 2).astype(np.float64)
+    guessed = sum(
+        float((numbers[row][:, None] * drawn[codes[row]]).ravel() @ right)
+        for row in range(len(x))
+        for right in [right_guesses(y, np.full(len(y), row), cells, hidden)]
+    )
+    assert guessed == pytest.approx(float(exact), abs=1e-6)

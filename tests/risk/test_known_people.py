@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anon_pipeline.perturb.mechanisms import Noise, pmf
 from anon_pipeline.risk.expected import NoiseLaw
-from anon_pipeline.risk.known_cells import Cells, cells_of, most_linked, right_guesses
+from anon_pipeline.risk.known_cells import Cells, Hidden, cells_of, most_linked, right_guesses
 from anon_pipeline.risk.known_people import (
     CellPeople,
     Guesses,
@@ -76,7 +76,7 @@ def slow(y: np.ndarray, codes: np.ndarray, people: np.ndarray, x: np.ndarray, la
 
 def fast(y: np.ndarray, codes: np.ndarray, people: np.ndarray, x: np.ndarray, law: NoiseLaw) -> np.ndarray:
     of, rows = people_in(codes, people), np.arange(len(x))
-    guesses = likeliest_people(y[:, None].astype(float), rows, of, x[:, None].astype(float), law)
+    guesses = likeliest_people(y[:, None].astype(float), rows, of, Hidden(x[:, None].astype(float), law))
     return chance_linked([(rows, guesses)], of)
 
 
@@ -112,7 +112,7 @@ def test_with_one_record_each_people_are_linked_as_records(
     codes, _, x, y = arrays(records)
     law, rows = law_of(x, mechanism), np.arange(len(x))
     cells = cells_of(np.zeros(len(x), np.int64), codes)
-    alone = right_guesses(y[:, None].astype(float), rows, cells, x[:, None].astype(float), law)
+    alone = right_guesses(y[:, None].astype(float), rows, cells, Hidden(x[:, None].astype(float), law))
     assert fast(y, codes, rows, x, law).tolist() == pytest.approx(alone.tolist())
 
 
@@ -142,7 +142,8 @@ def test_where_all_are_equally_likely_one_of_those_with_the_most_records_is_name
     found = chance_linked([(rows, common)], of)
     assert found.tolist() == pytest.approx(slow(x, codes, people, x, law_of(x, "uniform")).tolist())
     assert found.sum() <= len(np.unique(codes)) + 1e-9
-    compared = likeliest_people(x[:, None].astype(float), rows, of, x[:, None] * 1.0, law_of(x, "uniform"))
+    hidden = Hidden(x[:, None] * 1.0, law_of(x, "uniform"))
+    compared = likeliest_people(x[:, None].astype(float), rows, of, hidden)
     assert (common.own.tolist(), common.ties.tolist()) == (compared.own.tolist(), compared.ties.tolist())
 
 
@@ -158,9 +159,9 @@ def sums(records: list[tuple[int, int, int, int]], people: np.ndarray, mechanism
     rows, values = np.repeat(np.arange(len(x)), len(outputs)), np.tile(outputs, len(x))[:, None] * 1.0
     (noise,), wide = law.drawn, np.full(len(rows), int(np.ptp(x)))
     weights = pmf(noise, values[:, 0] - x[rows], wide)
-    centers, of = x[:, None].astype(float), people_in(codes, people)
-    by_person = right(likeliest_people(values, rows, of, centers, law))
-    return float(weights @ by_person), float(weights @ right_guesses(values, rows, of.cells, centers, law))
+    hidden, of = Hidden(x[:, None].astype(float), law), people_in(codes, people)
+    by_person = right(likeliest_people(values, rows, of, hidden))
+    return float(weights @ by_person), float(weights @ right_guesses(values, rows, of.cells, hidden))
 
 
 @given(TABLES, st.sampled_from(MECHANISMS))
@@ -183,6 +184,6 @@ def test_the_bound_is_never_below_the_mean_over_all_outputs(
     codes = np.zeros(len(x), np.int64)
     of: CellPeople = people_in(codes, people)
     cells: Cells = of.cells
-    (bound,) = most_people(of, most_linked(cells, x[:, None].astype(float), law_of(x, mechanism)))
+    (bound,) = most_people(of, most_linked(cells, Hidden(x[:, None].astype(float), law_of(x, mechanism))))
     assert bound == of.sizes[0] or bound >= sums(records, people, mechanism)[0] - 1e-9
     assert bound <= of.sizes[0]

@@ -44,8 +44,8 @@ def test_days_are_those_of_strptime(texts: list[str]) -> None:
 
 def test_days_that_may_be_others_are_not_guessed() -> None:
     both = read(["01/02/2020", "13/02/2020", "02/02/2020"], "%d/%m/%Y", "%m/%d/%Y")
-    assert wrong(both) == {"that are two different days by two formats": [0]}
-    assert wrong(read(["2020111"], "%Y%m%d")) == {"that do not match %Y%m%d": [0]}
+    assert wrong(both) == {"with two different days by two formats": [0]}
+    assert wrong(read(["2020111"], "%Y%m%d")) == {"in another form than %Y%m%d": [0]}
     assert wrong(read(["now", "today", "NaT"])) == {"without a digit": [0, 1, 2]}
 
 

@@ -114,7 +114,7 @@ def test_decimal_commas(read: Callable[..., pd.DataFrame]) -> None:
             "perturb": {"epsilon": 1},
         }
     )
-    with pytest.raises(InputError, match="x: must be a number, got 1 records"):
+    with pytest.raises(InputError, match="x: must be a number, got 1 record"):
         accept(frame, policy)
 
 

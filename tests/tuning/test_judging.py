@@ -59,7 +59,11 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
         "prosecutor_risk": "refused",
         **dict.fromkeys(USEFULNESS, "passed"),
     }
-    unjudged = ("single_value", "assignment_risk", "homogeneity.illness", "known_columns.illness")
+    told = ("near_homogeneity.illness", "hidden_homogeneity.height")
+    unjudged = (
+        *("single_value", "told_secrets", "spellings.illness", "assignment_risk", "homogeneity.illness"),
+        *(*told, "known_columns.illness"),
+    )
     assert limits_not_judged(policy) == unjudged
 
 

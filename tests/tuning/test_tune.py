@@ -99,3 +99,16 @@ def test_it_says_why_it_simulates() -> None:
     ):
         said = "\n".join(describe(tune(wanted, table, Grid(k=(5,), epsilon=(2.0,)))))
         assert f"{cause}: linking and suppression are simulated" in said
+
+
+def test_noise_wider_than_the_values_is_told_though_it_is_small_beside_them() -> None:
+    frame = people().assign(height=np.random.default_rng(1).normal(10_000, 2, len(people())).round())
+    found = tune(policy(gate={"linking_risk": 0.9}), frame, Grid(k=(5,), epsilon=(0.5,)))
+    (point,) = found.points
+    assert point.expected.errors["height"] < 0.01
+    assert point.expected.drowned == ["height"]
+    assert "Next to nothing would be left of height" in "\n".join(describe(found))
+    larger = tune(
+        policy(gate={"linking_risk": 0.9}, perturb={"epsilon": 50}), frame, Grid(k=(5,), epsilon=(50.0,))
+    )
+    assert larger.points[0].expected.of_spread["height"] < 0.5

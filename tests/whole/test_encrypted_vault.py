@@ -185,12 +185,12 @@ def test_a_remote_vault_by_environment(
 def test_retain_none_deletes_after_publishing_and_published_alone_says_why(project: Make) -> None:
     made = project(vault={"retain": "none"})
     assert made.run("small_release").success
-    assert len(made.released()) == 3
+    assert len(made.released()) == 4
     assert survey(LocalStore(made.folder / "vault")) == survey(LocalStore(made.folder / "nothing"))
     text = failures(made.materialize("published"))
     assert "it is not there" in text
     assert "vault.retain may have deleted its table" in text
-    assert len(made.released()) == 3
+    assert len(made.released()) == 4
 
 
 def test_a_refused_release_deletes_nothing(project: Make) -> None:

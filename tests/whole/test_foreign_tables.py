@@ -208,7 +208,7 @@ def test_each_stage_alone_and_then_the_rest(project: Make, key: None) -> None:
     assert made.materialize("suppressed").success
     assert made.materialize("published").success
     kinds = [path.suffix for path in made.released()]  # the files of the release before stay, see `writer`
-    assert sorted(kinds) == [".html", ".html", ".json", ".parquet", ".parquet"]
+    assert sorted(kinds) == [".html", ".html", ".json", ".json", ".parquet", ".parquet"]
 
 
 def test_a_table_that_was_edited_is_refused(project: Make) -> None:

@@ -77,9 +77,10 @@ def pandera_schema(contract: Contract) -> pa.DataFrameSchema:
 def list_missed_breaks(contract: Contract) -> list[str]:
     """Let both judges judge tables that break the contract in each way there is, and say what they miss.
 
-    A column is missing, one is too many, one is there twice, has another type, has no values, has the values
+    A column is missing, one is too many, one is there twice, has another type, has no values, has a value
     that its rules must refuse. Our own checks must find that in every column; Pandera, which takes
-    milliseconds for each, in one column for each kind of rule.
+    milliseconds for each, in one column for each kind of rule. Columns with the same rule share the values
+    that it must refuse: each column has one at least, and each value is in one column at least.
 
     Returns:
         One line per judge that let something through; empty if the contract is being judged.
@@ -141,10 +142,7 @@ def _with_bad_values(
     shapes: Mapping[str, Shape], each: int | None
 ) -> Iterator[tuple[pd.DataFrame, set[str]]]:
     """Yield tables of the values that rules must refuse, one for each column that has any left."""
-    bad = {
-        name: [(rule, column) for rule in shape.rules for column in rule.bad[:each]]
-        for name, shape in shapes.items()
-    }
+    bad = {name: [*_shared(shape.rules, shapes, name, each)] for name, shape in shapes.items()}
     for turn in range(max(map(len, bad.values()), default=0)):
         now = {name: cases[turn] for name, cases in bad.items() if turn < len(cases)}
         length = max(len(column) for _, column in now.values())
@@ -153,3 +151,19 @@ def _with_bad_values(
             name: column.take(rows % len(column)).reset_index(drop=True) for name, (_, column) in now.items()
         }
         yield pd.DataFrame(table), {f"{name}: {rule.name}" for name, (rule, _) in now.items()}
+
+
+def _shared(
+    rules: Sequence[Rule], shapes: Mapping[str, Shape], name: str, each: int | None
+) -> Iterator[tuple[Rule, pd.Series]]:
+    """Yield what a column's rules must refuse: of rules that other columns have, too, its part of the values."""
+    for rule in rules:
+        asked = [other for other, shape in shapes.items() if any(_same(rule, one) for one in shape.rules)]
+        values, place = rule.bad[:each], asked.index(name)
+        for value in values[place % len(values) :: len(asked)]:
+            yield rule, value
+
+
+def _same(one: Rule, other: Rule) -> bool:
+    """Tell whether two rules are one function that must refuse as many values."""
+    return one.name == other.name and one.holds == other.holds and len(one.bad) == len(other.bad)

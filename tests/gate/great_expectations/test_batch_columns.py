@@ -88,7 +88,7 @@ def test_class_ids_that_are_not_those_of_the_values_are_refused(by_hand: pd.Data
 @pytest.mark.parametrize(
     ("values", "how", "problem"),
     [
-        (["1"] * 6 + ["CANARY"], {"distance": "ordered"}, "pay: must be a number, got 1 records"),
+        (["1"] * 6 + ["CANARY"], {"distance": "ordered"}, "pay: must be a number, got 1 record"),
         (
             ["low"] * 5 + ["CANARY"] * 2,
             {"distance": "ordered", "order": ("low", "high")},
@@ -98,7 +98,7 @@ def test_class_ids_that_are_not_those_of_the_values_are_refused(by_hand: pd.Data
         (
             ["CANARY"] + ["x"] * 6,
             {"distance": "hierarchical", "hierarchy": {"tree": {"top": ["x", "y"]}}},
-            "pay: every value must be a leaf of its hierarchy, got 1 records with others. Add them to it, "
+            "pay: every value must be a leaf of its hierarchy, got 1 record with others. Add them to it, "
             "or map them to leaves in clean.columns (pay: {values: ...}).",
         ),
     ],
@@ -131,8 +131,8 @@ def test_perturb_columns_are_on_their_grid_and_classes_numbered_without_gaps(by_
     ("spoil", "problem"),
     [
         ({"height": [np.nan] + [160.0] * 6}, "height: must have a value where it is measured, got 1 missing"),
-        ({"height": [np.inf] + [160.0] * 6}, "height: must be finite, got 1 records with infinite numbers"),
-        ({"height": ["CANARY"] + ["160"] * 6}, "height: must be a number, got 1 records"),
+        ({"height": [np.inf] + [160.0] * 6}, "height: must be finite, got 1 record with infinite numbers"),
+        ({"height": ["CANARY"] + ["160"] * 6}, "height: must be a number, got 1 record"),
         ({"was": [160.0] * 5 + [np.nan] * 2}, "was: must have a value where it is measured, got 1 missing"),
         ({"class": [-1] + [4] * 6}, "class: released records must be in a class, got 1 that are not"),
         ({"class": ["CANARY"] * 7}, "class: must be a whole number in every record"),

@@ -214,6 +214,40 @@ def test_every_rule_refuses_its_bad_columns_and_both_judges_are_proven(
     assert len(kinds) == 7  # patterns, person, mask, hash, hierarchy, domain, grid
 
 
+def test_columns_with_the_same_rule_share_what_it_must_refuse(
+    small_policy: Small, small_people: Callable[..., pd.DataFrame]
+) -> None:
+    """Each value is in a column of its rule, and each column has a value of each of its rules."""
+    for contract in _contracts(small_policy, small_people(60)):
+        asked = []
+
+        def judge(table: pd.DataFrame, of: Contract, asked: list[pd.DataFrame] = asked) -> set[str]:
+            asked.append(table)
+            return broken_rules(table, of)
+
+        assert witness._missed(judge, contract, witness._probes(contract, list(contract.columns))) == []
+        had = {name: {repr(t[name].tolist()[0]) for t in asked if list(t).count(name) == 1} for name in contract.columns}
+        for name, shape in contract.columns.items():
+            for rule in shape.rules:
+                values = {repr(column.tolist()[0]) for column in rule.bad}
+                others = [o for o, of in contract.columns.items() if rule.holds in [r.holds for r in of.rules]]
+                assert values & had[name], rule.name
+                assert values <= set().union(*(had[other] for other in others)), rule.name
+
+
+def test_a_judge_that_misses_a_rule_in_one_column_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    contract = release_contract(_policy())
+    for name, shape in contract.columns.items():
+        for rule in shape.rules:
+            line = f"{name}: {rule.name}"
+
+            def misses(table: pd.DataFrame, of: Contract, line: str = line) -> set[str]:
+                return broken_rules(table, of) - {line}
+
+            monkeypatch.setattr(witness, "broken_rules", misses)
+            assert any(line in found for found in list_missed_breaks(contract)), line
+
+
 def test_a_level_is_proven_by_a_value_of_another_level(
     small_policy: Small, small_people: Callable[..., pd.DataFrame]
 ) -> None:

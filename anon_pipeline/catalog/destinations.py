@@ -1,0 +1,36 @@
+"""The table of destinations: where a published release is delivered to, beside its folder.
+
+A new kind is one entry here, the class that it names, and its field in ``policy/deliver.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationKind:
+    """A kind of place that a release is delivered to.
+
+    name: its key below ``publish.deliver`` in the policy.
+    opens: place of the function from policy, folders of the deployment and partition to a
+        `publish.delivering.Destination`.
+    """
+
+    name: str
+    opens: str
+
+
+DESTINATIONS: Mapping[str, DestinationKind] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            DestinationKind("url", "anon_pipeline.publish.deliver_urls:at_url"),
+            DestinationKind("url_env", "anon_pipeline.publish.deliver_urls:at_url_env"),
+            DestinationKind("database_env", "anon_pipeline.publish.deliver_database:at_database_env"),
+        )
+    }
+)
+"""Where a release is delivered to, by its key below ``publish.deliver``."""

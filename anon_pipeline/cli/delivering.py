@@ -1,0 +1,53 @@
+"""The command `deliver`: bring a published release to its readers again, at no cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from anon_pipeline.cli.releasing import check_partition
+from anon_pipeline.cli.shared import (
+    allow_outside_option,
+    echo_json,
+    json_option,
+    locations_of,
+    project_option,
+)
+
+
+@click.command()
+@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@json_option
+@project_option
+@allow_outside_option
+def deliver(
+    policy_file: Path, partition: str | None, as_json: bool, project: Path | None, allow_outside: bool
+) -> None:
+    """Deliver what is published of POLICY to where `publish.deliver` says.
+
+    The files in the release's folder are checked against their manifest and sent. Nothing is made again: no
+    noise is drawn, nothing is booked.
+    """
+    from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+    from anon_pipeline.publish.delivering import deliver_release  # noqa: PLC0415
+
+    policy = load_policy(policy_file)
+    check_partition(policy, partition)
+    locations = locations_of(policy_file, project, outside=allow_outside)
+    locations.confine(policy, partition)
+    with private_stage("deliver"):
+        document = deliver_release(policy, locations, partition=partition)
+    if as_json:
+        echo_json(
+            {
+                "delivered": True,
+                "release": policy.name,
+                "partition": partition,
+                "data_digest": document["data_digest"],
+            }
+        )
+        return
+    click.echo(f"delivered {policy.name}, made at {document['made_at']}")

@@ -1,0 +1,110 @@
+"""Advice on what classes tell of a column, exactly or nearly, whatever its role ([ADR 58])."""
+
+from __future__ import annotations
+
+from anon_pipeline.evidence import told_values
+from anon_pipeline.limits import usual
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.verdicts import Status, Verdict
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.profile.name_hints import find_hint
+
+_ROUNDING = 1e-12  # of a share
+_DIVERSE = "set gate.l_diversity (kind: entropy) or gate.t_closeness of the column, or take a larger k."
+_OTHER_ROLE = (
+    "if it is a secret, give it the role sensitive and set gate.l_diversity, or drop it; else release it "
+    "coarser, or take a larger k."
+)
+_BEHIND = (
+    "noise does not hide what all of a class have: give the column the role sensitive and set "
+    "gate.l_diversity, take a larger k, or drop it."
+)
+
+
+def _unchanged(policy: Policy) -> Demanded:
+    return {name: Advised(usual.HOMOGENEITY) for name in sorted(policy.unchanged)}
+
+
+def _noisy(policy: Policy) -> Demanded:
+    """Advise on columns whose noise shrinks with the class, and on drawn ones; a public scale does not."""
+    scaled = {name for name, column in policy.perturbed.items() if column.sensitivity == "class"}
+    return {name: Advised(usual.HOMOGENEITY) for name in sorted({*scaled, *policy.categorical})}
+
+
+def _worded(policy: Policy) -> Demanded:
+    """Advise on the columns of texts whose values limits count or compare as they are written."""
+    columns = {name: policy.sensitive[name] for name in policy.class_limited}
+    numbers = {name for name, each in columns.items() if each.distance == "ordered" and each.order is None}
+    return {name: Advised(0) for name in sorted(columns.keys() - numbers)}
+
+
+def _secrets(case: Case, demand: Demand) -> Verdict:
+    """Name the generalized columns that are secrets by their names, and told by the other ones."""
+    policy = case.policy
+    named = [name for name in policy.generalized if (hint := find_hint(name)) and hint.leads == "sensitive"]
+    found = [
+        name for name in named if told_values.told_by_others(case.evidence, policy, name) > usual.HOMOGENEITY
+    ]
+    said = None if not found else f"told by the other quasi-identifiers: {', '.join(found)}"
+    return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
+
+
+NEAR_HOMOGENEITY = Limit(
+    name="near_homogeneity",
+    meaning="At most this share of the records is in classes of which nearly all have one value of {}, or "
+    "nearly equal ones, that few others have.",
+    meaning_for=lambda policy: (
+        f"At most this share of the {counted(policy)} is in classes of which nearly all have one value of "
+        f"{{}}, or nearly equal ones, that few others have."
+    ),
+    demanded=_unchanged,
+    measure=lambda case, demand: told_values.told_share(case.evidence, demand.of),
+    people=True,
+    tolerance=_ROUNDING,
+    advisable=True,
+    advice=_DIVERSE,
+    advice_for=lambda policy, of: _DIVERSE if of in policy.sensitive else _OTHER_ROLE,
+    question="inference",
+)
+HIDDEN_HOMOGENEITY = Limit(
+    name="hidden_homogeneity",
+    meaning="At most this share of the records is in classes whose originals nearly have one value of {} "
+    "behind the noise, that few others have.",
+    meaning_for=lambda policy: (
+        f"At most this share of the {counted(policy)} is in classes whose originals nearly have one value "
+        f"of {{}} behind the noise, that few others have."
+    ),
+    demanded=_noisy,
+    measure=lambda case, demand: told_values.told_behind_noise(case.evidence, case.policy, demand.of),
+    needs=("originals",),
+    people=True,
+    tolerance=_ROUNDING,
+    advisable=True,
+    advice=_BEHIND,
+    question="inference",
+)
+SPELLINGS = Limit(
+    name="spellings",
+    meaning="No value of {} is another spelling of a value (case, blanks, accents, punctuation): l-diversity "
+    "and t-closeness take them for different ones. Only advice.",
+    demanded=_worded,
+    measure=lambda case, demand: told_values.spellings(case.evidence, demand.of),
+    advisable=True,
+    advice="write each word in one way: clean (case, whitespace, map) does that.",
+    question="inference",
+)
+TOLD_SECRETS = Limit(
+    name="told_secrets",
+    meaning="No quasi-identifier whose name says that it is a secret (an illness, an income, a belief) is "
+    "told by the others: no limit on classes protects what has this role. Only advice.",
+    demanded=lambda policy: {"": Advised(None)},
+    judge=_secrets,
+    needs=("originals",),
+    always=True,
+    advisable=True,
+    valued=False,
+    expectation="",
+    advice="give the column the role sensitive: limits on classes then hold for it.",
+    question="inference",
+)

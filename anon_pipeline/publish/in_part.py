@@ -1,0 +1,84 @@
+"""The gate on a released file, by the public part of the policy alone: as far as that goes.
+
+Values and hierarchies that are not public are compared with nothing; what is judged without them is judged as
+by the whole policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.base.values import to_texts
+from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
+from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
+from anon_pipeline.limits.structure import CONTRACT
+from anon_pipeline.limits.table import limit_of
+from anon_pipeline.policy.columns import Generalize, PerturbCategories
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.public import PublicPolicy
+from anon_pipeline.policy.sections import LIMIT_KEYS
+
+_NEEDS_POLICY = "needs --policy"
+_BY_LISTS = (CONTRACT.name, SAFE_HARBOR.name)
+
+
+def evaluate_in_part(frame: pd.DataFrame, policy: PublicPolicy) -> GateReport:
+    """Judge a release by its public policy: what would need more stays unmeasured.
+
+    Args:
+        frame: (r, columns) the released table.
+    """
+    report = evaluate(frame, _without_lists(policy, frame))
+    return replace(report, verdicts=tuple(_in_part(one, policy) for one in report.verdicts))
+
+
+def known_levels(levels: dict[str, int], policy: Policy) -> dict[str, int]:
+    """Return the levels of those columns whose hierarchy the policy says."""
+    hidden = policy.hidden if isinstance(policy, PublicPolicy) else frozenset()
+    return {name: level for name, level in levels.items() if name not in hidden}
+
+
+def _without_lists(policy: PublicPolicy, frame: pd.DataFrame) -> Policy:
+    """Return the policy with hidden lists left out, where values are compared with them.
+
+    Limits on the number of values in a class do not depend on their order or hierarchy. The domain of drawn
+    categories is what was released of it.
+    """
+    columns: dict[str, Any] = dict(policy.columns)
+    for name in policy.hidden & set(frame.columns):
+        column = columns[name]
+        if isinstance(column, PerturbCategories):
+            found = tuple(sorted(map(str, to_texts(frame[name]).dropna().unique())))
+            columns[name] = column.model_copy(update={"values": found, "hierarchy": None})
+        elif not isinstance(column, Generalize):
+            plain = {"distance": "equal", "order": None, "hierarchy": None, "level": None}
+            known = {key: value for key, value in plain.items() if key in type(column).model_fields}
+            columns[name] = column.model_copy(update=known)
+    return policy.model_copy(update={"columns": columns})
+
+
+def _in_part(verdict: Verdict, policy: PublicPolicy) -> Verdict:
+    """Return the verdict as far as it was reached without what is private."""
+    if limit_of(verdict.limit).name in LIMIT_KEYS:  # a plugin's limit may ask for anything
+        return _unmeasured(verdict, _NEEDS_POLICY)
+    compared = ", ".join(_uncompared(policy))
+    if verdict.limit in _BY_LISTS and compared and verdict.status is Status.PASSED:
+        return _unmeasured(verdict, f"kept, but values were not compared, of {compared}: {_NEEDS_POLICY}")
+    return verdict
+
+
+def _uncompared(policy: PublicPolicy) -> Iterator[str]:
+    """Yield the columns whose released values a hidden list or hierarchy says."""
+    for name in policy.released:
+        column = policy.columns[name]
+        drawn = isinstance(column, PerturbCategories)
+        if name in policy.hidden and (drawn or getattr(column, "level", None) is not None):
+            yield name
+
+
+def _unmeasured(verdict: Verdict, why: str) -> Verdict:
+    return Verdict(verdict.limit, Status.UNMEASURED, None, verdict.bound, verdict.sense, reason=why)

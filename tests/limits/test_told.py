@@ -1,0 +1,81 @@
+"""What warns where classes tell values: which columns, by which bound, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from anon_pipeline import anonymize
+from anon_pipeline.gate import Status, limits_of
+from anon_pipeline.limits.table import advice_on, demands, limit_meaning
+from anon_pipeline.policy import Policy
+
+Small = Callable[..., Policy]
+_NEW = ("near_homogeneity", "hidden_homogeneity", "spellings", "told_secrets")
+
+
+def new_limits(policy: Policy) -> list[str]:
+    return [name for name in limits_of(policy) if name.partition(".")[0] in _NEW]
+
+
+def test_every_role_but_generalized_columns_has_advice_of_its_own(small_policy: Small) -> None:
+    drawn = {"role": "perturb", "mechanism": "randomized_response", "values": ["a", "b"]}
+    public = {"sensitivity": "declared", "input_bounds": [100, 220]}
+    policy = small_policy(gate={"l_diversity": {"illness": {"kind": "distinct", "l": 2}}})
+    assert new_limits(policy) == [
+        "told_secrets",
+        "spellings.illness",
+        *(f"near_homogeneity.{name}" for name in ("illness", "income", "note")),
+        "hidden_homogeneity.height",
+    ]
+    assert "hidden_homogeneity.note" in new_limits(small_policy(columns={"note": drawn}))
+    assert "hidden_homogeneity.height" not in new_limits(small_policy(columns={"height": public}))
+    advised = [demand for demand in demands(policy) if demand.limit.name in _NEW]
+    assert all(demand.advised for demand in advised)
+
+
+def test_numbers_in_order_have_no_spellings(small_policy: Small) -> None:
+    policy = small_policy(gate={"t_closeness": {"income": 0.9, "illness": 0.9}})
+    assert [name for name in new_limits(policy) if name.startswith("spellings")] == ["spellings.illness"]
+
+
+def test_advice_depends_on_the_role(small_policy: Small) -> None:
+    policy = small_policy()
+    assert "give it the role sensitive" in advice_on("near_homogeneity.note", policy)
+    assert "gate.l_diversity (kind: entropy)" in advice_on("near_homogeneity.illness", policy)
+    people = small_policy(person="person", rows_per_person=2, deidentify={"key_env": "KEY"})
+    assert "share of the people" in limit_meaning("near_homogeneity.note", people)
+    assert "share of the records" in limit_meaning("near_homogeneity.note", policy)
+
+
+@pytest.mark.parametrize(("secret", "status"), [("illness", Status.WARNED), ("town", Status.PASSED)])
+def test_a_secret_among_quasi_identifiers_warns_by_its_name(secret: str, status: Status) -> None:
+    """A column with the same values is told by the wards, whatever its name; a town is known anyway."""
+    policy = Policy.model_validate(
+        {
+            "name": "wards",
+            "source": {"path": "wards.csv"},
+            "columns": {
+                "ward": {"role": "generalize", "hierarchy": {"suppress": True}},
+                secret: {"role": "generalize", "hierarchy": {"suppress": True}},
+            },
+            "anonymize": {"k": 5, "recoder": "ola"},
+        }
+    )
+    frame = pd.DataFrame({"ward": ["a"] * 20 + ["b"] * 20 + ["c"] * 20, secret: ["x"] * 20 + ["y", "z"] * 20})
+    (verdict,) = (
+        one for one in anonymize(policy, frame).report.verdicts if one.limit.startswith("told_secrets")
+    )
+    assert verdict.status is status
+    assert verdict.reason == (
+        None if status is Status.PASSED else f"told by the other quasi-identifiers: {secret}"
+    )
+    assert verdict.to_json()["reason"] is None
+
+
+def test_a_lone_sensitive_column_beside_noise_is_advised_against(small_policy: Small) -> None:
+    lone = small_policy(columns={"income": None, "note": None})
+    (known,) = (one for one in demands(lone) if one.limit.name == "known_columns")
+    assert (known.of, known.advised, known.bound) == ("illness", True, 0.5)

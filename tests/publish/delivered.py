@@ -1,0 +1,32 @@
+"""A release that is published and delivered somewhere, for the tests of destinations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.publish import Published
+from anon_pipeline.publish.delivering import Parcel
+from anon_pipeline.publish.manifest import MANIFEST
+from anon_pipeline.release import make_release
+
+
+def publish_in(folder: Path, policy: Policy, people: pd.DataFrame) -> Published:
+    """Make a release in a folder, as `run` does, also deliver it if the policy says so."""
+    people.to_csv(folder / "people.csv", index=False)
+    written = make_release(policy, Locations.of(folder, {}))
+    return replace(written, manifest=json.loads(written.manifest_path.read_text()))
+
+
+def parcel_of(folder: Path, **changes: Any) -> Parcel:
+    """Return the release of a folder as it is sent; changes go to its manifest."""
+    document = json.loads((folder / MANIFEST).read_text()) | changes
+    names = [document["files"][0]["name"], document["report"]["name"]]
+    files = {name: (folder / name).read_bytes() for name in names}
+    return Parcel(document, json.dumps(document).encode(), files)

@@ -1,0 +1,77 @@
+"""Classes that nearly tell a value, against a plain loop over classes and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_pipeline.risk.certainty import Ranked, telling_classes
+
+_ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 6)), min_size=1, max_size=40)
+_SHARES = st.sampled_from([0.5, 0.75, 0.9, 1.0])
+
+
+def compact(labels: Sequence[int]) -> np.ndarray:
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def slow(
+    values: Sequence[int], labels: Sequence[int], people: Sequence[int], share: float, gain: int, near: int
+) -> list[bool]:
+    """Tell it for each class by looking at each value of it, counting whoever has it or a near one."""
+    found = []
+    everybody = len(set(people))
+    for label in sorted(set(labels)):
+        inside = [i for i in range(len(values)) if labels[i] == label]
+        size = len({people[i] for i in inside})
+        telling = False
+        for start in {values[i] for i in inside}:
+            window = range(start, start + near + 1)
+            own = len({people[i] for i in inside if values[i] in window})
+            whole = len({people[i] for i in range(len(values)) if values[i] in window})
+            telling |= own >= share * size - 1e-9 and own * everybody > gain * whole * size
+        found.append(telling)
+    return found
+
+
+@settings(max_examples=200)
+@given(_ROWS, _SHARES, st.integers(1, 3), st.integers(0, 2))
+def test_records_are_counted_as_a_plain_loop_does(
+    rows: list[tuple[int, int, int]], share: float, gain: int, near: int
+) -> None:
+    labels, values = [row[0] for row in rows], [row[1] for row in rows]
+    column = Ranked(np.array(values), np.minimum(np.arange(6) + 1 + near, 6))
+    classes = compact(labels)
+    found = telling_classes(column, classes, m=int(classes.max()) + 1, share=share, gain=gain)
+    assert found.tolist() == slow(values, labels, range(len(rows)), share, gain, near)
+
+
+@settings(max_examples=200)
+@given(_ROWS, _SHARES, st.integers(1, 3), st.integers(0, 2))
+def test_people_are_counted_as_a_plain_loop_does(
+    rows: list[tuple[int, int, int]], share: float, gain: int, near: int
+) -> None:
+    labels, values, people = ([row[i] for row in rows] for i in range(3))
+    column, classes = Ranked(np.array(values), np.minimum(np.arange(6) + 1 + near, 6)), compact(labels)
+    found = telling_classes(
+        column, classes, m=int(classes.max()) + 1, share=share, gain=gain, people=np.array(people)
+    )
+    assert found.tolist() == slow(values, labels, people, share, gain, 0)
+
+
+@pytest.mark.parametrize(("alike", "told"), [(4, True), (5, False)])
+def test_a_value_of_half_of_all_tells_nothing(alike: int, told: bool) -> None:
+    """Of ten records, four in one class with one value that nobody else has; or with a fifth elsewhere."""
+    values = np.array([0] * alike + [1] * (10 - alike))
+    labels = np.array([0] * 4 + [1] * 6)
+    column = Ranked(values, np.array([1, 2]))
+    assert telling_classes(column, labels, m=2, share=1.0, gain=2)[0] == told
+
+
+def test_labels_with_gaps_are_refused() -> None:
+    with pytest.raises(ValueError, match="Number them without gaps"):
+        telling_classes(Ranked(np.array([0]), np.array([1])), np.array([1]), m=2, share=0.9, gain=2)
