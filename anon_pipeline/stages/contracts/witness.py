@@ -156,7 +156,7 @@ def _with_bad_values(
 def _shared(
     rules: Sequence[Rule], shapes: Mapping[str, Shape], name: str, each: int | None
 ) -> Iterator[tuple[Rule, pd.Series]]:
-    """Yield what a column's rules must refuse: of rules that other columns have, too, its part of the values."""
+    """Yield what a column's rules must refuse: of rules that others have, too, its part of the values."""
     for rule in rules:
         asked = [other for other, shape in shapes.items() if any(_same(rule, one) for one in shape.rules)]
         values, place = rule.bad[:each], asked.index(name)

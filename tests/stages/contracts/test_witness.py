@@ -226,11 +226,16 @@ def test_columns_with_the_same_rule_share_what_it_must_refuse(
             return broken_rules(table, of)
 
         assert witness._missed(judge, contract, witness._probes(contract, list(contract.columns))) == []
-        had = {name: {repr(t[name].tolist()[0]) for t in asked if list(t).count(name) == 1} for name in contract.columns}
+        once = [(t, name) for t in asked for name in contract.columns if list(t).count(name) == 1]
+        had: dict[str, set[str]] = {name: set() for name in contract.columns}
+        for table, name in once:
+            had[name].add(repr(table[name].tolist()[0]))
         for name, shape in contract.columns.items():
             for rule in shape.rules:
                 values = {repr(column.tolist()[0]) for column in rule.bad}
-                others = [o for o, of in contract.columns.items() if rule.holds in [r.holds for r in of.rules]]
+                others = [
+                    o for o, of in contract.columns.items() if rule.holds in {r.holds for r in of.rules}
+                ]
                 assert values & had[name], rule.name
                 assert values <= set().union(*(had[other] for other in others)), rule.name
 
