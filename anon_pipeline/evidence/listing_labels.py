@@ -31,19 +31,26 @@ def listing_labels(frame: pd.DataFrame, policy: Policy, *, hierarchies: Path = P
         Names in the policy's order.
     """
     found = []
-    for name, column in policy.columns.items():
-        spec = getattr(column, "hierarchy", None)
-        if isinstance(spec, (Table, Tree)) and (name in policy.generalized or name in policy.coarsened):
-            try:
-                codes, hierarchy = code_column(frame[name], spec, folder=hierarchies)
-            except InputError:
-                continue  # values that are no leaves: the stage that generalizes them says so
-            many = np.bincount(codes, minlength=hierarchy.leaves)
-            rare = np.flatnonzero((many > 0) & (many < policy.gate_k)).tolist()
-            rare = [leaf for leaf in rare if _text(hierarchy, leaf)]
-            if len(rare) >= _LISTED and _lists(hierarchy, rare):
-                found.append(name)
+    for name, spec in labeled_columns(policy).items():
+        try:
+            codes, hierarchy = code_column(frame[name], spec, folder=hierarchies)
+        except InputError:
+            continue  # values that are no leaves: the stage that generalizes them says so
+        many = np.bincount(codes, minlength=hierarchy.leaves)
+        rare = np.flatnonzero((many > 0) & (many < policy.gate_k)).tolist()
+        rare = [leaf for leaf in rare if _text(hierarchy, leaf)]
+        if len(rare) >= _LISTED and _lists(hierarchy, rare):
+            found.append(name)
     return tuple(found)
+
+
+def labeled_columns(policy: Policy) -> dict[str, Table | Tree]:
+    """Return the columns that are released by a hierarchy whose labels somebody has written."""
+    specs = {name: getattr(column, "hierarchy", None) for name, column in policy.columns.items()}
+    released = {*policy.generalized, *policy.coarsened}
+    return {
+        name: spec for name, spec in specs.items() if name in released and isinstance(spec, (Table, Tree))
+    }
 
 
 def _text(hierarchy: Hierarchy, leaf: int) -> str:

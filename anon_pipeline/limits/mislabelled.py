@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from anon_pipeline.detectors.telling_names import telling_name
 from anon_pipeline.evidence.identifying import identifying_columns
+from anon_pipeline.evidence.listing_labels import labeled_columns
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.rare_values import rare_records, rare_share
 from anon_pipeline.evidence.released_columns import doubtful_columns, shown_columns
@@ -40,6 +42,12 @@ def _named_people(case: Case, demand: Demand) -> Verdict:
         )
     said = "; ".join(lines) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
+
+
+def _may_name(policy: Policy) -> Demanded:
+    """Demand it where a released column's name says that it identifies people, or a hierarchy has labels."""
+    says = any(telling_name(name) for name in shown_columns(policy))
+    return {"": Advised(None)} if says or any(labeled_columns(policy)) else {}
 
 
 def _rare_together(policy: Policy) -> Demanded:
@@ -88,12 +96,11 @@ NAMED_PEOPLE = Limit(
     name="named_people",
     meaning="No released column seems to name a few people by what its name says, and no label of a "
     "hierarchy lists values of its group that only few records have. Only advice.",
-    demanded=lambda policy: {"": Advised(None)},
+    demanded=_may_name,
     judge=_named_people,
     bound=lambda wanted: None,
     needs=("originals",),
     expectation="",
-    always=True,
     advisable=True,
     valued=False,
     advice="drop a column that names people (role: identifier), rename one that does not; give groups labels "
