@@ -19,7 +19,7 @@ _NAME = re.compile(r"(?:[^\W\d_][\w'’.-]+[ ,]*){1,5}")
 _STREET = re.compile(r".*[^\W\d_]{3,}.*\d.*|.*\d.*[^\W\d_]{3,}.*", re.DOTALL)
 _PLATE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w -]{4,10}")
 _NUMBER = re.compile(r"(?=.*\d)[^\s]{4,34}")
-_DAY = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/. ]+\w{2,9}[-/. ]+\d{2,4}")
+_DAY = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/. ]+\w{1,9}[-/. ]+\d{2,4}")
 _PLACE = re.compile(r"[+-]?\d{1,3}[.,]\d{2,}")
 _MAYBE = re.compile(r"(?:[^\W\d_a-z]|\d).{2,}", re.DOTALL)
 
