@@ -18,22 +18,21 @@ _LOOKED = 5_000
 _WORD, _LETTERS = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]{2,}")
 
 
-def free_texts(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
+def free_texts(frame: pd.DataFrame, policy: Policy, *, allowed: float) -> tuple[str, ...]:
     """Name the released columns in which too many records have a text that no other has.
 
     A text has three words or more, two of them of letters. Too many are more than
-    `gate.released_identifiers` of the values present, and at least five. Where the policy names a person,
+    the allowed share of the values present, and at least five. Where the policy names a person,
     people count instead of records. Phrases that many records share do not count, however long they are.
 
     Args:
         frame: (n, columns) of `deidentified`.
+        allowed: share of the values present, in [0, 1].
     Returns:
         Names in the policy's order.
     """
     return tuple(
-        name
-        for name in shown_columns(policy)
-        if _holds_texts(frame[name]) and _is_free(frame, name, policy.gate.released_identifiers)
+        name for name in shown_columns(policy) if _holds_texts(frame[name]) and _is_free(frame, name, allowed)
     )
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import text_codes
@@ -50,15 +52,16 @@ def held_identifiers(before: pd.DataFrame, after: pd.DataFrame, policy: Policy) 
     Returns:
         Column → identifier, in the policy's order.
     """
-    known = {name: _Values.of(before[name]) for name in policy.identifiers}
+    cells = {name: _cells(after[name]) for name in shown_columns(policy)}
+    words = {word for _, texts in cells.values() for text in texts for word in words_of(text)}
+    known = {name: _Values.of(before[name], words) for name in policy.identifiers}
     known = {name: values for name, values in known.items() if values.keys}
     found: dict[str, str] = {}
     if not known:
         return found
     keys = {key for values in known.values() for key in values.keys}
     sizes, words = sorted({*map(len, keys)}), {word for key in keys for word in key}
-    for name in shown_columns(policy):
-        codes, texts = _cells(after[name])
+    for name, (codes, texts) in cells.items():
         read = [(cell, key) for cell, text in enumerate(texts) for key in _keys_in(text, sizes, keys, words)]
         for identifier, values in known.items():
             hits = [(cell, values.keys[key]) for cell, key in read if key in values.keys]
@@ -73,7 +76,6 @@ class _Values:
 
     codes: (n,) a number for each value, −1 where it is missing, short or common.
     keys: the words of each value, sorted, and its number; those that are written together, too.
-    telling: numbers of those that are nobody else's by chance.
     """
 
     def __init__(self, codes: Integers, keys: Mapping[Words, int]) -> None:
@@ -82,16 +84,25 @@ class _Values:
             for joined in ("".join(key), "".join(reversed(key))):
                 if 1 < len(key) <= _JOINED and len(joined) >= _TELLING:
                     self.keys.setdefault((joined,), number)
-        self.telling = {number for key, number in keys.items() if _is_telling(key)}
+        self._first = dict(zip(keys.values(), keys, strict=True))
+
+    def telling(self, numbers: Iterable[int]) -> set[int]:
+        """Return which of some values are nobody else's by chance."""
+        return {number for number in numbers if _is_telling(self._first[number])}
 
     @classmethod
-    def of(cls, series: pd.Series) -> _Values:
-        """Read an identifier: equal words are one value."""
+    def of(cls, series: pd.Series, words: Collection[str]) -> _Values:
+        """Read an identifier: equal words are one value.
+
+        Args:
+            words: that stand in some released column; values without any of them are passed over.
+        """
         codes, texts = text_codes(series)
         keys: dict[Words, int] = {}
         numbers = np.full(len(texts) + 1, -1, np.int64)
-        for place, text in enumerate(texts.tolist()):
-            key = _key(words_of(text)) if isinstance(text, str) else ()
+        written = texts.to_numpy()
+        for place in _with_words(texts, words).tolist():
+            key = _key(words_of(written[place]))
             if key and len(key) <= _WORDS and _is_long(key):
                 numbers[place] = keys.setdefault(key, len(keys))
         own = numbers[codes]
@@ -101,6 +112,29 @@ class _Values:
             np.where((own >= 0) & np.append(kept, False)[own], own, -1),
             {key: number for key, number in keys.items() if kept[number]},
         )
+
+
+def _with_words(texts: pd.Series, words: Collection[str]) -> Integers:
+    """Return the places of texts that may stand, whole, in what is made of some words.
+
+    One of their own words is among these, or all of their words are, written together. Compared with
+    `words_of` it is generous: in doubt a text is looked at.
+    """
+    there = np.flatnonzero(texts.notna().to_numpy())
+    plain = pa.array(texts.iloc[there], type=pa.large_string())
+    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_normalize(plain, form="NFKC")), "ß", "ss")
+    spaced = pc.utf8_trim(pc.replace_substring_regex(plain, r"[^\pL\pN]+", " "), " ")
+    looked = pa.array(sorted(words), type=pa.large_string())
+    lists = pc.split_pattern(spaced, " ")
+    found = np.zeros(len(there), np.bool_)
+    hits = pc.is_in(pc.list_flatten(lists), value_set=looked).to_numpy(zero_copy_only=False)
+    found[pc.list_parent_indices(lists).to_numpy()[hits]] = True
+    for joined in (
+        pc.replace_substring(spaced, " ", ""),
+        pc.replace_substring_regex(spaced, r"^(\S+) (\S+)$", r"\2\1"),
+    ):
+        found |= pc.is_in(joined, value_set=looked).to_numpy(zero_copy_only=False)
+    return there[found]
 
 
 def words_of(text: str) -> Words:
@@ -172,4 +206,4 @@ def _holds(codes: Integers, hits: Integers, values: _Values) -> bool:
     chance = float((having[numbers] * showing[cells]).sum()) / max(len(codes), 1)
     if own >= FEWEST and own > _TIMES * chance + _ERRORS * math.sqrt(chance):
         return True
-    return len({*numbers.tolist()} & values.telling) >= FEWEST
+    return len(values.telling({*numbers.tolist()})) >= FEWEST

@@ -66,7 +66,11 @@ def identifying_columns(
     named = {columns: said for columns, said in telling_columns(frame, policy) if not {*columns} & {*singles}}
     names = [name for name in policy.insensitive if name not in singles]
     held: dict[tuple[str, ...], str] = {(name,): known for name, known in (holding or {}).items()}
-    free = [(name,) for name in free_texts(frame, policy) if name not in singles and (name,) not in held]
+    free = [
+        (name,)
+        for name in free_texts(frame, policy, allowed=policy.gate.released_identifiers)
+        if name not in singles and (name,) not in held
+    ]
     lines = _unanswered(frame, policy, [(name,) for name in suspected if (name,) not in named], today)
     telling = _unanswered(frame, policy, list(named), today)
     alone = [name for columns in (*lines, *telling) for name in columns]

@@ -7,7 +7,7 @@ the same date of birth, street or telephone is one person.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,9 @@ _NAME = re.compile(r"[^\W\d_]{2,}[ ,.]+[^\W\d_]{2,}")  # two words
 Integers = NDArray[np.int64]
 
 
-def people_identifiers(frame: pd.DataFrame, policy: Policy, *, said: str | None) -> tuple[str, ...]:
+def people_identifiers(
+    frame: pd.DataFrame, policy: Policy, people: Mapping[str, Integers], *, said: str | None
+) -> tuple[str, ...]:
     """Name the identifiers whose repeated values are those of people with several records.
 
     One counts whose name says that it is one person's (e-mail address, number of a person, of a document, of
@@ -54,55 +56,51 @@ def people_identifiers(frame: pd.DataFrame, policy: Policy, *, said: str | None)
 
     Args:
         frame: (n, columns) accepted data; one record of each person where the policy says who they are.
+        people: of each identifier but that one, the numbers of `same_person`.
         said: the identifier that says so; None: none does.
     """
-    others = [name for name in policy.identifiers if name != said]
     own = [
         name
-        for name in others
-        if (telling_name(name) in _OWN or (said is None and is_number_name(name)))
-        and _repeats(_numbers(frame, [name]))
+        for name, values in people.items()
+        if (telling_name(name) in _OWN or (said is None and is_number_name(name))) and _repeats(values)
     ]
-    names = [name for name in others if telling_name(name) == "names of persons"]
-    return (*own, *(names if _named_alike(frame, policy, names, said) else ()))
+    names = [name for name in people if telling_name(name) == "names of persons"]
+    values = _together([people[name] for name in names])
+    return (*own, *(names if _named_alike(frame, policy, names, values, said) else ()))
 
 
-def same_person(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Number the values that say who it is, whatever their case and the white space around them.
+def same_person(column: pd.Series) -> Integers:
+    """Number the values that say who it is, whatever their case and the white space around them, (n,).
 
-    Returns:
-        (n,) numbers, and (n,) whether there is a value at all.
+    Missing and empty ones are −1.
     """
     codes, texts = text_codes(column)
     bare = texts.str.strip().str.casefold()
-    numbers, there = pd.factorize(bare, use_na_sentinel=False)[0], bare.notna() & (bare != "")
-    return numbers.astype(np.int64)[codes], there.to_numpy(bool)[codes]
+    numbers = pd.factorize(bare.where(bare != "", None))[0]
+    return numbers.astype(np.int64)[codes]
 
 
-def _numbers(frame: pd.DataFrame, names: Sequence[str]) -> Integers:
+def _together(columns: Sequence[Integers]) -> Integers:
     """Number the values of some columns together, (n,), −1 where one is missing."""
-    whole = np.zeros(len(frame), np.int64)
-    there = np.ones(len(frame), np.bool_)
-    for name in names:
-        numbers, present = same_person(frame[name])
-        whole = np.unique(whole * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)[1]
-        there &= present
-    return np.where(there, whole, -1).astype(np.int64)
+    whole = columns[0] if columns else np.empty(0, np.int64)
+    for numbers in columns[1:]:
+        packed = pd.factorize(whole * (int(numbers.max(initial=0)) + 1) + numbers)[0].astype(np.int64)
+        whole = np.where((whole >= 0) & (numbers >= 0), packed, -1)
+    return whole
 
 
 def _repeats(values: Integers) -> bool:
     """Tell whether enough records have a value that others have before them."""
     there = values[values >= 0]
-    again = len(there) - len(np.unique(there))
+    again = len(there) - int(np.count_nonzero(np.bincount(there)))
     return again >= FEWEST and again > _SHARE * len(there)
 
 
-def _named_alike(frame: pd.DataFrame, policy: Policy, names: Sequence[str], said: str | None) -> bool:
-    """Tell whether records of one full name agree in something else that tells people apart."""
-    if not names or (len(names) == 1 and not _is_full(frame[names[0]])):
-        return False
-    values = _numbers(frame, names)
-    if not _repeats(values):
+def _named_alike(
+    frame: pd.DataFrame, policy: Policy, names: Sequence[str], values: Integers, said: str | None
+) -> bool:
+    """Tell whether records of one full name, numbered (n,), agree in something else that tells people apart."""
+    if not names or not _repeats(values) or (len(names) == 1 and not _is_full(frame[names[0]])):
         return False
     inside = repeated_groups(values)[0]
     texts = _texts(frame, names, inside)

@@ -6,7 +6,7 @@ Records of one person agree in their quasi-identifiers, and so meet in one class
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -46,13 +46,13 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     said = policy.person or policy.record_key
     found: list[str] = []
     if said is not None:
-        frame = frame[~pd.Series(same_person(frame[said])[0]).duplicated().to_numpy()]
+        frame = frame[~pd.Series(same_person(frame[said])).duplicated().to_numpy()]
     quasi = {name: text_codes(frame[name])[0] for name in (*policy.generalized, *policy.noisy)}
     known = [quasi[name] for name in policy.generalized]
+    people = {name: same_person(frame[name]) for name in policy.identifiers if name != said}
     if said is None or known:
-        others = [name for name in policy.identifiers if name != said]
-        found = [name for name in others if _looks_like_people(frame[name], known)]
-    repeated = {*found, *people_identifiers(frame, policy, said=said)}
+        found = [name for name, values in people.items() if _looks_like_people(values, known)]
+    repeated = {*found, *people_identifiers(frame, policy, people, said=said)}
     return (
         *(name for name in policy.identifiers if name in repeated),
         *_repeated_combination(_with_insensitive(quasi, frame, policy), policy),
@@ -68,19 +68,22 @@ def _with_insensitive(
     return {**quasi, **{name: text_codes(frame[name])[0] for name in policy.insensitive}}
 
 
+def _unlike(*columns: list[str]) -> Iterator[list[str]]:
+    """Yield lists of columns that were not yielded before."""
+    yield from (names for number, names in enumerate(columns) if names not in columns[:number])
+
+
 def _repeated_combination(quasi: Mapping[str, NDArray[np.int64]], policy: Policy) -> tuple[str, ...]:
     """Name the columns whose combinations repeat as people do; none where they do not."""
     generalized = [*policy.generalized]
-    for names in (generalized, [*generalized, *policy.noisy], [*quasi]):
+    for names in _unlike(generalized, [*generalized, *policy.noisy], [*quasi]):
         if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([quasi[name] for name in names]):
             return tuple(names)
     return ()
 
 
-def _looks_like_people(column: pd.Series, quasi: list[NDArray[np.int64]]) -> bool:
+def _looks_like_people(values: NDArray[np.int64], quasi: list[NDArray[np.int64]]) -> bool:
     """Tell whether records that share a value of an identifier agree in their quasi-identifiers."""
-    numbers, there = same_person(column)
-    values = np.where(there, numbers, -1)
     if int((np.bincount(values[values >= 0]) - 1).clip(min=0).sum()) < _LEAST:
         return False
     found = mean_agreement(values, quasi)

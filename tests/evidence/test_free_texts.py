@@ -35,31 +35,31 @@ def notes(free: int) -> pd.DataFrame:
 def test_more_than_one_in_twenty_records_with_a_text_of_their_own_count(
     role: str, free: int, found: tuple[str, ...]
 ) -> None:
-    assert free_texts(notes(free), policy_of(role=role)) == found
+    assert free_texts(notes(free), policy_of(role=role), allowed=0.05) == found
 
 
 def test_a_few_texts_of_a_small_table_do_not_count() -> None:
-    assert free_texts(notes(4).iloc[:20], policy_of()) == ()
-    assert free_texts(notes(5).iloc[:20], policy_of()) == ("note",)
+    assert free_texts(notes(4).iloc[:20], policy_of(), allowed=0.05) == ()
+    assert free_texts(notes(5).iloc[:20], policy_of(), allowed=0.05) == ("note",)
 
 
 def test_missing_values_are_no_records() -> None:
     frame = notes(12)
     frame.loc[200:, "note"] = None
-    assert free_texts(frame, policy_of()) == ("note",)
+    assert free_texts(frame, policy_of(), allowed=0.05) == ("note",)
 
 
 def test_a_text_that_several_records_of_one_person_have_is_one_persons() -> None:
     frame = pd.concat([notes(40)] * 2, ignore_index=True)
-    assert free_texts(frame, policy_of()) == ()
+    assert free_texts(frame, policy_of(), allowed=0.05) == ()
     frame[PERSON] = np.tile(np.arange(N), 2)
-    assert free_texts(frame, policy_of()) == ("note",)
+    assert free_texts(frame, policy_of(), allowed=0.05) == ("note",)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64", "datetime64[ns]", "bool"])
 def test_numbers_and_dates_are_no_texts(dtype: str) -> None:
     frame = notes(0).assign(note=pd.Series(np.arange(N)).astype(dtype))
-    assert free_texts(frame, policy_of()) == ()
+    assert free_texts(frame, policy_of(), allowed=0.05) == ()
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,9 @@ def test_numbers_are_no_list() -> None:
 
 
 def test_a_table_and_a_released_column_are_looked_at(tmp_path: Path) -> None:
-    (tmp_path / "ward.csv").write_text("Ann;Ann+Bob;*\nBob;Ann+Bob;*\nCid;rest;*\nDee;rest;*\n", encoding="utf-8")
+    (tmp_path / "ward.csv").write_text(
+        "Ann;Ann+Bob;*\nBob;Ann+Bob;*\nCid;rest;*\nDee;rest;*\n", encoding="utf-8"
+    )
     released = policy_of({"table": "ward.csv"}, role="insensitive", level=1)
     for policy in (policy_of({"table": "ward.csv"}), released):
         assert listing_labels(RARE, policy, hierarchies=tmp_path) == ("ward",)

@@ -31,7 +31,7 @@ from anon_pipeline.limits import table
 from anon_pipeline.limits.accepted import ACCEPTED
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Limit
-from anon_pipeline.limits.mislabelled import RELEASED_IDENTIFIERS
+from anon_pipeline.limits.mislabelled import NAMED_PEOPLE, RELEASED_IDENTIFIERS
 from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE
 from anon_pipeline.limits.table import LIMITS
@@ -124,7 +124,7 @@ NAMES = [limit.expectation_name for limit in LIMITS if limit.expectation_name]
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
 def test_every_limit_has_an_expectation(limit: Limit) -> None:
     """All but what a table and its originals alone do not show: what is in it, who made it, its loss."""
-    without = {CONTRACT.name, ORIGIN.name, RELEASED_IDENTIFIERS.name, REPEATED_PEOPLE.name}
+    without = {CONTRACT.name, ORIGIN.name, RELEASED_IDENTIFIERS.name, REPEATED_PEOPLE.name, NAMED_PEOPLE.name}
     if limit.name in without | {INFORMATION_LOSS.name, ACCEPTED.name, SAFE_HARBOR.name, TOLD_SECRETS.name}:
         assert limit.expectation_name == ""
         return
