@@ -99,7 +99,7 @@ def _repeats(values: Integers) -> bool:
 def _named_alike(
     frame: pd.DataFrame, policy: Policy, names: Sequence[str], values: Integers, said: str | None
 ) -> bool:
-    """Tell whether records of one full name, numbered (n,), agree in something else that tells people apart."""
+    """Tell whether records of one full name, by its number, agree in something else that tells people."""
     if not names or not _repeats(values) or (len(names) == 1 and not _is_full(frame[names[0]])):
         return False
     inside = repeated_groups(values)[0]
