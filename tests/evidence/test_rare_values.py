@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
-from anon_pipeline.evidence.rare_values import rare_records
+from anon_pipeline.evidence.rare_values import rare_records, rare_share
 
 _VALUES = st.lists(
     st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 5)), min_size=1, max_size=40
@@ -40,3 +41,25 @@ def test_rare_values_are_those_that_a_plain_loop_finds(rows: list[tuple[str | No
 @pytest.mark.parametrize(("k", "rare"), [(2, 0), (3, 0), (4, 3)])
 def test_a_value_of_k_records_is_not_rare(k: int, rare: int) -> None:
     assert rare_records(evidence(["a"] * 9 + ["b"] * 3 + [None]), "job", k=k) == rare
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(*[st.sampled_from(["a", "b", None])] * 3, st.integers(0, 5)), max_size=40),
+    st.integers(2, 6),
+)
+def test_rare_combinations_are_those_that_a_plain_loop_finds(rows: list[tuple[Any, ...]], k: int) -> None:
+    """A gap is a value here: who has none, as nobody else does, is found by that."""
+    frame = pd.DataFrame({f"c{i}": pd.Series([row[i] for row in rows], dtype="str") for i in range(3)})
+    own = np.arange(len(rows))
+    people = np.array([row[3] for row in rows], np.int64)
+    whole = [row[:3] for row in rows]
+    records, holders = Counter(whole), Counter(key[:3] for key in {*rows})
+    for counted, behind in (
+        (records, None),
+        (holders, Originals(frame, own * 0, own, np.empty((len(rows), 0)), people)),
+    ):
+        classes = value_classes(frame, [*frame])
+        given = Evidence(frame, classes, behind, hierarchies=None)  # type: ignore[arg-type]
+        rare = sum(counted[key] < k for key in whole)
+        assert rare_share(given, [*frame], k=k) == (rare / len(rows) if rows else 0.0)
