@@ -21,6 +21,7 @@ from anon_pipeline.limits.limit import Demand, Limit
 from anon_pipeline.limits.table import LIMITS, demands
 from anon_pipeline.policy.load import read_document
 from anon_pipeline.policy.marks import NEEDS_NOISE, Names, models_in
+from anon_pipeline.policy.mistake_words import mistake_at
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import protection_of
 
@@ -183,8 +184,7 @@ def _fields(sections: Mapping[Any, Any], problems: list[str]) -> Iterator[tuple[
             try:
                 yield path, TypeAdapter(field.rebuild_annotation()).validate_python(value)
             except ValidationError as error:
-                said = error.errors(include_url=False, include_input=False)[0]["msg"]
-                problems.append(f"{'.'.join(path)}: {said[:1].lower() + said[1:]}")
+                problems.append(f"{'.'.join(path)}: {mistake_at(error, path, Policy)}")
 
 
 _UNFIT = "must be a key of a policy with a number, or an order from weak to strong, in a section"

@@ -77,6 +77,16 @@ def mistakes_of(error: ValidationError, model: type[BaseModel]) -> list[str]:
     return lines
 
 
+def mistake_at(error: ValidationError, loc: Place, model: type[BaseModel]) -> str:
+    """Say the first mistake of a value that was validated by itself, as if the whole model had been.
+
+    Args:
+        loc: where the value is in the model.
+    """
+    item = error.errors(include_url=False)[0]
+    return _said({**item, "loc": (*loc, *item["loc"])}, model, {})
+
+
 def without_tags(loc: Place) -> list[int | str]:
     """Drop pydantic's union tags: ``columns.age.generalize.hierarchy.mask`` → ``columns.age.hierarchy``."""
     if len(loc) < 3 or loc[0] != "columns":

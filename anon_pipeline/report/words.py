@@ -114,7 +114,8 @@ def noise_in_words(policy: Policy) -> Iterator[tuple[str, str]]:
         )
         yield name, said + _scale(noise, column.resolution, column.unit)
     for name, categories in policy.categorical.items():
-        yield name, f"{CATEGORY_MECHANISMS[categories.mechanism].released}, ε = {own[name]:g}"
+        released = CATEGORY_MECHANISMS[categories.mechanism].released
+        yield name, f"{released[:1].lower()}{released[1:]}, ε = {own[name]:g}"
 
 
 def _scale(noise: Noise, resolution: float, unit: str | None) -> str:

@@ -80,8 +80,8 @@ def person_ids(column: pd.Series, key: bytes | None) -> pd.Series:
     if alike:
         raise InputError(
             f"{column.name}: a record_key must tell persons apart by more than case, white space, invisible "
-            f"characters and leading zeros, got {alike} records that differ from another in nothing else. If "
-            f"they are one person's, give each person one record; else write their keys differently, for "
+            f"characters and leading zeros, got {alike} equal to another one without these. If two such "
+            f"records are one person's, give each person one record; else write the keys differently, for "
             f"example with a prefix."
         )
     pairs = zip(normal, written, strict=True)

@@ -103,7 +103,7 @@ def test_what_is_not_weaker(
         ({"required": ["nothing"]}, "required: nothing is no key"),
         ({"required": "budget"}, "required: must be a list"),
         ({"anonymize": {"recoder": "ola"}}, "anonymize.recoder: must be a key of a policy with a number"),
-        ({"anonymize": {"k": 1}}, "anonymize.k: input should be greater than or equal to 2"),
+        ({"anonymize": {"k": 1}}, "anonymize.k: must be at least 2, got 1"),
         ({"anonymize": 5}, "anonymize: must be a key"),
         ({"gate": {"k": 5}}, "gate.k: must be a key of a policy with a number"),
         ({"k": 5}, "k: must be a key"),

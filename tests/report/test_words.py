@@ -76,6 +76,7 @@ def test_noise_has_its_scale_only_where_bounds_are_declared(small_policy: Small)
     }
     smokes = {"role": "perturb", "mechanism": "randomized_response", "values": [0, 1]}
     said = dict(noise_in_words(small_policy(columns={"smokes": smokes})))
+    assert said["smokes"].startswith("released as a value of a public list")
     assert said["smokes"].endswith("(randomized response), ε = 1") and "ε = 1," in said["height"]
 
 
