@@ -53,6 +53,8 @@ def init(  # noqa: PLR0913 - the options of a command
     """Look at DATA and write a policy for it that runs, with the reason of each decision.
 
     What could not be decided stands as a question in the file. Nothing is released and no ε is spent.
+
+    DATA is a table's file, or a YAML file with the section source of a policy.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.draft.drafted import as_document, place_of, summary, write_draft  # noqa: PLC0415

@@ -50,6 +50,8 @@ def hierarchy(ctx: click.Context, data: Path, column: str, **options: Any) -> No
     """Make a hierarchy for COLUMN of DATA, or check one: values that it lacks, its levels, its tree.
 
     Values are shown with --show-values on a terminal alone. Exit code 2: some value is no leaf.
+
+    DATA is a table's file, or a YAML file with the section source of a policy.
     """
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
     from anon_pipeline.profile.hierarchy_check import check_hierarchy, draw_tree  # noqa: PLC0415
@@ -74,10 +76,10 @@ def hierarchy(ctx: click.Context, data: Path, column: str, **options: Any) -> No
 def _look(data: Path, column: str) -> Look:
     """Return the column, as it is read."""
     from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.profile.layout import find_layout, read_table  # noqa: PLC0415
+    from anon_pipeline.profile.given import read_given  # noqa: PLC0415
     from anon_pipeline.profile.looking import look_at  # noqa: PLC0415
 
-    frame = read_table(data, find_layout(data))
+    frame = read_given(data).frame
     if column not in frame.columns:
         raise InputError(f"{data.name}: must have the column that is named, got {len(frame.columns)} others")
     with private_stage("profile"):

@@ -26,6 +26,8 @@ def profile(data: Path, json_file: Path | None, html_file: Path | None) -> None:
     """Show what the columns of DATA hold, and which role would be proposed for each.
 
     No value of the data is shown. What is written is for its owner alone (0600).
+
+    DATA is a table's file, or a YAML file with the section source of a policy.
     """
     from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
     from anon_pipeline.profile.shown import as_html, as_json  # noqa: PLC0415

@@ -125,6 +125,8 @@ def _short(value: Any) -> Any:
 
 def _source(profile: Profile, place: Place) -> dict[str, Any]:
     layout = profile.layout
+    if profile.source is not None:
+        return dict(profile.source)
     if layout is None or not layout.is_text:
         return {"path": place.path, **({} if layout is None else {"format": layout.format})}
     options = {"sep": layout.sep, "encoding": layout.encoding}

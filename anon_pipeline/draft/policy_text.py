@@ -108,6 +108,8 @@ def _reasons(profile: Profile, fitted: Fitted, place: Place) -> Iterator[tuple[s
 
 def _of_the_source(profile: Profile) -> str:
     layout = profile.layout
+    if profile.source is not None:
+        return "Where the table lies, as it was given."
     if layout is None or not layout.is_text:
         return "The path is relative to the project. The file has types of its own."
     said = (

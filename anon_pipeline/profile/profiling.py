@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from anon_pipeline.base.errors import private_stage
 from anon_pipeline.profile.forms import MISSING_ANYWHERE
-from anon_pipeline.profile.layout import Layout, find_layout, read_table
+from anon_pipeline.profile.given import read_given
+from anon_pipeline.profile.layout import Layout
 from anon_pipeline.profile.looking import Look, look_at
 from anon_pipeline.profile.proposals import Proposal
 from anon_pipeline.profile.roles import propose_role
@@ -31,6 +33,7 @@ class Profile:
     together: few columns that, of those released or generalized, leave most records alone; None: no columns.
     missing_texts: texts of the public lists that stand for a missing value in some column.
     looks: the columns as they are read: private.
+    source: the section of a policy that says where the table lies; None: the path of its file says it.
     """
 
     layout: Layout | None
@@ -40,6 +43,7 @@ class Profile:
     together: Separation | None
     missing_texts: tuple[str, ...]
     looks: tuple[Look, ...] = field(repr=False)
+    source: Mapping[str, Any] | None = None
 
     @property
     def missing_anywhere(self) -> tuple[str, ...]:
@@ -53,24 +57,26 @@ class Profile:
 
 
 def profile_file(path: Path) -> tuple[Profile, pd.DataFrame]:
-    """Look at a file.
+    """Look at a file, or at the table that a YAML file names.
 
     Returns:
         Its profile, and the table as it was read.
     Raises:
-        InputError: see `layout.find_layout` and `layout.read_table`.
+        InputError: see `given.read_given`.
     """
-    layout = find_layout(path)
-    frame = read_table(path, layout)
-    return profile_table(frame, layout=layout), frame
+    given = read_given(path)
+    return profile_table(given.frame, layout=given.layout, source=given.source), given.frame
 
 
-def profile_table(frame: pd.DataFrame, *, layout: Layout | None = None) -> Profile:
+def profile_table(
+    frame: pd.DataFrame, *, layout: Layout | None = None, source: Mapping[str, Any] | None = None
+) -> Profile:
     """Look at a table.
 
     Args:
         frame: (n, columns), n ≥ 1; texts, or values with types.
         layout: how its file is written.
+        source: the section of a policy that names it; None: its file does.
     """
     with private_stage("profile"):
         looks = [look_at(frame[name]) for name in frame.columns]
@@ -87,7 +93,7 @@ def profile_table(frame: pd.DataFrame, *, layout: Layout | None = None) -> Profi
         open_ = [j for j, proposal in enumerate(proposals) if not proposal.dropped]
         together = smallest_separating_set(codes, open_)
     texts = tuple(dict.fromkeys(text for look in looks for text in look.seen.missing_texts))
-    return Profile(layout, len(frame), tuple(proposals), alone, together, texts, tuple(looks))
+    return Profile(layout, len(frame), tuple(proposals), alone, together, texts, tuple(looks), source)
 
 
 def _decimal(looks: Sequence[Look]) -> str:
