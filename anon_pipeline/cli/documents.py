@@ -70,6 +70,17 @@ _POINT = _object(
 )
 
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "hierarchy": _object(
+        {
+            "proposed": {
+                **_list(_TEXT),
+                "description": "Why, and what a policy says; or empty.",
+            },
+            "levels": _list(_object({"values": _COUNT, "least": _COUNT, "most": _COUNT})),
+            "not_leaves": {**_COUNT, "description": "Different values that are no leaf of the hierarchy."},
+            "records_lacking": {**_COUNT, "description": "Records with such a value."},
+        }
+    ),
     "diff": _object(
         {
             "effect": {**_EFFECT, "description": "Of all changes together; neutral without any."},

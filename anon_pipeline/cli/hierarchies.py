@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.shared import show_values_option, shows_values
+from anon_pipeline.cli.shared import echo_json, json_option, show_values_option, shows_values
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -45,8 +45,9 @@ _SHOWN = 50  # values that are no leaf, on a terminal
     help="Write the values that are no leaf, a line each: 0600.",
 )
 @show_values_option
+@json_option
 @click.pass_context
-def hierarchy(ctx: click.Context, data: Path, column: str, **options: Any) -> None:
+def hierarchy(ctx: click.Context, data: Path, column: str, *, as_json: bool, **options: Any) -> None:
     """Make a hierarchy for COLUMN of DATA, or check one: values that it lacks, its levels, its tree.
 
     Values are shown with --show-values on a terminal alone. Exit code 2: some value is no leaf.
@@ -59,15 +60,20 @@ def hierarchy(ctx: click.Context, data: Path, column: str, **options: Any) -> No
     if options["table"] is not None and options["policy_file"] is not None:
         raise InputError("--table and --policy must not be given together: name one hierarchy")
     look = _look(data, column)
-    spec, folder = _spec(look, options)
+    spec, folder, said = _spec(look, options)
     with private_stage("hierarchy"):
         checked = check_hierarchy(look, spec, folder=folder)
-    shown = shows_values(ctx)
-    _print_levels(checked)
-    tree = draw_tree(checked)
-    if tree is not None:
-        _print_tree(tree, shown=shown)
-    _tell_not_leaves(checked, options["not_leaves"], shown=shown)
+    if as_json:
+        _write_not_leaves(checked, options["not_leaves"])
+        echo_json(_document(checked, said))
+    else:
+        click.echo("\n".join(said), nl=bool(said))
+        shown = shows_values(ctx)
+        _print_levels(checked)
+        tree = draw_tree(checked)
+        if tree is not None:
+            _print_tree(tree, shown=shown)
+        _tell_not_leaves(checked, options["not_leaves"], shown=shown)
     click.echo(_PRIVATE, err=True)
     if checked.not_leaves:
         ctx.exit(InputError.exit_code)
@@ -86,14 +92,25 @@ def _look(data: Path, column: str) -> Look:
         return look_at(frame[column])
 
 
-def _spec(look: Look, options: dict[str, Any]) -> tuple[Any, Path]:
-    """Return the hierarchy to check, and the folder of its table: given, of a policy, or proposed."""
+def _document(checked: CheckedHierarchy, said: list[str]) -> dict[str, Any]:
+    """Return what is printed otherwise, as JSON types: counts, no value."""
+    sizes = checked.level_sizes
+    return {
+        "proposed": said,
+        "levels": [{"values": values, "least": least, "most": most} for values, least, most in sizes],
+        "not_leaves": len(checked.not_leaves),
+        "records_lacking": checked.lacking,
+    }
+
+
+def _spec(look: Look, options: dict[str, Any]) -> tuple[Any, Path, list[str]]:
+    """Return the hierarchy to check, the folder of its table, and what is said of a proposed one."""
     from anon_pipeline.policy.hierarchies import Table  # noqa: PLC0415
 
     if options["table"] is not None:
-        return Table(table=options["table"].name), options["table"].parent
+        return Table(table=options["table"].name), options["table"].parent, []
     if options["policy_file"] is not None:
-        return _of_policy(look.seen.name, options["policy_file"])
+        return (*_of_policy(look.seen.name, options["policy_file"]), [])
     return _proposed(look, options["target"])
 
 
@@ -111,8 +128,8 @@ def _of_policy(name: str, policy_file: Path) -> tuple[Any, Path]:
     return spec, locations.hierarchies
 
 
-def _proposed(look: Look, target: Path | None) -> tuple[Any, Path]:
-    """Propose a hierarchy, print what a policy says of it, and write its table where it is asked for."""
+def _proposed(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
+    """Propose a hierarchy, say what a policy says of it, and write its table where it is asked for."""
     import json  # noqa: PLC0415
 
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
@@ -126,19 +143,16 @@ def _proposed(look: Look, target: Path | None) -> tuple[Any, Path]:
         raise InputError(
             "no hierarchy can be proposed: free text, or too many different values. Write a table."
         )
-    click.echo(found.reason)
     spec: Any = found.spec
     if not found.rows:
-        click.echo(
-            f"hierarchy: {json.dumps(spec.model_dump(mode='json', exclude_unset=True), ensure_ascii=False)}"
-        )
-        return spec, Path()
+        written = json.dumps(spec.model_dump(mode="json", exclude_unset=True), ensure_ascii=False)
+        return spec, Path(), [found.reason, f"hierarchy: {written}"]
     if target is None:
-        click.echo("hierarchy: a table of its categories; --to FILE writes it, to be edited (private)")
-        return found.as_tree(), Path()
+        said = "hierarchy: a table of its categories; --to FILE writes it, to be edited (private)"
+        return found.as_tree(), Path(), [found.reason, said]
     write_table(target, found.rows)
-    click.echo(f"wrote {target} (private: it has values; edit it, then check it with --table)")
-    return Table(table=target.name), target.parent
+    said = f"wrote {target} (private: it has values; edit it, then check it with --table)"
+    return Table(table=target.name), target.parent, [found.reason, said]
 
 
 def _print_levels(checked: CheckedHierarchy) -> None:
@@ -172,17 +186,24 @@ def _label(node: Node, *, shown: bool) -> str:
     return f"{name}{node.leaves:,} leaves, {node.records:,} records"
 
 
-def _tell_not_leaves(checked: CheckedHierarchy, path: Path | None, *, shown: bool) -> None:
-    """Say how many values are no leaf; write them where asked, show them to those who asked."""
+def _write_not_leaves(checked: CheckedHierarchy, path: Path | None) -> bool:
+    """Write the values that are no leaf where it is asked for, and tell whether it was done."""
     from anon_pipeline.cli.profiling import write_private_file  # noqa: PLC0415
 
+    if path is None or not checked.not_leaves:
+        return False
+    write_private_file(path, "".join(f"{value}\n" for value in checked.not_leaves))
+    return True
+
+
+def _tell_not_leaves(checked: CheckedHierarchy, path: Path | None, *, shown: bool) -> None:
+    """Say how many values are no leaf; write them where asked, show them to those who asked."""
     missing = checked.not_leaves
     if not missing:
         click.echo("every value is a leaf")
         return
     click.echo(f"{len(missing):,} values of {checked.lacking:,} records are no leaf")
-    if path is not None:
-        write_private_file(path, "".join(f"{value}\n" for value in missing))
+    if _write_not_leaves(checked, path):
         click.echo(f"wrote {path} (private: it has values)")
     if shown:
         for value in missing[:_SHOWN]:

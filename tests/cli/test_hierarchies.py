@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jsonschema import validate
 
+from anon_pipeline.cli.documents import schema_of
 from tests.cli.projects import commands
 
 Run = Callable[..., tuple[int, str, str]]
@@ -50,6 +53,25 @@ def test_a_table_is_written_edited_and_checked(run: Run, tmp_path: Path) -> None
     )
     assert stat.S_IMODE((tmp_path / "n.txt").stat().st_mode) == 0o600
     assert "CANARY" not in out + err
+
+
+def test_json_has_counts_and_no_value(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("hierarchy", "people.csv", "town", "--json", "--to", "private/town.csv")
+    document = json.loads(out)
+    validate(document, schema_of("hierarchy"))
+    assert (code, document["not_leaves"], document["levels"][0]) == (
+        0,
+        0,
+        {"values": 9, "least": 10, "most": 10},
+    )
+    assert document["proposed"][1].startswith("wrote private/town.csv")
+    table = tmp_path / "private" / "town.csv"
+    table.write_text("\n".join(table.read_text().splitlines()[:-2]) + "\n")
+    arguments = ("--table", "private/town.csv", "--not-leaves", "n.txt", "--json")
+    code, lacking, more = run("hierarchy", "people.csv", "town", *arguments)
+    assert (code, json.loads(lacking)["not_leaves"], json.loads(lacking)["records_lacking"]) == (2, 2, 20)
+    assert len((tmp_path / "n.txt").read_text().split()) == 2
+    assert "CANARY" not in out + err + lacking + more
 
 
 def test_a_policys_hierarchy_is_checked(run: Run, tmp_path: Path) -> None:
