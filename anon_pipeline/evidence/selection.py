@@ -37,6 +37,7 @@ _PARTS = 10  # of a column's values, of about as many records each
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +145,16 @@ def simulated_chances(evidence: Evidence, policy: Policy, inside: Integers) -> t
         values.append(drawn)
     place = np.empty(int(inside.max()) + 1, np.int64)
     place[table.originals.own] = np.arange(len(table.labels))
-    every, flat = np.stack(values).astype(np.float64), stay.ravel()
-    spreads = [
-        Spread(every[:, :, j].ravel(), np.ones(flat.size), flat.astype(np.float64))
-        for j in range(every.shape[2])
-    ]
+    every, flat = np.stack(values), stay.ravel()
+    spreads = [_counted(every[:, :, j].ravel(), flat) for j in range(every.shape[2])]
     return (kept / _DRAWS)[place[inside]], spreads
+
+
+def _counted(values: Integers, stay: Booleans) -> Spread:
+    """Count how often each value was drawn, and how often its record stays."""
+    distinct, own = np.unique(values, return_inverse=True)
+    drawn, stayed = (np.bincount(of, minlength=len(distinct)) for of in (own, own[stay]))
+    return Spread(distinct.astype(np.float64), drawn.astype(np.float64), stayed.astype(np.float64))
 
 
 def bias_of(spread: Spread, unit: float, parts: tuple[Part, ...]) -> Bias:

@@ -29,8 +29,8 @@ MOST_RECORDS = 100_000
 MOST_LABELS = 64
 """A target with more is not one to be classified by."""
 
-_NEWTON = 300  # weights up to which a few steps of Newton's are faster than hundreds of gradients
-_STEPS = 1000  # a coarse release is slow to fit: after 200 its classifier was two points of accuracy short
+_NEWTON = 300  # weights up to which solving for all of them at once is faster than conjugate gradients
+_STEPS = 1000  # Newton's conjugate gradients need some twenty, whatever the release
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _fitted(x: NDArray[np.float64], y: NDArray[np.integer]) -> LogisticRegressio
 
     labels = len(np.unique(y))
     weights = (x.shape[1] + 1) * (labels if labels > 2 else 1)
-    solver = "newton-cholesky" if weights <= _NEWTON else "lbfgs"
+    solver = "newton-cholesky" if weights <= _NEWTON else "newton-cg"
     return LogisticRegression(max_iter=_STEPS, solver=solver).fit(x, y)
 
 
@@ -104,6 +104,18 @@ def propensity_score(table: Table) -> float | None:
     return math.fsum(((scores - share) ** 2).tolist()) / len(y)
 
 
+def _standardized(
+    before: NDArray[np.float64], after: NDArray[np.float64], *, by: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scale each column to mean 0 and deviation 1 among the records ``by`` of the input, (n,).
+
+    A regression on columns of one scale converges in a fifth of the time.
+    """
+    mean, deviation = before[by].mean(axis=0), before[by].std(axis=0)
+    deviation[deviation == 0] = 1.0
+    return np.asfortranarray((before - mean) / deviation), np.asfortranarray((after - mean) / deviation)
+
+
 def _predicted(
     x: NDArray[np.float64], y: NDArray[np.int64], tested: NDArray[np.float64]
 ) -> NDArray[np.int64]:
@@ -132,8 +144,8 @@ def classifier_accuracy(table: Table, target: str) -> Accuracy | None:
     labels, n = part.categories[target].own, len(part.kept)
     if n < 2 or len(np.unique(labels)) > MOST_LABELS:
         return None
-    before, after = features(part, without=target)
     held = np.arange(n) % 3 == 1
+    before, after = _standardized(*features(part, without=target), by=~held)
     trained, own = labels[~held], labels[held]
 
     def share(predicted: NDArray[np.int64]) -> float:
