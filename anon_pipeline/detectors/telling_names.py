@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal
 
 Words = tuple[str, ...]
@@ -82,6 +83,7 @@ _SPELLED = str.maketrans(
 )
 
 
+@lru_cache(maxsize=4096)
 def name_words(name: str) -> Words:
     """Return the words of a column's name, in small plain letters.
 
@@ -93,6 +95,7 @@ def name_words(name: str) -> Words:
     return tuple(word for word in re.split(r"[^a-z]+", parts.lower()) if word)
 
 
+@lru_cache(maxsize=4096)
 def telling_name(name: str) -> str | None:
     """Return what a column holds that has this name, if its name says that it identifies people.
 

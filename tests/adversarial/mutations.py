@@ -28,10 +28,12 @@ from anon_pipeline.base.reading import Held
 from anon_pipeline.gate import Status, evaluate
 from anon_pipeline.hierarchy.levels_seen import broken_levels
 from anon_pipeline.policy import Policy, load_policy
+from anon_pipeline.policy.public import public_policy
 from anon_pipeline.policy.version_1 import making_1
-from anon_pipeline.publish import manifest_facts, verify, verify_files, version_1
+from anon_pipeline.publish import manifest_facts, policy_beside, verify, verify_files, version_1
 from anon_pipeline.publish.balance import count_seen
 from anon_pipeline.publish.file_formats import from_bytes, read_release
+from anon_pipeline.publish.in_part import evaluate_in_part
 from anon_pipeline.publish.manifest import MANIFEST
 from anon_pipeline.publish.release_files import Read, readings
 from anon_pipeline.publish.verify import Against, verify_in_detail, verify_release
@@ -182,7 +184,7 @@ def _copied(document: dict[str, Any], steps: Steps) -> tuple[dict[str, Any], Any
 def once_judged() -> Iterator[None]:
     """Let each table be read, digested and judged once, and what follows from the policy alone be made once.
 
-    Both are asked for thousands of times of the same table and the same policy object, which nothing changes.
+    Both are asked for thousands of times of the same table and the same policy, which nothing changes.
     """
     kept: dict[Any, Any] = {}
 
@@ -201,18 +203,25 @@ def once_judged() -> Iterator[None]:
     def types_of(read: Read) -> str:
         return json.dumps(read.item.get("types"))
 
+    def sections(policy: Policy | None) -> Any:
+        """Name a policy by its sections: `verify` copies it, with other limits on reading its source."""
+        return None if policy is None else tuple(id(value) for name, value in policy if name != "source")
+
     def of_table(read: Read, held: Held, policy: Policy | None) -> Any:
-        return held.data, json.dumps(read.item.get("types")), id(policy)
+        return held.data, json.dumps(read.item.get("types")), sections(policy)
+
+    def of_frame(frame: pd.DataFrame, policy: Policy, **_: Any) -> Any:
+        return id(frame), sections(policy)
 
     def of_bytes(data: bytes, form: str, *, like: Any, formulas: str = "keep") -> Any:
         return data, form, str(like), formulas
 
     def of_levels(frame: pd.DataFrame, policy: Policy, levels: Any, *, cells: Any, hierarchies: Path) -> Any:
-        return id(frame), id(policy), json.dumps([levels, cells]), hierarchies
+        return id(frame), sections(policy), json.dumps([levels, cells]), hierarchies
 
     def of_policy(rules: Rules) -> Rules:
         told: dict[str, Any] = {
-            name: once(getattr(rules, name), id) for name in ("digest", "guarantee", "limits")
+            name: once(getattr(rules, name), sections) for name in ("digest", "guarantee", "limits")
         }
         return replace(rules, **told)
 
@@ -220,15 +229,17 @@ def once_judged() -> Iterator[None]:
         for rules in ("RULES_1", "RULES_2"):
             stack.enter_context(patch.object(verify, rules, of_policy(getattr(verify, rules))))
         for module, name, work, key in (
-            (verify, "evaluate", evaluate, lambda frame, policy, **_: (id(frame), id(policy))),
-            (verify, "read_release", read_release, lambda held, policy: (held.data, id(policy))),
+            (verify, "evaluate", evaluate, of_frame),
+            (verify, "evaluate_in_part", evaluate_in_part, of_frame),
+            (verify, "read_release", read_release, lambda held, policy: (held.data, sections(policy))),
+            (policy_beside, "public_policy", public_policy, json.dumps),
             (verify, "digest_frame", digest_frame, id),
             (verify, "readings", read, of_table),
             (verify_files, "digest_frame", digest_frame, id),
             (verify_files, "readings", read, of_table),
             (verify_files, "from_bytes", from_bytes, of_bytes),
-            (version_1, "making_1", making_1, id),
-            (manifest_facts, "count_seen", count_seen, lambda frame, policy: (id(frame), id(policy))),
+            (version_1, "making_1", making_1, sections),
+            (manifest_facts, "count_seen", count_seen, of_frame),
             (manifest_facts, "broken_levels", broken_levels, of_levels),
         ):
             stack.enter_context(patch.object(module, name, once(work, key)))
