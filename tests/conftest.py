@@ -15,6 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +27,7 @@ from anon_pipeline.limits import usual
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages import pipeline
 from tests.contracts_once import prove_contracts_once
+from tests.object_stores import azure_server, google_server
 from tests.postgres import postgres_server
 from tests.warm_process import WarmProcess, warm_process
 
@@ -260,6 +262,32 @@ def s3(_s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
     bucket = f"vault-{uuid.uuid4().hex}"
     s3fs.S3FileSystem().mkdir(bucket)
     return f"s3://{bucket}/inner"
+
+
+@pytest.fixture(scope="session")
+def _google_server() -> Iterator[dict[str, str]]:
+    with google_server() as environment:
+        yield environment
+
+
+@pytest.fixture(scope="session")
+def _azure_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with azure_server(tmp_path_factory.mktemp("azure")) as environment:
+        yield environment
+
+
+@pytest.fixture(params=["s3", "gs", "az"])
+def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """URL of an empty place in a bucket of each kind of object store, on a server reached over HTTP."""
+    if request.param == "s3":
+        return str(request.getfixturevalue("s3"))
+    server = {"gs": "_google_server", "az": "_azure_server"}[request.param]
+    for name, value in request.getfixturevalue(server).items():
+        monkeypatch.setenv(name, value)
+    fsspec.get_filesystem_class(request.param).clear_instance_cache()
+    name = f"bucket-{uuid.uuid4().hex}"
+    fsspec.filesystem(request.param).mkdir(name)
+    return f"{request.param}://{name}/inner"
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,14 @@ from typing import Any
 from anon_pipeline.base.errors import InputError
 
 EXTRAS: Mapping[str, str] = MappingProxyType(
-    {"duckdb": "duckdb", "openpyxl": "excel", "psycopg": "postgres", "s3fs": "s3"}
+    {
+        "adlfs": "az",
+        "duckdb": "duckdb",
+        "gcsfs": "gs",
+        "openpyxl": "excel",
+        "psycopg": "postgres",
+        "s3fs": "s3",
+    }
 )
 """Module → extra of this package that installs it."""
 

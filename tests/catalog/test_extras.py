@@ -30,4 +30,4 @@ def test_each_extra_is_declared_and_brings_its_library() -> None:
 
 
 def test_a_library_without_an_extra_is_named_alone() -> None:
-    assert install_words("gcsfs") == "pip install gcsfs"
+    assert install_words("webdav4") == "pip install webdav4"

@@ -1,4 +1,4 @@
-"""Files and folders elsewhere: S3 of a real server, a web server, memory; one version, nothing quoted."""
+"""Files and folders elsewhere: object stores and a web server, real ones; one version, nothing quoted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CSV = b"q,x\n007,1.5\n8,2\n"
 
 @pytest.fixture
 def memory() -> Iterator[Any]:
-    """A place in memory, as gs:// and az:// are reached: by fsspec's interface."""
+    """A place in memory, reached by the interface of fsspec, as object stores are."""
     fs = fsspec.filesystem("memory")
     yield fs
     fs.store.clear()
@@ -47,55 +47,61 @@ def parquet(**columns: Any) -> bytes:
     return made.getvalue()
 
 
-def test_a_file_in_s3(s3: str) -> None:
-    fs = fsspec.filesystem("s3")
+def filesystem(url: str) -> Any:
+    return fsspec.filesystem(url.partition("://")[0])
+
+
+def test_a_file_in_an_object_store(bucket: str) -> None:
+    fs = filesystem(bucket)
     for name, data in {"a.csv": CSV, "b.csv.gz": gzip.compress(CSV)}.items():
-        fs.pipe_file(f"{s3}/{name}", data)
-        assert read_source(policy(url=f"{s3}/{name}"))["q"].tolist() == ["007", "8"]
-    fs.pipe_file(f"{s3}/2026-01-05.csv", CSV)
-    parts = policy(url=s3 + "/{partition}.csv")
+        fs.pipe_file(f"{bucket}/{name}", data)
+        assert read_source(policy(url=f"{bucket}/{name}"))["q"].tolist() == ["007", "8"]
+    fs.pipe_file(f"{bucket}/2026-01-05.csv", CSV)
+    parts = policy(url=bucket + "/{partition}.csv")
     assert len(read_source(parts, partition="2026-01-05")) == 2
     assert "source.url: {partition} must be filled in" in refused(lambda: read_source(parts))
     said = refused(lambda: read_source(parts, partition="2026-01-06"))
     assert said == "source.url: must be readable at its place: it is not there"
 
 
-def test_a_folder_in_s3(s3: str) -> None:
-    fs = fsspec.filesystem("s3")
+def test_a_folder_in_an_object_store(bucket: str) -> None:
+    fs = filesystem(bucket)
     for inside in ("month=01/a.parquet", "month=02/b.parquet", "_SUCCESS", ".hidden/c"):
-        fs.pipe_file(f"{s3}/people/{inside}", parquet(q=["007"]))
-    frame = read_source(policy(url=f"{s3}/people", format="parquet"))
+        fs.pipe_file(f"{bucket}/people/{inside}", parquet(q=["007"]))
+    frame = read_source(policy(url=f"{bucket}/people", format="parquet"))
     assert frame.to_dict("list") == {"q": ["007", "007"], "month": ["01", "02"]}
-    assert read_source(policy(url=f"{s3}/people/", format="parquet")).equals(frame)
+    assert read_source(policy(url=f"{bucket}/people/", format="parquet")).equals(frame)
 
 
-def test_an_object_of_s3_that_changes_meanwhile_is_refused(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its size stays, its ETag does not."""
-    fs, whole = fsspec.filesystem("s3"), Place.read_bytes
-    fs.pipe_file(f"{s3}/a.csv", CSV)
+def test_an_object_that_changes_meanwhile_is_refused(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size stays; its ETag, version or generation does not."""
+    fs, whole = filesystem(bucket), Place.read_bytes
+    fs.pipe_file(f"{bucket}/a.csv", CSV)
 
     def meanwhile(self: Place, *given: Any) -> bytes:
         data = whole(self, *given)
-        fs.pipe_file(f"{s3}/a.csv", CSV.replace(b"8", b"9"))
+        fs.pipe_file(f"{bucket}/a.csv", CSV.replace(b"8", b"9"))
         return data
 
     with monkeypatch.context() as patch:
         patch.setattr(Place, "read_bytes", meanwhile)
-        said = refused(lambda: read_source(policy(url=f"{s3}/a.csv")))
+        said = refused(lambda: read_source(policy(url=f"{bucket}/a.csv")))
     assert said.startswith("source.url: must not change while it is read")
-    assert read_source(policy(url=f"{s3}/a.csv"))["q"].tolist() == ["007", "9"]
+    assert read_source(policy(url=f"{bucket}/a.csv"))["q"].tolist() == ["007", "9"]
 
 
-def test_a_folder_to_which_files_come_meanwhile_is_refused(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    fs, whole = fsspec.filesystem("s3"), Place.read_bytes
-    fs.pipe_file(f"{s3}/people/a.parquet", parquet(q=["007"]))
+def test_a_folder_to_which_files_come_meanwhile_is_refused(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fs, whole = filesystem(bucket), Place.read_bytes
+    fs.pipe_file(f"{bucket}/people/a.parquet", parquet(q=["007"]))
 
     def meanwhile(self: Place, *given: Any) -> bytes:
-        fs.pipe_file(f"{s3}/people/b.parquet", parquet(q=["8"]))
+        fs.pipe_file(f"{bucket}/people/b.parquet", parquet(q=["8"]))
         return whole(self, *given)
 
     monkeypatch.setattr(Place, "read_bytes", meanwhile)
-    said = refused(lambda: read_source(policy(url=f"{s3}/people", format="parquet")))
+    said = refused(lambda: read_source(policy(url=f"{bucket}/people", format="parquet")))
     assert said.startswith("source.url: must not change while it is read")
 
 
@@ -198,18 +204,15 @@ def test_a_malformed_cell_is_not_quoted(memory: Any) -> None:
     assert said == "source.url: every line must have 2 fields, got 1 lines with others"
 
 
-@pytest.mark.parametrize(("url", "package"), [("gs://bank/a", "gcsfs"), ("az://bank/a", "adlfs")])
-def test_a_missing_package_is_named(url: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "package"), [("gs", "gcsfs"), ("az", "adlfs"), ("s3", "s3fs")])
+def test_a_missing_package_is_named_with_its_extra(
+    kind: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    said = refused(lambda: read_source(policy(url=url)))
-    assert said == f"source.url: a package must be installed to read this URL: pip install {package}"
-
-
-def test_a_missing_package_of_an_extra_is_named_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "s3fs", None)
-    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
-    said = refused(lambda: Place.at("s3://bank/a", "source.url"))
-    assert said.endswith('pip install "anon-pipeline[s3]"')
+    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, kind, raising=False)
+    said = refused(lambda: Place.at(f"{kind}://bank/a", "source.url"))
+    words = f'pip install "anon-pipeline[{kind}]"'
+    assert said == f"source.url: a package must be installed to read this URL: {words}"
 
 
 def test_nothing_is_left_on_the_disk(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
