@@ -90,7 +90,7 @@ SINGLE_VALUE = Limit(
     measure=_single_values,
     always=True,
     advisable=True,
-    advice="generalize a column that has several values, or give this one the role insensitive.",
+    advice="generalize a column that has several values, or drop this one (role: identifier, action: drop).",
 )
 NAMED_PEOPLE = Limit(
     name="named_people",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from anon_pipeline.evidence import told_values
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.profile.forms import holds_days
 from anon_pipeline.profile.name_hints import find_hint
 
 _ROUNDING = 1e-12  # of a share
@@ -40,14 +44,40 @@ def _worded(policy: Policy) -> Demanded:
 
 
 def _secrets(case: Case, demand: Demand) -> Verdict:
-    """Name the generalized columns that are secrets by their names, and told by the other ones."""
+    """Name the columns whose roles seem to be swapped.
+
+    Generalized ones that are secrets by their names, and told by the other ones; sensitive ones that others
+    know, by their names or because they hold days, and that link more records than any column may that is
+    known.
+    """
     policy = case.policy
     named = [name for name in policy.generalized if (hint := find_hint(name)) and hint.leads == "sensitive"]
-    found = [
+    told = [
         name for name in named if told_values.told_by_others(case.evidence, policy, name) > usual.HOMOGENEITY
     ]
-    said = None if not found else f"told by the other quasi-identifiers: {', '.join(found)}"
+    lines = [f"told by the other quasi-identifiers: {', '.join(told)}"] if told else []
+    linking = [name for name in _known_to_others(case) if _links(case, name)]
+    if linking:
+        lines.append(f"sensitive, and yet known to others, who find people by it: {', '.join(linking)}")
+    said = "; ".join(lines) or None
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
+
+
+def _known_to_others(case: Case) -> Iterator[str]:
+    """Yield the sensitive columns that are quasi-identifiers by their names, or hold days."""
+    for name in case.policy.sensitive:
+        hint = find_hint(name)
+        if (hint is not None and hint.leads == "quasi") or holds_days(case.evidence.released[name]):
+            yield name
+
+
+def _links(case: Case, name: str) -> bool:
+    """Tell whether who knows a column links more than a known column may; not if the policy has a bound."""
+    policy = case.policy
+    if any(list(entry.columns) == [name] for entry in policy.gate.attacks.known_columns):
+        return False
+    (demand,) = (one for one in KNOWN_COLUMNS.demands(policy) if one.wanted.columns == (name,))
+    return demand.value(case) > usual.linking_bound(policy.gate_k)
 
 
 NEAR_HOMOGENEITY = Limit(
@@ -97,7 +127,8 @@ SPELLINGS = Limit(
 TOLD_SECRETS = Limit(
     name="told_secrets",
     meaning="No quasi-identifier whose name says that it is a secret (an illness, an income, a belief) is "
-    "told by the others: no limit on classes protects what has this role. Only advice.",
+    "told by the others: no limit on classes protects what has this role. No sensitive column that others "
+    "know, by its name or because it holds days, links people: no limit on linking counts it. Only advice.",
     demanded=lambda policy: {"": Advised(None)},
     judge=_secrets,
     needs=("originals",),
@@ -105,6 +136,7 @@ TOLD_SECRETS = Limit(
     advisable=True,
     valued=False,
     expectation="",
-    advice="give the column the role sensitive: limits on classes then hold for it.",
+    advice="give a secret the role sensitive, so that limits on classes hold for it, and what others know "
+    "the role generalize; or say with gate.attacks.known_columns how many may be linked by it.",
     question="inference",
 )

@@ -185,6 +185,21 @@ def find_dates(texts: pd.Series) -> tuple[DateForm, pd.Series] | None:
     return _mixed(read)
 
 
+def holds_days(values: pd.Series) -> bool:
+    """Tell whether a column holds days, or weeks, months or quarters of a year, and more than one of them.
+
+    Args:
+        values: (n,) of a table; missing ones are left out.
+    """
+    different = values.drop_duplicates().dropna()
+    if pd.api.types.is_datetime64_any_dtype(different):
+        return len(different) > 1
+    if len(different) < 2 or pd.api.types.is_numeric_dtype(different):
+        return False
+    texts = different.astype(str).reset_index(drop=True)
+    return _all(texts, r"\d{4}-(?:\d{2}|Q[1-4]|W\d{2})") or find_dates(texts) is not None
+
+
 def _formats(texts: pd.Series) -> Iterator[str]:
     """Yield formats that fit at least one of the first values."""
     head = texts.iloc[:_TRIED]

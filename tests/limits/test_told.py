@@ -75,6 +75,46 @@ def test_a_secret_among_quasi_identifiers_warns_by_its_name(secret: str, status:
     assert verdict.to_json()["reason"] is None
 
 
+ADMISSIONS = pd.DataFrame(
+    {
+        "ward": ["a", "b"] * 60,
+        "admitted": pd.date_range("2026-01-01", periods=60).repeat(2).strftime("%Y-%m-%d"),
+        "illness": ["flu", "gout", "asthma"] * 40,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "status"),
+    [
+        ("admitted", {}, Status.WARNED),
+        ("Sem_naiss", {}, Status.WARNED),
+        ("admitted", {"hierarchy": {"dates": ["year"]}, "level": 1}, Status.PASSED),
+    ],
+)
+def test_a_sensitive_column_that_others_know_warns_where_it_links_people(
+    name: str, changes: dict[str, object], status: Status
+) -> None:
+    """By its values, or by its name; a year that all have in common links nobody."""
+    columns = {
+        "ward": {"role": "generalize", "hierarchy": {"suppress": True}},
+        name: {"role": "sensitive", "distance": "equal", **changes},
+        "illness": {"role": "generalize", "hierarchy": {"suppress": True}},
+    }
+    anonymized = {"k": 5, "recoder": "ola"}
+    attributes = {"name": "a", "source": {"path": "a.csv"}, "columns": columns, "anonymize": anonymized}
+    frame = ADMISSIONS.rename(columns={"admitted": name})
+    if name != "admitted":
+        frame[name] = [str(week) for week in range(1, 61) for _ in range(2)]
+    own = {"gate": {"attacks": {"known_columns": [{"columns": [name], "risk": 0.9}]}}}
+    for more, wanted in (({}, status), (own, Status.PASSED)):
+        report = anonymize(Policy.model_validate({**attributes, **more}), frame).report
+        (verdict,) = (one for one in report.verdicts if one.limit == "told_secrets")
+        assert verdict.status is wanted
+        said = f"sensitive, and yet known to others, who find people by it: {name}"
+        assert verdict.reason == (said if wanted is Status.WARNED else None)
+
+
 def test_a_lone_sensitive_column_beside_noise_is_advised_against(small_policy: Small) -> None:
     lone = small_policy(columns={"income": None, "note": None})
     (known,) = (one for one in demands(lone) if one.limit.name == "known_columns")

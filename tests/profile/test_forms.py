@@ -5,7 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from anon_pipeline.profile.forms import DateForm, NumberForm, find_dates, find_missing, find_numbers
+from anon_pipeline.profile.forms import (
+    DateForm,
+    NumberForm,
+    find_dates,
+    find_missing,
+    find_numbers,
+    holds_days,
+)
 
 
 def texts(*values: str) -> pd.Series:
@@ -82,3 +89,27 @@ def test_what_is_no_date(values: tuple[str, ...]) -> None:
 def test_texts_for_a_missing_value() -> None:
     assert find_missing(["-", "a", "N/A", "unknown"]) == (["-", "N/A"], ["unknown"])
     assert find_missing(["a"]) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("values", "days"),
+    [
+        (["2026-01-05", "2025-12-31", None], True),
+        (["2026-01", "2025-12"], True),
+        (["2026-Q1", "2025-Q4"], True),
+        (["2026-W07", "2025-W51"], True),
+        (["05.01.2026", "31.12.2025"], True),
+        (["2026-01-05", "2026-01-05"], False),
+        (["2026", "2025"], False),
+        (["asthma", "flu"], False),
+        ([20260105, 20251231], False),
+        ([None, None], False),
+    ],
+)
+def test_days_weeks_months_and_quarters(values: list[object], days: bool) -> None:
+    assert holds_days(pd.Series(values)) is days
+
+
+def test_days_that_are_dates() -> None:
+    assert holds_days(pd.Series(pd.to_datetime(["2026-01-05", "2025-12-31", None])))
+    assert not holds_days(pd.Series(pd.to_datetime(["2026-01-05"] * 3)))
