@@ -16,7 +16,13 @@ from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.perturb.category_law import kept
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.agreement import ALIKE, found_agreements, independent_columns, repeated_groups
+from anon_pipeline.risk.agreement import (
+    ALIKE,
+    found_agreements,
+    independent_columns,
+    repeated_groups,
+    tells_one_person,
+)
 from anon_pipeline.risk.singling_out import FEWEST, is_identifying
 
 MANY = 20
@@ -70,7 +76,8 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
 
     A column counts with at least `MANY` different values, `FEWEST` of them repeated, where records of one
     value agree in the original quasi-identifiers, on average over those that do not follow from one another,
-    by more than `ALIKE` beyond chance. A city beside a postal code agrees in that one only. With fewer
+    by more than `ALIKE` beyond chance, and in two of them if there are two (`tells_one_person`): a diagnosis
+    agrees with its ward alone. A city beside a postal code agrees in that one only. With fewer
     values, but at least `FEW`, they must agree so in each of these quasi-identifiers, at least two.
 
     Args:
@@ -91,8 +98,8 @@ def following_columns(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
         if different >= FEW and groups.max(initial=-1) + 1 >= FEWEST:
             others = telling if name not in quasi else _telling({**quasi, name: values * 0})
             agreements = found_agreements(values, others)
-            enough = [float(np.mean(agreements))] if different >= MANY and agreements else agreements
-            if enough and min(enough) > ALIKE and (different >= MANY or len(others) >= _COLUMNS):
+            few = bool(agreements) and min(agreements) > ALIKE and len(others) >= _COLUMNS
+            if tells_one_person(agreements) if different >= MANY else few:
                 found.append(name)
     return tuple(found)
 

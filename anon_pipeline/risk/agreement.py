@@ -67,6 +67,22 @@ def found_agreements(values: Integers, columns: Sequence[Integers]) -> list[floa
     return [kappa for kappa in found if kappa is not None]
 
 
+def tells_one_person(kappas: Sequence[float]) -> bool:
+    """Tell whether records of one value agree in columns as those of one person do.
+
+    On average by more than `ALIKE`, and in two of the columns or more where there are two: a first name
+    agrees with the sex, a diagnosis with the ward, whosever they are.
+
+    Args:
+        kappas: of columns that do not follow from one another, see `found_agreements`.
+
+    >>> tells_one_person([0.9]), tells_one_person([1.0, 0.2]), tells_one_person([1.0, 0.6])
+    (True, False, True)
+    """
+    alike = sum(kappa > ALIKE for kappa in kappas)
+    return bool(kappas) and float(np.mean(kappas)) > ALIKE and alike >= min(2, len(kappas))
+
+
 def independent_columns(columns: Sequence[Integers]) -> list[int]:
     """Choose columns of which none follows from another: a city adds nothing to a postal code.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.values import text_codes
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.agreement import ALIKE, mean_agreement
+from anon_pipeline.risk.agreement import found_agreements, tells_one_person
 from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS, repeats_as_people_do
 from anon_pipeline.stages.people_identifiers import people_identifiers, same_person
 
@@ -27,7 +27,8 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
 
     An identifier counts where at least `_LEAST` records repeat a value and records of one value agree in the
     quasi-identifiers by more than `ALIKE` beyond chance: the mean over repeated values of the share of pairs
-    that agree, against the share among all pairs of the table, averaged over the generalize columns. Where no
+    that agree, against the share among all pairs of the table, averaged over the generalize columns, and in
+    two of these if there are two: a first name agrees with the sex, whoever has it. Where no
     generalize column tells records apart, the repetition alone counts. Numbers and addresses that are one
     person's, and names of persons, count as `people_identifiers` says, whatever the quasi-identifiers do.
 
@@ -86,5 +87,5 @@ def _looks_like_people(values: NDArray[np.int64], quasi: list[NDArray[np.int64]]
     """Tell whether records that share a value of an identifier agree in their quasi-identifiers."""
     if int((np.bincount(values[values >= 0]) - 1).clip(min=0).sum()) < _LEAST:
         return False
-    found = mean_agreement(values, quasi)
-    return found is None or found > ALIKE
+    found = found_agreements(values, quasi)
+    return not found or tells_one_person(found)

@@ -13,6 +13,7 @@ from anon_pipeline.risk.agreement import (
     independent_columns,
     mean_agreement,
     repeated_groups,
+    tells_one_person,
 )
 
 
@@ -55,3 +56,14 @@ def test_what_follows_from_another_column_is_left_out() -> None:
     assert independent_columns([region, age, country, code]) == [3, 1]
     assert independent_columns([age, age.copy()]) == [0]
     assert independent_columns([]) == []
+
+
+def test_two_columns_must_agree_where_there_are_two() -> None:
+    """A mean that one column alone carries is that of a first name and the sex."""
+    assert tells_one_person([0.51])
+    assert not tells_one_person([0.5])
+    assert not tells_one_person([1.0, 0.5])
+    assert tells_one_person([0.51, 0.51])
+    assert tells_one_person([1.0, 0.9, 0.1])
+    assert not tells_one_person([1.0, 0.2, 0.1])
+    assert not tells_one_person([])
