@@ -78,7 +78,7 @@ def test_a_secret_among_quasi_identifiers_warns_by_its_name(secret: str, status:
 ADMISSIONS = pd.DataFrame(
     {
         "ward": ["a", "b"] * 60,
-        "admitted": pd.date_range("2026-01-01", periods=60).repeat(2).strftime("%Y-%m-%d"),
+        "admitted": pd.date_range("2026-01-01", periods=40).repeat(3).strftime("%Y-%m-%d"),
         "illness": ["flu", "gout", "asthma"] * 40,
     }
 )
@@ -105,7 +105,7 @@ def test_a_sensitive_column_that_others_know_warns_where_it_links_people(
     attributes = {"name": "a", "source": {"path": "a.csv"}, "columns": columns, "anonymize": anonymized}
     frame = ADMISSIONS.rename(columns={"admitted": name})
     if name != "admitted":
-        frame[name] = [str(week) for week in range(1, 61) for _ in range(2)]
+        frame[name] = [str(week) for week in range(1, 41) for _ in range(3)]
     own = {"gate": {"attacks": {"known_columns": [{"columns": [name], "risk": 0.9}]}}}
     for more, wanted in (({}, status), (own, Status.PASSED)):
         report = anonymize(Policy.model_validate({**attributes, **more}), frame).report

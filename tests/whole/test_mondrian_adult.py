@@ -57,7 +57,8 @@ def classes(adult: tuple[Path, pd.DataFrame], recoder: str, **gate: Any) -> int:
         hierarchies=folder,
     )
     others = {v.limit.partition(".")[0]: v.status for v in report.verdicts if v.status != Status.PASSED}
-    warned = dict.fromkeys(("utility_fully_generalized", "homogeneity", "accepted"), Status.WARNED)
+    advised = ("utility_fully_generalized", "homogeneity", "accepted", "told_secrets")  # age links people
+    warned = dict.fromkeys(advised, Status.WARNED)
     assert others.items() <= warned.items(), report  # a small t hides columns, a large one tells values
     assert len(found.suppressed.frame) == len(frame)
     return int(found.suppressed.facts["k_anonymized"]["classes"])
