@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ NOT_RUNNING = "the contract's checks are not running"
 """What a gate says that has let a table through which it must refuse."""
 
 _STRANGER = "a column that no policy names\x00"
+_ONE_AT_A_TIME = threading.RLock()
+"""Of Pandera: two threads that import it at once may deadlock, and its configuration is the process's."""
 
 
 def broken_by_pandera(frame: pd.DataFrame, contract: Contract) -> set[str]:
@@ -28,21 +31,22 @@ def broken_by_pandera(frame: pd.DataFrame, contract: Contract) -> set[str]:
     Returns:
         One line per broken rule; empty if the contract is kept.
     """
-    from pandera.config import ValidationDepth, config_context  # noqa: PLC0415 - slow to import
-    from pandera.errors import SchemaErrors  # noqa: PLC0415
+    with _ONE_AT_A_TIME:
+        from pandera.config import ValidationDepth, config_context  # noqa: PLC0415 - slow to import
+        from pandera.errors import SchemaErrors  # noqa: PLC0415
 
-    everything = config_context(
-        validation_enabled=True,
-        validation_depth=ValidationDepth.SCHEMA_AND_DATA,
-        cache_dataframe=False,
-        keep_cached_dataframe=False,
-    )
-    try:
-        with everything:
-            pandera_schema(contract).validate(frame, lazy=True)
-    except SchemaErrors as errors:
-        cases = errors.failure_cases
-        return {_line(row.schema_context, row.column, row.check, contract) for row in cases.itertuples()}
+        everything = config_context(
+            validation_enabled=True,
+            validation_depth=ValidationDepth.SCHEMA_AND_DATA,
+            cache_dataframe=False,
+            keep_cached_dataframe=False,
+        )
+        try:
+            with everything:
+                pandera_schema(contract).validate(frame, lazy=True)
+        except SchemaErrors as errors:
+            cases = errors.failure_cases
+            return {_line(row.schema_context, row.column, row.check, contract) for row in cases.itertuples()}
     return set()
 
 
@@ -62,7 +66,8 @@ def pandera_schema(contract: Contract) -> pa.DataFrameSchema:
 
     Errors of Pandera quote the values that fail: do not let them get into a log.
     """
-    import pandera.pandas as pa  # noqa: PLC0415
+    with _ONE_AT_A_TIME:
+        import pandera.pandas as pa  # noqa: PLC0415 - slow to import
 
     def check(rule: Rule) -> pa.Check:
         return pa.Check(rule.holds, name=rule.name, error=rule.name, ignore_na=False, raise_warning=False)

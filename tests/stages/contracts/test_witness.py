@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -296,3 +298,27 @@ def test_a_person_twice_breaks_the_contract(small_people: Callable[..., pd.DataF
     assert broken_contract(table, contract) == []
     twice = table.assign(**{PERSON: table[PERSON].iloc[0]})
     assert broken_contract(twice, contract) == [f"{PERSON}: must be a keyed hash, different in every record"]
+
+
+THREADS = """
+import sys, time
+from concurrent.futures import ThreadPoolExecutor
+import pandas as pd
+from anon_pipeline.stages.contracts.shape import Contract, Shape
+from anon_pipeline.stages.contracts.witness import broken_by_pandera
+
+assert not any(name.startswith("pandera") for name in sys.modules)
+contract = Contract({"a": Shape(None, (), nullable=True)})
+
+def judge(turn):
+    time.sleep(turn * 0.02)  # while the first ones still import
+    return broken_by_pandera(pd.DataFrame({"a": [1]}), contract)
+
+with ThreadPoolExecutor(8) as pool:
+    assert list(pool.map(judge, range(8))) == [set()] * 8
+"""
+
+
+def test_threads_that_judge_first_at_once_do_not_deadlock() -> None:
+    """Pandera's modules import each other: two threads that begin with different ones may wait for ever."""
+    subprocess.run([sys.executable, "-c", THREADS], check=True, timeout=120)
