@@ -132,15 +132,19 @@ def new_page(path: Path, release: Path) -> Path:
 
 
 def write_page(path: Path, page: bytes, *, private: bool) -> None:
-    """Write a page, complete or not at all; a private one for its owner alone.
+    """Write a page, complete or not at all; a private one for its owner alone, and ignored by git.
 
     Raises:
         InputError: it cannot be written.
     """
     from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
     from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
+    from anon_pipeline.draft.private_files import write_private  # noqa: PLC0415
 
+    if private:
+        write_private(path, page)
+        return
     try:
-        replace_file(path, page, mode=0o600 if private else 0o644, what="page")
+        replace_file(path, page, mode=0o644, what="page")
     except OSError as error:
         raise InputError(f"{path}: must be a file that can be written: {error_words(error)}") from None

@@ -63,10 +63,10 @@ def _drafted(data: Path, folder: Path, project: Path) -> str | None:
 
     try:
         with private_stage("init"):
-            fitted = draft(data, folder / "defs.yaml", project, name=folder.name)
+            made = draft(data, folder / "defs.yaml", project, name=folder.name)
     except AnonPipelineError as error:
         return str(error)
-    click.echo("\n".join(summary(fitted, folder / "defs.yaml")))
+    click.echo("\n".join(summary(made.fitted, folder / "defs.yaml", made.tables)))
     return None
 
 
