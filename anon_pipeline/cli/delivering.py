@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.releasing import check_partition
+from anon_pipeline.cli.partition_keys import check_partition
 from anon_pipeline.cli.shared import (
     allow_outside_option,
     echo_json,

@@ -69,6 +69,23 @@ _POINT = _object(
     }
 )
 
+_RUN = _object(
+    {
+        "published": _BIT,
+        "release": _TEXT,
+        "partition": _WORDS,
+        "verdicts": _list(_VERDICT),
+        "advice": {**_list(_TEXT), "description": "What to change, where the gate refused."},
+    },
+    data={**_TEXT, "description": "Path of the released file."},
+    manifest=_TEXT,
+    report=_TEXT,
+    left={**_list(_TEXT), "description": "What is left of the data, in words."},
+    error={**_TEXT, "description": "Why a partition was refused before the gate."},
+    earlier={"type": "integer", "description": "Files of the release before that lie beside it still."},
+    ledger=_WORDS,
+)
+
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "hierarchy": _object(
         {
@@ -104,21 +121,12 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             ),
         }
     ),
-    "run": _object(
-        {
-            "published": _BIT,
-            "release": _TEXT,
-            "partition": _WORDS,
-            "verdicts": _list(_VERDICT),
-            "advice": {**_list(_TEXT), "description": "What to change, where the gate refused."},
-        },
-        data={**_TEXT, "description": "Path of the released file."},
-        manifest=_TEXT,
-        report=_TEXT,
-        left={**_list(_TEXT), "description": "What is left of the data, in words."},
-        earlier={"type": "integer", "description": "Files of the release before that lie beside it still."},
-        ledger=_WORDS,
-    ),
+    "run": {
+        "anyOf": [
+            _RUN,
+            _object({"partitions": {**_list(_RUN), "description": "With --partitions, in order of time."}}),
+        ]
+    },
     "ledger list": _object(
         {
             "broken_at": {

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from anon_pipeline.cli.releasing import check_partition
+from anon_pipeline.cli.partition_keys import check_partition
 from anon_pipeline.cli.shared import (
     Progress,
     allow_outside_option,

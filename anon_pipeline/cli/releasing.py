@@ -1,16 +1,18 @@
-"""Commands that make a release: `run`, `demo`."""
+"""The command that makes a release, or those of several partitions: `run`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.earlier import count_earlier, print_earlier
+from anon_pipeline.cli.partition_keys import check_partition, partitions_between
+from anon_pipeline.cli.release_account import account_of, print_cost, print_release, refusal_account
 from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.shared import (
     Progress,
@@ -19,16 +21,15 @@ from anon_pipeline.cli.shared import (
     json_option,
     locations_of,
     mistakes_option,
-    print_paths,
+    print_refused,
     print_report,
-    print_warnings,
     project_option,
     show_values_option,
     shows_values,
 )
 
 if TYPE_CHECKING:
-    from anon_pipeline.base.errors import GateRefused
+    from anon_pipeline.base.errors import GateRefused, InfeasibleError
     from anon_pipeline.gate import GateReport
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
 @click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@click.option(
+    "--partitions",
+    "span",
+    metavar="FIRST...LAST",
+    help="Make the release of each of these partitions, in order; a refused one does not stop the rest.",
+)
 @click.option(
     "--internal-report",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -56,10 +63,12 @@ if TYPE_CHECKING:
 @mistakes_option
 @show_values_option
 @click.pass_context
-def run(  # noqa: PLR0913, PLR0917 - one for each option
+def run(  # noqa: PLR0913 - one for each option
     ctx: click.Context,
+    *,
     policy_file: Path,
     partition: str | None,
+    span: str | None,
     internal_report: Path | None,
     to_dagster: bool,
     as_json: bool,
@@ -67,22 +76,111 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
     allow_outside: bool,
 ) -> None:
     """Make the release of POLICY and publish it if the gate passes."""
-    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
-    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
-    from anon_pipeline.release import make_release  # noqa: PLC0415
-    from anon_pipeline.vault.names import measured_name  # noqa: PLC0415
 
     policy = load_policy(policy_file)
-    check_partition(policy, partition)
+    if span is None:
+        check_partition(policy, partition)
+    elif partition is not None or internal_report is not None:
+        raise InputError("--partitions must not be given with --partition or --internal-report")
+    keys = None if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, project, outside=allow_outside)
     if to_dagster:
         from anon_pipeline.orchestration.runless import refuse_without_instance  # noqa: PLC0415
 
         refuse_without_instance()
+    order = _Order(policy, locations, to_dagster, as_json, page=internal_report)
+    if keys is None:
+        _make_one(ctx, order, partition)
+    else:
+        _make_each(ctx, order, keys)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    """What is to be released, where, and who is told.
+
+    to_dagster: whether the instance is. as_json: whether a program reads what is printed.
+    page: where the internal report goes; None: there is none.
+    """
+
+    policy: Policy
+    locations: Locations
+    to_dagster: bool
+    as_json: bool
+    page: Path | None
+
+
+def _make_one(ctx: click.Context, order: _Order, partition: str | None) -> None:
+    """Make a release, and print it."""
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+
+    try:
+        account = _make(ctx, order, partition)
+    except GateRefused as refused:
+        if order.as_json and isinstance(refused.report, GateReport):
+            echo_json(refusal_account(order.policy, partition, refused))
+            ctx.exit(refused.exit_code)
+        raise
+    if order.as_json:
+        echo_json(account)
+
+
+def _make_each(ctx: click.Context, order: _Order, partitions: Sequence[str]) -> None:
+    """Make the release of each partition; a refusal of its data stops no other, anything else does."""
+    from anon_pipeline.base.errors import GateRefused, InfeasibleError  # noqa: PLC0415
+
+    accounts: list[dict[str, Any]] = []
+    codes = []
+    try:
+        for partition in partitions:
+            click.echo(f"partition {partition}", err=order.as_json)
+            try:
+                accounts.append(_make(ctx, order, partition))
+            except (GateRefused, InfeasibleError) as refused:
+                codes.append(refused.exit_code)
+                accounts.append(refusal_account(order.policy, partition, refused))
+                if not order.as_json:
+                    _tell(ctx, refused)
+    finally:
+        if order.as_json:
+            echo_json({"partitions": accounts})
+    if not order.as_json:
+        left = [str(one["partition"]) for one in accounts if not one["published"]]
+        said = f"; refused: {', '.join(left)}" if left else ""
+        click.echo(f"{len(accounts) - len(left)} of {len(partitions)} partitions published{said}")
+    if codes:
+        ctx.exit(min(codes))
+
+
+def _tell(ctx: click.Context, refused: GateRefused | InfeasibleError) -> None:
+    """Say why a partition was refused, as `main` does where it is the only one."""
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+
+    if isinstance(refused, GateRefused):
+        print_refused(refused)
+        return
+    if shows_values(ctx, err=True):
+        click.echo(refused.exact, err=True)
+    click.echo(f"error: {refused}", err=True)
+
+
+def _make(ctx: click.Context, order: _Order, partition: str | None) -> dict[str, Any]:
+    """Make and publish a release; print it for people, and return the same for programs.
+
+    Raises:
+        GateRefused: with advice, after all but the refusal itself was told.
+    """
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+    from anon_pipeline.release import make_release  # noqa: PLC0415
+
+    policy, locations = order.policy, order.locations
     reported = None
-    if internal_report is not None:
-        page = new_page(internal_report, locations.release(policy, partition))
+    if order.page is not None:
+        page = new_page(order.page, locations.release(policy, partition))
         reported = partial(write_page, page, private=True)
     with Progress() as progress:
         try:
@@ -96,77 +194,17 @@ def run(  # noqa: PLR0913, PLR0917 - one for each option
             )
         except GateRefused as refused:
             if isinstance(refused.report, GateReport):
-                if to_dagster:
+                if order.to_dagster:
                     _tell_dagster(policy, locations, partition, refused.report)
                 _tell_refusal(ctx, policy, locations, partition, refused.report)
                 refused.advice = _advice(policy, locations, partition, refused.report, progress)
-                if as_json:
-                    echo_json(_refusal(policy, partition, refused))
-                    ctx.exit(refused.exit_code)
             raise
-    if to_dagster:
+    if order.to_dagster:
         _tell_dagster(policy, locations, partition, written)
-    if as_json:
-        echo_json(_account(policy, partition, written, locations))
-        return
-    print_report(written.report, f"Release {policy.name}", exact=shows_values(ctx))
-    print_warnings(written.report, policy)
-    measured = measured_name(policy.name, partition)
-    print_paths(written.path, written.manifest_path, written.report_path, measured)
-    print_earlier(policy, written)
-    rest = _rest(policy, written.path, written.manifest, locations.hierarchies)
-    if rest:
-        click.echo("\n".join(["What is left:", *(f"  {line}" for line in rest)]))
-    _print_cost(policy, locations, partition)
-
-
-@click.command()
-@click.option(
-    "--to",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path(),
-    show_default="this folder",
-    help="Project folder, for releases/ (the release), vault/ (private tables) and the ledger.",
-)
-@click.option(
-    "--messy",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Make no release: write a messy table of 10,000 generated customers to FILE, to practice on.",
-)
-@json_option
-def demo(folder: Path, messy: Path | None, as_json: bool) -> None:
-    """Make the example release `patients` through Dagster.
-
-    The data is generated; everything runs in this process.
-    """
-    if messy is not None:
-        _write_messy(messy)
-        if as_json:
-            echo_json({"file": str(messy)})
-        else:
-            click.echo(f"wrote {messy}: 10,000 generated customers of a bank; nobody is meant")
-        return
-    click.echo("Starting Dagster …", err=True)
-    from anon_pipeline.orchestration.demo import materialize_demo  # noqa: PLC0415
-
-    with Progress() as progress:
-        made = materialize_demo(folder.absolute(), observe=progress)
-    if as_json:
-        echo_json(
-            {
-                "data": str(made.path),
-                "manifest": str(made.manifest_path),
-                "report": str(made.report_path),
-                "measured": made.measured,
-                "verdicts": made.report.to_json()["verdicts"],
-            }
-        )
-        return
-    print_report(made.report, "Release patients")
-    print_warnings(made.report)
-    print_paths(made.path, made.manifest_path, made.report_path, made.measured)
+    if order.as_json:
+        return account_of(policy, partition, written, locations)
+    print_release(policy, partition, written, locations, exact=shows_values(ctx))
+    return {"published": True, "partition": partition}
 
 
 def _tell_refusal(
@@ -175,7 +213,7 @@ def _tell_refusal(
     """Print what was measured, to who may see it, and what the refused release has cost."""
     if shows_values(ctx, err=True):
         print_report(report, f"Refused: {policy.name}", exact=True, err=True)
-    _print_cost(policy, locations, partition, refused=True)
+    print_cost(policy, locations, partition, refused=True)
 
 
 def _tell_dagster(
@@ -194,84 +232,6 @@ def _tell_dagster(
                 report_release(policy, locations, partition, made)
     except AnonPipelineError as error:
         click.echo(f"warning: Dagster was not told of it. {error}", err=True)
-
-
-def _write_messy(file: Path) -> None:
-    """Write the table of the tutorial, for its owner alone, as a table of people should be."""
-    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
-    from anon_pipeline.sources.messy import customers  # noqa: PLC0415
-
-    if file.exists():
-        raise InputError(f"{file.name}: must not be there yet. Remove it, or name another file.")
-    try:
-        replace_file(file, customers(), mode=0o600, what="file")
-    except OSError as error:
-        raise InputError(f"{file.name} must be writable: {error_words(error)}") from None
-
-
-def _account(
-    policy: Policy, partition: str | None, written: Published, locations: Locations
-) -> dict[str, Any]:
-    """Return what `run` says of a release that is published, as JSON types."""
-    return {
-        "published": True,
-        "release": policy.name,
-        "partition": partition,
-        "data": str(written.path),
-        "manifest": str(written.manifest_path),
-        "report": str(written.report_path),
-        "verdicts": written.report.to_json()["verdicts"],
-        "earlier": count_earlier(policy, written),
-        "left": _rest(policy, written.path, written.manifest, locations.hierarchies),
-        "ledger": _cost(policy, locations, partition),
-        "advice": [],
-    }
-
-
-def _refusal(policy: Policy, partition: str | None, refused: GateRefused) -> dict[str, Any]:
-    """Return what `run` says of a release that the gate refused: no value, since nobody else has the file."""
-    report = cast("GateReport", refused.report)
-    return {
-        "published": False,
-        "release": policy.name,
-        "partition": partition,
-        "verdicts": [verdict | {"value": None} for verdict in report.to_json()["verdicts"]],
-        "advice": list(refused.advice),
-    }
-
-
-def _rest(policy: Policy, data: Path, document: Mapping[str, Any], hierarchies: Path) -> list[str]:
-    """Say what is left of the data, in words, from the released file, its manifest and the policy alone."""
-    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
-    from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
-    from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
-
-    with suppress(InputError), private_stage("report"):  # who removes the file at once need not be told
-        frame = read_release(data, policy)
-        return list(describe_rest(policy, document["facts"], frame, hierarchies=hierarchies))
-    return []
-
-
-def _print_cost(
-    policy: Policy, locations: Locations, partition: str | None, *, refused: bool = False
-) -> None:
-    """Print what the release has cost."""
-    said = _cost(policy, locations, partition, refused=refused)
-    if said is not None:
-        click.echo(f"ledger    {said}", err=refused)
-
-
-def _cost(
-    policy: Policy, locations: Locations, partition: str | None, *, refused: bool = False
-) -> str | None:
-    """Say what the release has cost; a ledger that cannot be read now is no reason to fail."""
-    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
-    from anon_pipeline.publish.accounts import describe_cost  # noqa: PLC0415
-
-    with suppress(AnonPipelineError):
-        return describe_cost(policy, locations, partition=partition, refused=refused)
-    return None
 
 
 def _advice(
@@ -306,20 +266,3 @@ def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
             err=True,
         )
     return VaultArchive(policy, locations)
-
-
-def check_partition(policy: Policy, partition: str | None) -> None:
-    """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-
-    partitioned = policy.schedule is not None and policy.schedule.partitions is not None
-    if not partitioned and partition is None:
-        return
-    if not partitioned:
-        raise InputError("--partition must be left out: the policy's schedule has no partitions")
-    from anon_pipeline.orchestration.partitions import partitions_of  # noqa: PLC0415
-
-    keys = partitions_of(policy)
-    if partition is None or keys is None or not keys.has_partition_key(partition):
-        latest = None if keys is None else keys.get_last_partition_key()
-        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")

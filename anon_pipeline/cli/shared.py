@@ -13,6 +13,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from anon_pipeline.base.errors import GateRefused
     from anon_pipeline.base.observer import Progress as Far
     from anon_pipeline.base.observer import Step
     from anon_pipeline.gate import GateReport
@@ -205,6 +206,21 @@ def print_report(
         table.add_row(v.limit, shown, demanded_by(v), str(v.status) + (f": {v.reason}" if v.reason else ""))
     terminal = (sys.stderr if err else sys.stdout).isatty()
     Console(width=None if terminal else 110, markup=False, stderr=err).print(table)
+
+
+def print_refused(refused: GateRefused) -> None:
+    """Print why the gate refused a release, and what to do about it."""
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+
+    if not isinstance(refused.report, GateReport) or refused.report.passed:
+        click.echo(f"refused: {refused}", err=True)
+        return
+    print_report(refused.report, "Refused: nothing was published")
+    limits = [verdict.limit for verdict in refused.report.unkept]
+    click.echo(f"refused by {', '.join(limits)}", err=True)
+    if refused.kept is not None:
+        click.echo(refused.kept, err=True)
+    click.echo("".join(f"{line}\n" for line in refused.advice), err=True, nl=False)
 
 
 def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
