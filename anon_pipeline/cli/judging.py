@@ -13,6 +13,7 @@ import click
 
 from anon_pipeline.cli.documents import DOCUMENTS, schema_of
 from anon_pipeline.cli.formats import FORMATS, Checked
+from anon_pipeline.cli.result_schemas import RESULTS
 from anon_pipeline.cli.shared import (
     allow_outside_option,
     echo_json,
@@ -159,7 +160,7 @@ def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], Data
 
 
 @click.command(epilog=_SCHEMA_EXAMPLE)
-@click.argument("command", required=False, type=click.Choice(sorted(DOCUMENTS)))
+@click.argument("command", required=False, type=click.Choice(sorted({*DOCUMENTS, *RESULTS})))
 def schema(command: str | None) -> None:
     """Print the JSON Schema of a policy file, for editors.
 

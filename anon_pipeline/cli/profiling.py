@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from anon_pipeline.cli.shared import json_option
+
 if TYPE_CHECKING:
     from anon_pipeline.profile.profiling import Profile
 
@@ -16,28 +18,32 @@ _PRIVATE = "Computed from the originals and not protected: for the curator, not 
 
 @click.command()
 @click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
+@json_option
 @click.option(
-    "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write it as JSON."
+    "--json-to", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write it as JSON."
 )
 @click.option(
     "--html", "html_file", type=click.Path(path_type=Path, dir_okay=False), help="Write it as a page."
 )
-def profile(data: Path, json_file: Path | None, html_file: Path | None) -> None:
+def profile(data: Path, *, as_json: bool, json_file: Path | None, html_file: Path | None) -> None:
     """Show what the columns of DATA hold, and which role would be proposed for each.
 
     No value of the data is shown. What is written is for its owner alone (0600).
 
     DATA is a table's file, or a YAML file with the section source of a policy.
     """
+    from anon_pipeline.profile import shown  # noqa: PLC0415
     from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
-    from anon_pipeline.profile.shown import as_html, as_json  # noqa: PLC0415
 
     found, _ = profile_file(data)
-    print_profile(found, f"Profile of {data.name}")
-    for path, text in ((json_file, as_json), (html_file, lambda one: as_html(one, data.name))):
+    if as_json:
+        click.echo(shown.as_json(found), nl=False)
+    else:
+        print_profile(found, f"Profile of {data.name}")
+    for path, text in ((json_file, shown.as_json), (html_file, lambda one: shown.as_html(one, data.name))):
         if path is not None:
             write_private_file(path, text(found))
-            click.echo(f"wrote {path}")
+            click.echo(f"wrote {path}", err=as_json)
     click.echo(_PRIVATE, err=True)
 
 
