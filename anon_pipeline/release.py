@@ -24,7 +24,7 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import Source
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.before_drawing import refuse_known_categories
+from anon_pipeline.publish.before_drawing import refuse_before_drawing
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
@@ -245,7 +245,7 @@ def _before_noise(policy: Policy, hierarchies: Path) -> dict[str, Callable[[Stag
     """Return what `run` asks before any noise is drawn: what the gate would refuse, whatever the noise."""
     return {
         "without_identifiers": partial(_refuse_identifiers, policy, hierarchies),
-        "worth_drawing": partial(refuse_known_categories, policy),
+        "worth_drawing": partial(refuse_before_drawing, policy),
     }
 
 

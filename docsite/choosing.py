@@ -63,7 +63,7 @@ def _limits() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for one in LIMITS:
         meaning = meaning_of(one, "a column")
-        yield _row(f"`{one.name}`", meaning, _set(one), ", ".join(one.needs), one.question or "")
+        yield _row(f"`{one.name}`", meaning, _set(one), ", ".join(one.judged.needs), one.words.question or "")
 
 
 def _set(limit: Limit) -> str:

@@ -210,11 +210,10 @@ def print_report(
 def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
     """Print what each warning of a published release is about, and what to do about it."""
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.limits.accepted import ACCEPTED  # noqa: PLC0415
     from anon_pipeline.limits.table import demanded_by, limit_of, next_step  # noqa: PLC0415
 
     for verdict in report.with_status(Status.WARNED):
-        if limit_of(verdict.limit) is ACCEPTED:
+        if limit_of(verdict.limit).of_policy:
             key = verdict.limit.partition(".")[2]
             click.echo(f"accepted  by {key}: {verdict.reason or 'more than usual'}")
             continue

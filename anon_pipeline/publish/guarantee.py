@@ -122,7 +122,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
         both = "the ε values and the δ values" if delta else "the ε values"
         alike = " This holds for two people who are in the same class in both releases."
         return f"If the same people are released twice, {both} add up.{'' if declared else alike}"
-    limited = any(demand.limit.together for demand in demands(policy))
+    limited = any(demand.limit.published.together for demand in demands(policy))
     stays = promises.sticky_sentence(epsilon, delta)
     followed = "" if limited else ", and nothing limits what is learned from all classes of a record together"
     return (
@@ -135,7 +135,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
 
 def _accepted(policy: Policy) -> Iterator[str]:
     """Say that the gate's answer tells something of the noise, where the policy lets it."""
-    looks = [demand.name for demand in demands(policy) if demand.limit.over_noise is not None]
+    looks = [demand.name for demand in demands(policy) if demand.limit.judged.over_noise is not None]
     if policy.perturbed and policy.gate.linking == "realized" and looks:
         yield (
             f"The gate looked at the drawn noise: {', '.join(looks)} held of the noise of this release, and "
@@ -218,10 +218,10 @@ def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
 
 def _limited(policy: Policy) -> Iterator[str]:
     """Say what limits promise: first those on all releases together, then by column."""
-    for limit in sorted(LIMITS, key=lambda limit: not limit.together):
+    for limit in sorted(LIMITS, key=lambda limit: not limit.published.together):
         for demand in sorted(limit.demands(policy), key=lambda demand: demand.of):
-            if limit.promise is not None:
-                yield limit.promise(demand)
+            if limit.published.promise is not None:
+                yield limit.published.promise(demand)
 
 
 def _answered_for(policy: Policy) -> Iterator[str]:

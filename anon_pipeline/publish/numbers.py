@@ -154,7 +154,7 @@ ELSEWHERE: Mapping[str, Number] = {
 
 def limit_numbers() -> Iterator[tuple[str, Number]]:
     """Yield the value of every limit, by its name in a verdict."""
-    yield from ((f"value of {limit.name}", limit.number) for limit in LIMITS if limit.valued)
+    yield from ((f"value of {limit.name}", limit.number) for limit in LIMITS if limit.published.valued)
 
 
 def manifest_number(path: str, limits: Mapping[str, str]) -> Number:
@@ -169,7 +169,8 @@ def manifest_number(path: str, limits: Mapping[str, str]) -> Number:
     steps = path.split(".")
     if path.startswith("gate.verdicts.") and steps[-1] == "value":
         kind = limits[steps[2]].partition(".")[0]
-        return next(limit.number if limit.valued else POLICY for limit in LIMITS if limit.name == kind)
+        found = next(limit for limit in LIMITS if limit.name == kind)
+        return found.number if found.published.valued else POLICY
     if steps[0] == "facts":
         return _fact(steps)
     for pattern, number in MANIFEST.items():

@@ -388,6 +388,8 @@ def test_a_plugin_whose_metadata_does_not_say_what_it_is_is_an_error_that_names_
         ("demanded=lambda policy: {}", "must leave demanded"),
         ("always=True", "must leave demanded, always"),
         ("attack=True", "must leave demanded, always and attack out"),
+        ("of_policy=True", "must leave of_policy and by_version out"),
+        ("published=Published(by_version=True)", "must leave of_policy and by_version out"),
         ("expectation='expect_release_to_be_k_anonymous'", "must have an expectation of its own"),
     ],
 )
@@ -397,7 +399,8 @@ def test_a_limit_does_not_decide_whether_it_or_another_one_is_judged(
     key = "ENTRY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
     limit = (
         "from anon_pipeline.limits.limit import Limit\n"
-        f"LIMIT = Limit('mine', 'x', {trait}, measure=lambda case, demand: 0.0)\n"
+        "from anon_pipeline.limits.traits import Judged, Published, Words\n"
+        f"LIMIT = Limit('mine', Words('x'), Judged(lambda case, demand: 0.0), {trait})\n"
     )
     site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:ENTRY"}}, bad=ENTRIES + key, lim=limit)
     done = cli("plugins", site=site, allowed="anon-bad")
@@ -437,9 +440,10 @@ def test_in_dagster_the_error_has_no_traceback_of_the_plugin(tmp_path: Path) -> 
 CHEATS = """
 from dataclasses import replace
 from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.traits import Judged, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.recode.fulldomain.search import score
-LIMIT = Limit("mine", "x", judge=lambda case, demand: Verdict("k", Status.PASSED))
+LIMIT = Limit("mine", Words("x"), Judged(judge=lambda case, demand: Verdict("k", Status.PASSED)))
 
 def node(search):
     return replace(score(search, 0), suppressed=0) if hasattr(score(search, 0), "__dataclass_fields__") \\
@@ -473,6 +477,7 @@ except Exception as error:
 def test_a_limit_that_changes_what_it_is_given_changes_no_release(tmp_path: Path) -> None:
     lim = """
 from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.traits import Judged, Words
 
 def measure(case, demand):
     case.release.drop(columns=list(case.release), inplace=True)
@@ -482,7 +487,7 @@ def measure(case, demand):
     object.__setattr__(case.policy.gate, "k", 2)
     return 0.1
 
-LIMIT = Limit("mine", "x", measure=measure)
+LIMIT = Limit("mine", Words("x"), Judged(measure))
 """
     key = "KEY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
     site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:KEY"}}, bad=ENTRIES + key, lim=lim)

@@ -46,9 +46,9 @@ def test_the_table_stands_in_security_md() -> None:
 
 def test_a_value_is_published_if_and_only_if_the_file_tells_it() -> None:
     for limit in LIMITS:
-        alone = limit.needs == () and limit.over_noise is None
-        assert limit.recomputable == (alone or limit.missing), limit.name
-        assert (limit.number == FILE) == (alone and not limit.missing), limit.name
+        alone = limit.judged.needs == () and limit.judged.over_noise is None
+        assert limit.recomputable == (alone or limit.published.missing), limit.name
+        assert (limit.number == FILE) == (alone and not limit.published.missing), limit.name
 
 
 def leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:

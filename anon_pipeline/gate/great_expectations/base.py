@@ -22,6 +22,7 @@ from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.gate.great_expectations.arguments import asked
 from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from, noise_from
 from anon_pipeline.gate.great_expectations.failures import without_values
+from anon_pipeline.limits.meanings import meaning_of
 from anon_pipeline.limits.verdicts import Status, Verdict
 
 METRIC = "release.case"
@@ -155,7 +156,8 @@ class ReleaseExpectation(BatchExpectation):
         if kwargs.get("policy") is not None:
             _, demand = asked(dict.fromkeys(cls.success_keys) | kwargs, cls.expectation_type)
             bound = "" if demand.bound is None else f" ({demand.sense} {demand.bound:g})"
-            return "$limit_name: $meaning", {"limit_name": demand.name, "meaning": f"{demand.meaning}{bound}"}
+            meaning = meaning_of(demand.limit, demand.of) + bound
+            return "$limit_name: $meaning", {"limit_name": demand.name, "meaning": meaning}
         given = {name: kwargs.get(name, cls.__fields__[name].default) for name in cls.success_keys}
         return cls.sentence, {
             name: ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

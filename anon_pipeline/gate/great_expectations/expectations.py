@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from anon_pipeline.gate.great_expectations.arguments import Confidence, Count, Name, Names, Positives, Share
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation, needed, optional
 from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.meanings import meaning_of
 from anon_pipeline.limits.sizes import POPULATION_RISKS
 from anon_pipeline.limits.table import LIMITS
 
@@ -215,7 +216,7 @@ NAMED: Mapping[str, type[ReleaseExpectation]] = {
 def expectation_of(limit: Limit) -> type[ReleaseExpectation]:
     """Return the expectation of a limit; one without arguments of its own is made from the table's entry."""
     name = limit.expectation_name
-    return NAMED[name] if name in NAMED else _made(name, limit.meaning)
+    return NAMED[name] if name in NAMED else _made(name, meaning_of(limit, "a column"))
 
 
 @cache

@@ -36,6 +36,7 @@ from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.told import TOLD_SECRETS
+from anon_pipeline.limits.traits import Judged, Words
 from anon_pipeline.limits.usefulness import INFORMATION_LOSS
 from anon_pipeline.policy.load import policy_from
 
@@ -146,10 +147,10 @@ def test_a_new_limit_has_its_expectation_from_its_entry_alone(
 ) -> None:
     """As an entry of a plugin: nothing here knows its name; it is judged, kept and broken."""
     largest = Limit(
-        name="largest_class_7",
-        meaning="No class has more records than this.",
+        "largest_class_7",
+        Words("No class has more records than this."),
+        Judged(lambda case, demand: float(case.evidence.classes.sizes.max())),
         demanded=lambda policy: {"": policy.gate_k},
-        measure=lambda case, demand: float(case.evidence.classes.sizes.max()),
     )
     monkeypatch.setattr(table, "LIMITS", (*table.LIMITS, largest))
     batch = by_hand.rename(columns={"out": "_released"})
@@ -175,7 +176,7 @@ def test_a_limit_that_reads_memory_or_population_itself_is_not_measured(
     def read(case: Case, demand: Demand) -> float:
         return 0.0 if case.memory is not None and not case.memory.releases else 1.0
 
-    reading = Limit("reading", "Read.", lambda policy: {"": 1}, measure=read, needs=("memory",))
+    reading = Limit("reading", Words("Read."), Judged(read, needs=("memory",)), lambda policy: {"": 1})
     monkeypatch.setattr(table, "LIMITS", (*table.LIMITS, reading))
     batch = by_hand.rename(columns={"out": "_released"})
     batch["_class_id"] = [1, 1, 1, 0, 0, 0, -1]

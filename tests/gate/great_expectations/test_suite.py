@@ -116,7 +116,7 @@ def test_a_stored_suite_with_sorted_keys_measures_the_same(release: Release, fol
     stored = case_from(batch, layout)
     report = evaluate(made.released, made.policy, originals=made.originals, hierarchies=folder)
     verdicts = {verdict.limit: verdict.value for verdict in report.verdicts}
-    simulated = [each for each in demands(made.policy) if each.limit.over_noise is not None]
+    simulated = [each for each in demands(made.policy) if each.limit.judged.over_noise is not None]
     own = [each.name for each in simulated if not each.limit.advisable]
     assert own == ["linking_risk", "attacker_success"]
     assert {each.name: stored.judged(each, {}).value for each in simulated} == {
