@@ -201,7 +201,12 @@ class HierarchyKind:
     recognizes: place of the function that tells the level of a released text, see `hierarchy.levels_seen`.
     numbers: whether the column must hold numbers.
     ordered: whether its leaves lie on a line, so that ranges and means of them exist.
-    listed: whether all leaves are in the policy itself, so that they can be a public domain.
+    computed: whether labels are computed from the values by a rule; those of others are looked at for values
+        that they list.
+    leaves: place of the function from the column's name, the policy's description and the folder of tables to
+        all leaves; none: they are the values of the data.
+    domain: from the policy's description to all leaves, which are then a public domain whatever the data; it
+        raises ValueError where they are none. None: the policy does not list them with their distances.
     days: whether its values are dates.
     file: its field that names a file; None: it needs none.
     words: what a level shows, for people, from the policy's description and the level: "in bands of 8". It is
@@ -216,7 +221,9 @@ class HierarchyKind:
     recognizes: str
     numbers: bool = False
     ordered: bool = False
-    listed: bool = False
+    computed: bool = False
+    leaves: str = ""
+    domain: Callable[[Any], tuple[str, ...]] | None = None
     days: bool = False
     file: str | None = None
     words: Callable[[Any, int], str] = lambda spec, level: "made coarser"

@@ -18,7 +18,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import to_dates, to_finite_numbers
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.policy.hierarchies import Dates, HierarchySpec
+from anon_pipeline.policy.hierarchies import HierarchySpec, hierarchy_kind
 from anon_pipeline.recode.ranges import make_axis, release_ranges
 from anon_pipeline.utility.records import Generalized
 
@@ -233,7 +233,7 @@ def _said(column: Recoded, texts: pd.Series) -> tuple[NDArray[np.int64], NDArray
 
 def _numbers(spec: HierarchySpec | None, texts: pd.Series) -> NDArray[np.float64]:
     """Return released means as the numbers that they are, dates as days since 1970; NaN for missing."""
-    if isinstance(spec, Dates):
+    if hierarchy_kind(spec).days:
         days = to_dates(texts).to_numpy().astype("datetime64[D]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
     return to_finite_numbers(texts).to_numpy(np.float64)

@@ -408,6 +408,41 @@ def test_a_limit_does_not_decide_whether_it_or_another_one_is_judged(
     assert said in done.stderr
 
 
+WRITTEN = """
+import numpy as np
+from anon_pipeline.hierarchy.build import code_leaves
+
+def groups_column(column, spec, folder):
+    def levels(leaves):
+        labels = [next((group for group in spec.groups if leaf in group), "rest") for leaf in leaves]
+        return [leaves, np.array(labels, object), np.full(len(leaves), "*", object)]
+    return code_leaves(column, levels)
+"""
+
+
+@pytest.mark.parametrize(("trait", "found"), [("", "('ward',)"), (", computed=True", "()")])
+def test_labels_of_a_hierarchy_are_looked_at_unless_it_says_that_a_rule_computes_them(
+    tmp_path: Path, trait: str, found: str
+) -> None:
+    entry = (
+        f"{ENTRIES}class Groups(Strict):\n    groups: tuple[str, ...]\n"
+        f"ENTRY = HierarchyKind('groups', Groups, 'written:groups_column', 'written:none'{trait})\n"
+    )
+    site = fake(tmp_path, "anon-own", {"hierarchies": {"groups": "own:ENTRY"}}, own=entry, written=WRITTEN)
+    program = """
+import pandas as pd
+from anon_pipeline.evidence.listing_labels import listing_labels
+from anon_pipeline.policy import policy_from
+ward = {"role": "generalize", "hierarchy": {"groups": ["Ann and Bob"]}}
+policy = policy_from(
+    {"name": "n", "source": {"path": "n.csv"}, "columns": {"ward": ward}, "anonymize": {"k": 5}}
+)
+print(listing_labels(pd.DataFrame({"ward": ["Ann"] * 2 + ["Bob"] * 3 + ["Cid"] * 40}), policy))
+"""
+    done = run("-c", program, site=site, allowed="anon-own")
+    assert done.stdout.splitlines() == [found], done.stdout + done.stderr[-2000:]
+
+
 def test_two_plugins_with_one_name(tmp_path: Path) -> None:
     entry = f"{ENTRIES}ENTRY = Recoder('mine', FULL_DOMAIN, 'a:b')\n"
     fake(tmp_path, "anon-one", {"recoders": {"mine": "one:ENTRY"}}, one=entry)
