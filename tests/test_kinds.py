@@ -66,7 +66,6 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     # implementations
     "evidence/linkage.py": ({"linkage"}, "implementation of the limit: thresholds and rules of its section"),
     "evidence/identifying.py": ({"released_identifiers"}, "implementation of the limit: its share"),
-    "publish/lapsed.py": ({"released_identifiers"}, "holds the file against the same share"),
     "sources/population.py": ({"population"}, "implementation of the limit: reads its table"),
     "profile/given.py": ({"k", "suppress"}, "the least policy that carries a source"),
     "sources/urls.py": ({"url_env"}, "implementation"),
