@@ -93,6 +93,8 @@ class Family:
 class Recoder:
     """One algorithm.
 
+    name: in the policy.
+    words: what it does, for people, in the policy's JSON Schema.
     algorithm: place of the function that the family calls for it.
     prefers: whether it chooses between several nodes, by ``anonymize.prefer``.
     needs_levels: whether every generalize column must have a hierarchy.
@@ -100,10 +102,11 @@ class Recoder:
     keeps_limits: whether it makes classes larger until they keep t and l, instead of suppressing them.
     of_people: whether it can make classes of k people who have several records each; else of k records.
     options: keys of ``anonymize`` that are for this recoder alone.
-    misfit: what is wrong with a policy's columns; None: nothing.
+    misfit: what it needs of a policy's columns and does not have, after its name in a message; None: nothing.
     """
 
     name: str
+    words: str
     family: Family
     algorithm: str
     prefers: bool = False

@@ -291,7 +291,12 @@ def _limit(name: str, place: str = "a:b") -> str:
 
 
 BAD: dict[str, tuple[str, str, str, str]] = {
-    "a recoder of the same name": ("recoders", "ola", "Recoder('ola', FULL_DOMAIN, 'a:b')", "anon-pipeline"),
+    "a recoder of the same name": (
+        "recoders",
+        "ola",
+        "Recoder('ola', 'x', FULL_DOMAIN, 'a:b')",
+        "anon-pipeline",
+    ),
     "a mechanism of the same name": ("mechanisms", "uniform", "Mechanism('uniform', 'x', 'a:b')", "uniform"),
     "a mechanism named as one of categories": (
         "mechanisms",
@@ -316,13 +321,18 @@ BAD: dict[str, tuple[str, str, str, str]] = {
     ),
     "a limit on attacks": ("limits", "prosecutor_risk", _limit("prosecutor_risk"), "anon-pipeline"),
     "a limit of every policy": ("limits", "contract", _limit("contract"), "anon-pipeline"),
-    "another type": ("limits", "mine", "Recoder('mine', FULL_DOMAIN, 'a:b')", "must be a LimitKey"),
-    "another name": ("recoders", "mine", "Recoder('yours', FULL_DOMAIN, 'a:b')", "must have the name"),
-    "a name that is none": ("recoders", "a.b", "Recoder('a.b', FULL_DOMAIN, 'a:b')", "must have the name"),
+    "another type": ("limits", "mine", "Recoder('mine', 'x', FULL_DOMAIN, 'a:b')", "must be a LimitKey"),
+    "another name": ("recoders", "mine", "Recoder('yours', 'x', FULL_DOMAIN, 'a:b')", "must have the name"),
+    "a name that is none": (
+        "recoders",
+        "a.b",
+        "Recoder('a.b', 'x', FULL_DOMAIN, 'a:b')",
+        "must have the name",
+    ),
     "a family that there is": (
         "recoders",
         "mine",
-        "Recoder('mine', Family('mondrian', 'a:b', 'levels'), 'a:b')",
+        "Recoder('mine', 'x', Family('mondrian', 'a:b', 'levels'), 'a:b')",
         "must not replace the family",
     ),
     "a failing import": ("recoders", "mine", "1 / 0", "got ZeroDivisionError"),
@@ -356,7 +366,7 @@ def test_what_a_plugin_must_not_do_is_an_error_that_names_it(case: str, tmp_path
     assert done.stderr.startswith("error: ")
 
 
-GOOD = f"{ENTRIES}ENTRY = Recoder('mine', FULL_DOMAIN, 'a:b')\n"
+GOOD = f"{ENTRIES}ENTRY = Recoder('mine', 'x', FULL_DOMAIN, 'a:b')\n"
 ABOUT: dict[str, tuple[str, str, str]] = {
     "another name": ("METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 2.0\n", "got 'other'"),
     "no version": ("METADATA", "Metadata-Version: 2.1\nName: anon-bad\n", "'anon-bad' and None"),
@@ -444,7 +454,7 @@ print(listing_labels(pd.DataFrame({"ward": ["Ann"] * 2 + ["Bob"] * 3 + ["Cid"] *
 
 
 def test_two_plugins_with_one_name(tmp_path: Path) -> None:
-    entry = f"{ENTRIES}ENTRY = Recoder('mine', FULL_DOMAIN, 'a:b')\n"
+    entry = f"{ENTRIES}ENTRY = Recoder('mine', 'x', FULL_DOMAIN, 'a:b')\n"
     fake(tmp_path, "anon-one", {"recoders": {"mine": "one:ENTRY"}}, one=entry)
     fake(tmp_path, "anon-two", {"recoders": {"mine": "two:ENTRY"}}, two=entry)
     done = cli("plugins", site=tmp_path, allowed="anon-one, anon_two")
@@ -489,7 +499,7 @@ def node(search):
 def test_a_recoder_that_breaks_the_limits_and_a_verdict_on_another_limit_are_refused(tmp_path: Path) -> None:
     entries = (
         f"{ENTRIES}KEY = LimitKey('mine', Share | None, 'x', 'cheats:LIMIT')\n"
-        "LAZY = Recoder('lazy', FULL_DOMAIN, 'cheats:node', needs_levels=True)\n"
+        "LAZY = Recoder('lazy', 'x', FULL_DOMAIN, 'cheats:node', needs_levels=True)\n"
     )
     points = {"limits": {"mine": "bad:KEY"}, "recoders": {"lazy": "bad:LAZY"}}
     site = fake(tmp_path, "anon-bad", points, bad=entries, cheats=CHEATS)

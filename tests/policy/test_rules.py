@@ -43,7 +43,7 @@ AGE = Generalize(role="generalize", hierarchy=Intervals(intervals=(5,)))
 PAY = Sensitive(role="sensitive", distance="ordered")
 NO_ORDERED = (
     "anonymize.recoder: tclose_first needs one sensitive column with distance: ordered and a limit in "
-    "t_closeness, got 0. These fit any limits: merge, kanon_first."
+    "t_closeness, got 0. These fit: merge, kanon_first."
 )
 NO_NUMBER = (
     "anonymize.recoder: univariate needs one generalize column alone, with numbers, intervals, "
