@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allow import Allowing
-from anon_pipeline.policy.fields import Plain, Real
+from anon_pipeline.policy.fields import Missing, Plain, Real
 from anon_pipeline.policy.hierarchies import HIERARCHIES, HierarchySpec, as_texts, hierarchy_kind
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
@@ -42,7 +42,7 @@ class PerturbCategories(Allowing):
     weight: Annotated[Real, SHOWN] = Field(
         1, gt=0, description="Share of ε, relative to the other perturb columns."
     )
-    missing: Annotated[Literal["error", "suppress"], SHOWN, NEUTRAL] = "error"
+    missing: Annotated[Missing, SHOWN, NEUTRAL] = "error"
 
     @model_validator(mode="before")
     @classmethod

@@ -229,6 +229,8 @@ HIERARCHIES = table_of(
         _of("suppress", Suppress, computed=True, steps=_one),
     ),
 )
+ALL_OR_NOTHING: dict[str, Any] = {"suppress": True}
+"""How a policy writes the hierarchy that has nothing between the value itself and the top."""
 _BY_MODEL = {kind.model: kind for kind in HIERARCHIES.values()}
 
 

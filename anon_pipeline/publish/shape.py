@@ -141,7 +141,7 @@ _VERDICT: Mapping[str, Shape] = {
     "sense": _is(*_SENSES),
     "reason": _is(None),
 }
-_PUBLISHED = GateReport((Verdict("k", Status.PASSED),), "", "").to_json()["verdicts"][0]
+_PUBLISHED = GateReport((Verdict("limit", Status.PASSED),), "", "").to_json()["verdicts"][0]
 VERDICT: Mapping[str, Shape] = {
     **{name: _VERDICT.get(name, or_none(is_real)) for name in _PUBLISHED},
     "band?": _is(*BANDS),

@@ -20,6 +20,7 @@ from anon_pipeline.gate.great_expectations.batch import ORIGINAL
 from anon_pipeline.gate.great_expectations.cases import Layout
 from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.table import LIMITS, demands
+from anon_pipeline.policy.hierarchies import ALL_OR_NOTHING
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
@@ -27,7 +28,7 @@ from anon_pipeline.policy.recoding import LDiversity
 Arguments = Mapping[str, Any]
 """The arguments of an expectation by name, as JSON types; None where one is not given."""
 
-GENERALIZED: dict[str, Any] = {"role": "generalize", "hierarchy": {"suppress": True}}
+GENERALIZED: dict[str, Any] = {"role": "generalize", "hierarchy": ALL_OR_NOTHING}
 """How a column was generalized plays no part in a batch: its values are there."""
 
 INSENSITIVE: dict[str, Any] = {"role": "insensitive"}
