@@ -90,10 +90,12 @@ def policy(folder: Path) -> Any:
     from anon_pipeline.policy.marks import binding_fields, public_fields
 
     made = load_policy(write(folder, 0.5))
-    gate = json_schema()["$defs"]["Gate"]["properties"]
+    defined = json_schema()["$defs"]
+    gate = defined["Gate"]["properties"]
     without = made.model_copy(update={"gate": type(made.gate)(k=3)})
     return {
         "schema": "largest_class" in gate,
+        "recoder": defined["Anonymize"]["properties"]["recoder"],
         "public": public_fields(made)["gate"],
         "binds": "largest_class" in json.dumps(binding_fields(made)),
         "document": without.model_dump(mode="json")["gate"],
