@@ -26,13 +26,16 @@ from anon_pipeline.evidence.linkage import LINKAGES
 from anon_pipeline.limits.sizes import POPULATION_RISKS
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy.hierarchies import HIERARCHIES
+from anon_pipeline.utility.measures import MEASURES
 
 TABLES: tuple[Mapping[str, Any], ...] = (
     *(RECODERS, FAMILIES, MECHANISMS, CATEGORY_MECHANISMS, FORMATS, GENERATORS, HIERARCHIES, CLASS_LIMITS),
     *(IDENTIFIER_ACTIONS, RELEASE_FORMATS, PARTITION_KINDS, LOSSES, SOURCES, DESTINATIONS, COLUMN_TYPES),
 )
 LIMIT_NAMES = frozenset(limit.name for limit in LIMITS)
-NAMES = LIMIT_NAMES.union(*TABLES, LINKAGES, POPULATION_RISKS, (one.name for one in DETECTORS))
+OF_UTILITY = frozenset(name for name in MEASURES if "_" in name)
+"""Measures of utility; the others have names of what they count: records, classes, queries."""
+NAMES = LIMIT_NAMES.union(*TABLES, LINKAGES, POPULATION_RISKS, OF_UTILITY, (one.name for one in DETECTORS))
 ORDINARY = frozenset(
     (
         *("entropy", "precision", "path", "url", "asset", "generate"),

@@ -160,9 +160,6 @@ EXCEPTED: dict[str, dict[str, str]] = {
         "report/page.py": "table",
         "stages/noise_input.py": "table",
     },
-    "fields of the result": {
-        "utility/measures.py": "average_class_size, classification, discernibility, granularity",
-    },
 }
 """What modules say of kinds, by reason; each is needed."""
 

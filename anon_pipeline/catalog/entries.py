@@ -135,6 +135,9 @@ class Loss:
     measures: place of a `recode.loss.CellLoss` or a `recode.loss.ClassLoss`, as ``by`` says.
     labels: whether it needs the class labels of ``anonymize.target``.
     exact: whether its digits can tell what a suppressed record held.
+    unit: of the number that `utility` shows; a share is in [0, 1].
+    largest: from the records of the input to that number where everything is lost; ``whole``: whether it is a
+        whole number.
     """
 
     name: str
@@ -143,6 +146,9 @@ class Loss:
     measures: str
     labels: bool = False
     exact: bool = True
+    unit: str = "share"
+    largest: Callable[[int], int] = lambda records: 1
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

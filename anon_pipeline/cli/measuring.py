@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +19,9 @@ from anon_pipeline.cli.shared import (
     project_option,
     show_values_option,
 )
+
+if TYPE_CHECKING:
+    from anon_pipeline.utility.results import Utility
 
 _PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
 
@@ -46,8 +48,6 @@ def utility(
     The release is made in memory, as if it were the first, and thrown away: nothing is published and no ε is
     spent. The gate does not judge it.
     """
-    from dataclasses import asdict  # noqa: PLC0415
-
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.utility.trial import measure_trial  # noqa: PLC0415
 
@@ -57,22 +57,22 @@ def utility(
     with Progress() as progress:
         found = measure_trial(policy, locations, partition=partition, target=target, observe=progress)
     if as_json:
-        click.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
-        _print(asdict(found), f"Utility of {policy.name}")
+        _print(found, f"Utility of {policy.name}")
     click.echo(_PRIVATE, err=True)
 
 
-def _print(values: Mapping[str, Any], title: str) -> None:
+def _print(found: Utility, title: str) -> None:
     """Print a table per group of measures, each with its unit and whether more or less of it is better."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    from anon_pipeline.utility.measures import rows  # noqa: PLC0415
+    from anon_pipeline.utility.results import rows  # noqa: PLC0415
 
     console = Console(width=None if sys.stdout.isatty() else 110, markup=False)
     console.print(title)
-    for group, members in groupby(rows(values), key=lambda row: row.group):
+    for group, members in groupby(rows(found), key=lambda row: row.group):
         table = Table(title=group, title_justify="left")
         for heading in ("measure", "value", "unit", "better is"):
             table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")

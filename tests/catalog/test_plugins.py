@@ -166,6 +166,7 @@ def test_its_loss_is_minimized(tmp_path: Path, site: Path) -> None:
 def test_its_key_has_marks_and_leaves_other_policies_as_they_are(tmp_path: Path, site: Path) -> None:
     found = scenario("policy", tmp_path, site)
     assert found["schema"]
+    assert "squared_levels" in found["measures"]
     assert "lowest" in found["recoder"]["enum"]
     assert "; lowest: the first node that keeps all limits" in found["recoder"]["description"]
     assert found["public"] == {"k": 3, "largest_class": 0.5}
