@@ -36,7 +36,7 @@ from anon_pipeline.policy.attacks import Linkage, PopulationLimits
 from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import Gate
-from tests.kind_search import LIMIT_NAMES, TABLES, kinds_in
+from tests.kind_search import LIMIT_NAMES, OF_UTILITY, TABLES, kinds_in
 
 PACKAGE = Path(__file__).resolve().parents[1] / "anon_pipeline"
 
@@ -50,6 +50,7 @@ TABLE: dict[str, Collection[str]] = {
     "limits/*.py": OF_LIMITS | BUILT_ON | {*POPULATION_RISKS},
     "limits/table.py": {f"import {name}" for name, one in vars(table).items() if isinstance(one, Limit)},
     "policy/hierarchies.py": HIERARCHIES,
+    "utility/measures.py": OF_UTILITY,
 }
 """What tables of kinds may say: the kinds of the table."""
 
