@@ -123,7 +123,7 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "cli/examples.py": ({"run"}, "a command"),
     "cli/documents.py": ({"k", "run", "suppression"}, "key of the ledger; a command; columns of tuning"),
     "cli/hierarchies.py": ({"table"}, "option of the command"),
-    "cli/ledgering.py": ({"k"}, "key of the ledger"),
+    "cli/ledger_output.py": ({"k"}, "key of the ledger"),
     "cli/tuning.py": ({"k", "suppression", "numbers"}, "columns of tuning"),
     "stages/contracts/stages.py": ({"suppress"}, "missing: suppress"),
     "facts/check.py": ({"k"}, "field of the facts"),

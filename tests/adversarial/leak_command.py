@@ -29,7 +29,7 @@ _STAGES = {
     "bytes": "anon_pipeline.publish.release.to_bytes",
     "gate": "anon_pipeline.publish.release.evaluate",
     "writing": "anon_pipeline.publish.release.write_release",
-    "report": "anon_pipeline.cli.releasing.print_report",
+    "report": "anon_pipeline.cli.run_output.print_report",
 }
 """A function that each stage calls on the data, by the stage."""
 
