@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.encode.categories import category_values, noisy_units
+from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import CLASS, PERSON
 from anon_pipeline.evidence.evidence import Evidence, evidence_from
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.population_risk import class_populations
-from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.cross_release import histories
@@ -98,9 +97,6 @@ def _published(evidence: Evidence, policy: Policy, memory: Memory) -> Iterator[t
     joined = histories(memory, own[PERSON], class_texts(evidence.released, policy))
     yield from ((f"{MEMBER}{i}", pd.Series(joined[:, i])) for i in range(joined.shape[1]))
     found = recall(memory, policy, own, noisy_units(own, policy))
-    values = {
-        name: pd.Series(from_grid(found.noisy[:, j], column.resolution))
-        for j, (name, column) in enumerate(policy.perturbed.items())
-    } | category_values(found.noisy[:, len(policy.perturbed) :], policy)
+    values = pd.DataFrame(noisy_columns(found.noisy, policy))
     for j, name in enumerate(policy.noisy):
         yield f"{PUBLISHED}{name}", values[name].where(found.known[:, j])
