@@ -21,6 +21,7 @@ from anon_pipeline.perturb.category_law import (
     kept,
 )
 from anon_pipeline.perturb.category_sampler import draw_categories
+from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.keys import Words
 from anon_pipeline.policy.columns import PerturbCategories
 from anon_pipeline.policy.model import Policy
@@ -92,6 +93,19 @@ def noisy_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
         InputError: values that do not fit their grid or their domain; by column and count.
     """
     return np.hstack((quantize_columns(frame, policy), category_codes(frame, policy)))
+
+
+def noisy_columns(values: NDArray[np.int64], policy: Policy) -> dict[str, Any]:
+    """Return all perturb columns as they are released, by name, from what `noisy_units` makes of them.
+
+    Args:
+        values: (n, p + c) grid units, then codes.
+    """
+    numbers = {
+        name: from_grid(values[:, j], column.resolution)
+        for j, (name, column) in enumerate(policy.perturbed.items())
+    }
+    return numbers | category_values(values[:, len(numbers) :], policy)
 
 
 def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:

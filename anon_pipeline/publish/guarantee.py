@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
@@ -18,6 +17,7 @@ from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import promises
+from anon_pipeline.publish.noise_kinds import by_choice, by_kind
 
 
 def _promises(mechanism: str) -> bool:
@@ -51,7 +51,8 @@ def _noisy(policy: Policy) -> Iterator[str]:
     """Say what the noise promises, and what it does not."""
     if policy.perturb is None:
         return
-    kinds, chosen = _by_kind(policy), _by_choice(policy)
+    kinds = by_kind(policy, MECHANISMS)
+    chosen = by_choice(policy, CATEGORY_MECHANISMS)
     for (mechanism, sensitivity), columns in kinds.items():
         yield _row(mechanism, sensitivity, columns)
     if any(_promises(mechanism) and sensitivity == "class" for mechanism, sensitivity in kinds):
@@ -141,31 +142,6 @@ def _accepted(policy: Policy) -> Iterator[str]:
             f"The gate looked at the drawn noise: {', '.join(looks)} held of the noise of this release, and "
             f"that it was accepted tells more of the original values than ε says."
         )
-
-
-def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
-    """Return the perturb columns with numbers and their noise, sorted, by mechanism and sensitivity."""
-    drawn = dict(zip(policy.perturbed, noises(policy), strict=True))
-    found: dict[tuple[str, str], dict[str, Noise]] = {}
-    for kind in itertools.product(MECHANISMS, ("class", "declared")):
-        columns = {
-            name: drawn[name]
-            for name, column in sorted(policy.perturbed.items(), key=itemgetter(0))
-            if (drawn[name].mechanism, column.sensitivity) == kind
-        }
-        if columns:
-            found[kind] = columns
-    return found
-
-
-def _by_choice(policy: Policy) -> dict[str, dict[str, CategoryNoise]]:
-    """Return the perturb columns with categories, sorted, by mechanism."""
-    drawn = sorted(category_noises(policy).items(), key=itemgetter(0))
-    found = {
-        kind: {name: noise for name, noise in drawn if noise.mechanism == kind}
-        for kind in CATEGORY_MECHANISMS
-    }
-    return {kind: columns for kind, columns in found.items() if columns}
 
 
 def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
