@@ -17,9 +17,9 @@ from anon_pipeline.cli.checking_policies import check_policy
 from anon_pipeline.cli.comparing import diff
 from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.delivering import deliver
-from anon_pipeline.cli.demonstration import demo
 from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.drafting import init
+from anon_pipeline.cli.example_release import demo
 from anon_pipeline.cli.examples import with_example
 from anon_pipeline.cli.hierarchies import hierarchy
 from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts

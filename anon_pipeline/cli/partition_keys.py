@@ -1,4 +1,4 @@
-"""Which partitions a command is about: one of the schedule, or all between two of them."""
+"""Which partitions of a schedule lie between two of them; for one see `check_partition` of the options."""
 
 from __future__ import annotations
 
@@ -8,23 +8,6 @@ if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
 
 _TO = "..."
-
-
-def check_partition(policy: Policy, partition: str | None) -> None:
-    """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
-    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-
-    partitioned = policy.schedule is not None and policy.schedule.partitions is not None
-    if not partitioned and partition is None:
-        return
-    if not partitioned:
-        raise InputError("--partition must be left out: the policy's schedule has no partitions")
-    from anon_pipeline.orchestration.partitions import partitions_of  # noqa: PLC0415
-
-    keys = partitions_of(policy)
-    if partition is None or keys is None or not keys.has_partition_key(partition):
-        latest = None if keys is None else keys.get_last_partition_key()
-        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")
 
 
 def partitions_between(policy: Policy, text: str) -> list[str]:

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.partition_keys import check_partition, partitions_between
-from anon_pipeline.cli.release_account import account_of, print_cost, print_release, refusal_account
-from anon_pipeline.cli.reporting import new_page, write_page
-from anon_pipeline.cli.shared import (
-    Progress,
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    NEW_FILE,
+    check_partition,
     json_option,
     locations_of,
-    mistakes_option,
-    print_refused,
-    print_report,
-    project_option,
-    show_values_option,
-    shows_values,
+    partition_option,
+    policy_argument,
+    source_options,
 )
+from anon_pipeline.cli.partition_keys import partitions_between
+from anon_pipeline.cli.reporting import new_page, write_page
+from anon_pipeline.cli.run_output import Asked, print_cost, print_release, refusal_document, release_document
+from anon_pipeline.cli.shared import Progress, echo_json, print_refused, print_report, shows_values
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from anon_pipeline.base.errors import GateRefused, InfeasibleError
     from anon_pipeline.gate import GateReport
-    from anon_pipeline.policy import Policy
-    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish import Published
     from anon_pipeline.publish.archive import VaultArchive
 
 
 @click.command()
-@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
-@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@policy_argument
+@partition_option
 @click.option(
     "--partitions",
     "span",
@@ -48,7 +43,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--internal-report",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="File for a report that shows each column before and after: private, not for publication.",
 )
 @click.option(
@@ -58,104 +53,80 @@ if TYPE_CHECKING:
     help="Tell the Dagster instance of DAGSTER_HOME of the release, or of the limits that refused it.",
 )
 @json_option
-@project_option
-@allow_outside_option
-@mistakes_option
-@show_values_option
+@source_options
 @click.pass_context
-def run(  # noqa: PLR0913 - one for each option
-    ctx: click.Context,
-    *,
-    policy_file: Path,
-    partition: str | None,
-    span: str | None,
-    internal_report: Path | None,
-    to_dagster: bool,
-    as_json: bool,
-    project: Path | None,
-    allow_outside: bool,
-) -> None:
+def run(ctx: click.Context, policy_file: Path, **options: Any) -> None:
     """Make the release of POLICY and publish it if the gate passes."""
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
-    policy = load_policy(policy_file)
+    policy, span = load_policy(policy_file), options["span"]
     if span is None:
-        check_partition(policy, partition)
-    elif partition is not None or internal_report is not None:
+        check_partition(policy, options["partition"])
+    elif options["partition"] is not None or options["internal_report"] is not None:
         raise InputError("--partitions must not be given with --partition or --internal-report")
-    keys = None if span is None else partitions_between(policy, span)
-    locations = locations_of(policy_file, project, outside=allow_outside)
-    if to_dagster:
+    keys = [options["partition"]] if span is None else partitions_between(policy, span)
+    locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
+    if options["to_dagster"]:
         from anon_pipeline.orchestration.runless import refuse_without_instance  # noqa: PLC0415
 
         refuse_without_instance()
-    order = _Order(policy, locations, to_dagster, as_json, page=internal_report)
-    if keys is None:
-        _make_one(ctx, order, partition)
+    releases = [Asked(policy, locations, key) for key in keys]
+    if span is None:
+        _run_one(ctx, releases[0], options)
     else:
-        _make_each(ctx, order, keys)
+        _run_each(ctx, releases, options)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Order:
-    """What is to be released, where, and who is told.
-
-    to_dagster: whether the instance is. as_json: whether a program reads what is printed.
-    page: where the internal report goes; None: there is none.
-    """
-
-    policy: Policy
-    locations: Locations
-    to_dagster: bool
-    as_json: bool
-    page: Path | None
-
-
-def _make_one(ctx: click.Context, order: _Order, partition: str | None) -> None:
-    """Make a release, and print it."""
+def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> None:
+    """Make a release, and print it or its refusal."""
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
 
     try:
-        account = _make(ctx, order, partition)
+        written = _publish(ctx, asked, options)
     except GateRefused as refused:
-        if order.as_json and isinstance(refused.report, GateReport):
-            echo_json(refusal_account(order.policy, partition, refused))
+        if options["as_json"] and isinstance(refused.report, GateReport):
+            echo_json(refusal_document(asked, refused))
             ctx.exit(refused.exit_code)
         raise
-    if order.as_json:
-        echo_json(account)
+    if options["as_json"]:
+        echo_json(release_document(asked, written))
+    else:
+        print_release(asked, written, exact=shows_values(ctx))
 
 
-def _make_each(ctx: click.Context, order: _Order, partitions: Sequence[str]) -> None:
-    """Make the release of each partition; a refusal of its data stops no other, anything else does."""
+def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[str, Any]) -> None:
+    """Make a release for each partition; a refusal of its data stops no other, anything else does."""
     from anon_pipeline.base.errors import GateRefused, InfeasibleError  # noqa: PLC0415
 
-    accounts: list[dict[str, Any]] = []
-    codes = []
+    as_json, documents, left = options["as_json"], [], {}
     try:
-        for partition in partitions:
-            click.echo(f"partition {partition}", err=order.as_json)
+        for asked in releases:
+            click.echo(f"partition {asked.partition}", err=as_json)
             try:
-                accounts.append(_make(ctx, order, partition))
+                written = _publish(ctx, asked, options)
             except (GateRefused, InfeasibleError) as refused:
-                codes.append(refused.exit_code)
-                accounts.append(refusal_account(order.policy, partition, refused))
-                if not order.as_json:
-                    _tell(ctx, refused)
+                left[str(asked.partition)] = refused.exit_code
+                documents.append(refusal_document(asked, refused))
+                if not as_json:
+                    _print_refusal(ctx, refused)
+            else:
+                if as_json:
+                    documents.append(release_document(asked, written))
+                else:
+                    print_release(asked, written, exact=shows_values(ctx))
     finally:
-        if order.as_json:
-            echo_json({"partitions": accounts})
-    if not order.as_json:
-        left = [str(one["partition"]) for one in accounts if not one["published"]]
+        if as_json:
+            echo_json({"partitions": documents})
+    if not as_json:
         said = f"; refused: {', '.join(left)}" if left else ""
-        click.echo(f"{len(accounts) - len(left)} of {len(partitions)} partitions published{said}")
-    if codes:
-        ctx.exit(min(codes))
+        click.echo(f"{len(releases) - len(left)} of {len(releases)} partitions published{said}")
+    if left:
+        ctx.exit(min(left.values()))
 
 
-def _tell(ctx: click.Context, refused: GateRefused | InfeasibleError) -> None:
+def _print_refusal(ctx: click.Context, refused: GateRefused | InfeasibleError) -> None:
     """Say why a partition was refused, as `main` does where it is the only one."""
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
 
@@ -167,58 +138,60 @@ def _tell(ctx: click.Context, refused: GateRefused | InfeasibleError) -> None:
     click.echo(f"error: {refused}", err=True)
 
 
-def _make(ctx: click.Context, order: _Order, partition: str | None) -> dict[str, Any]:
-    """Make and publish a release; print it for people, and return the same for programs.
+def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Published:
+    """Make and publish a release, and tell Dagster of it where that was asked for.
 
     Raises:
-        GateRefused: with advice, after all but the refusal itself was told.
+        GateRefused: with advice, after what it has cost was told.
     """
     from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
-    from anon_pipeline.release import make_release  # noqa: PLC0415
 
-    policy, locations = order.policy, order.locations
-    reported = None
-    if order.page is not None:
-        page = new_page(order.page, locations.release(policy, partition))
-        reported = partial(write_page, page, private=True)
+    reported = _report_to(asked, options["internal_report"])
     with Progress() as progress:
         try:
-            written = make_release(
-                policy,
-                locations,
-                partition=partition,
-                observe=progress,
-                archive=_archive(policy, locations),
-                reported=reported,
-            )
+            written = _make(asked, progress, reported)
         except GateRefused as refused:
             if isinstance(refused.report, GateReport):
-                if order.to_dagster:
-                    _tell_dagster(policy, locations, partition, refused.report)
-                _tell_refusal(ctx, policy, locations, partition, refused.report)
-                refused.advice = _advice(policy, locations, partition, refused.report, progress)
+                if options["to_dagster"]:
+                    _tell_dagster(asked, refused.report)
+                _tell_refusal(ctx, asked, refused.report)
+                refused.advice = _advice(asked, refused.report, progress)
             raise
-    if order.to_dagster:
-        _tell_dagster(policy, locations, partition, written)
-    if order.as_json:
-        return account_of(policy, partition, written, locations)
-    print_release(policy, partition, written, locations, exact=shows_values(ctx))
-    return {"published": True, "partition": partition}
+    if options["to_dagster"]:
+        _tell_dagster(asked, written)
+    return written
 
 
-def _tell_refusal(
-    ctx: click.Context, policy: Policy, locations: Locations, partition: str | None, report: GateReport
-) -> None:
+def _make(asked: Asked, progress: Progress, reported: Callable[[bytes], None] | None) -> Published:
+    from anon_pipeline.release import make_release  # noqa: PLC0415
+
+    return make_release(
+        asked.policy,
+        asked.locations,
+        partition=asked.partition,
+        observe=progress,
+        archive=_archive(asked),
+        reported=reported,
+    )
+
+
+def _report_to(asked: Asked, path: Path | None) -> Callable[[bytes], None] | None:
+    """Return what writes the internal report, if it was asked for; its place is checked before all else."""
+    if path is None:
+        return None
+    page = new_page(path, asked.locations.release(asked.policy, asked.partition))
+    return partial(write_page, page, private=True)
+
+
+def _tell_refusal(ctx: click.Context, asked: Asked, report: GateReport) -> None:
     """Print what was measured, to who may see it, and what the refused release has cost."""
     if shows_values(ctx, err=True):
-        print_report(report, f"Refused: {policy.name}", exact=True, err=True)
-    print_cost(policy, locations, partition, refused=True)
+        print_report(report, f"Refused: {asked.policy.name}", exact=True, err=True)
+    print_cost(asked, refused=True)
 
 
-def _tell_dagster(
-    policy: Policy, locations: Locations, partition: str | None, made: Published | GateReport
-) -> None:
+def _tell_dagster(asked: Asked, made: Published | GateReport) -> None:
     """Tell the instance what was published or refused; that it does not answer changes neither."""
     from anon_pipeline.base.errors import AnonPipelineError, private_stage  # noqa: PLC0415
     from anon_pipeline.gate import GateReport  # noqa: PLC0415
@@ -227,33 +200,31 @@ def _tell_dagster(
     try:
         with private_stage("report to Dagster"):
             if isinstance(made, GateReport):
-                report_refusal(policy, partition, made)
+                report_refusal(asked.policy, asked.partition, made)
             else:
-                report_release(policy, locations, partition, made)
+                report_release(asked.policy, asked.locations, asked.partition, made)
     except AnonPipelineError as error:
         click.echo(f"warning: Dagster was not told of it. {error}", err=True)
 
 
-def _advice(
-    policy: Policy, locations: Locations, partition: str | None, report: GateReport, progress: Progress
-) -> tuple[str, ...]:
+def _advice(asked: Asked, report: GateReport, progress: Progress) -> tuple[str, ...]:
     """Return what to change in a policy that the gate refused; a source that has gone is no other failure."""
     from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
     from anon_pipeline.gate import Status  # noqa: PLC0415
     from anon_pipeline.tuning.advise import NO_ADVICE, advise  # noqa: PLC0415
     from anon_pipeline.tuning.tune import source_of  # noqa: PLC0415
 
+    policy, hierarchies = asked.policy, asked.locations.hierarchies
     refused = [verdict.limit for verdict in report.with_status(Status.REFUSED)]
     with suppress(AnonPipelineError):
-        frame = source_of(policy, locations, partition=partition)
-        found = advise(policy, frame, refused, hierarchies=locations.hierarchies, observe=progress)
-        return tuple(found)
+        frame = source_of(policy, asked.locations, partition=asked.partition)
+        return tuple(advise(policy, frame, refused, hierarchies=hierarchies, observe=progress))
     return (NO_ADVICE,)
 
 
-def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
+def _archive(asked: Asked) -> VaultArchive | None:
     """Return what keeps the memory of what was published, and warn if it is not encrypted."""
-    if policy.record_key is None:
+    if asked.policy.record_key is None:
         return None
     from anon_pipeline.publish.archive import VaultArchive  # noqa: PLC0415
     from anon_pipeline.vault.keys import keys_from  # noqa: PLC0415
@@ -265,4 +236,4 @@ def _archive(policy: Policy, locations: Locations) -> VaultArchive | None:
             "_KEY_COMMAND.",
             err=True,
         )
-    return VaultArchive(policy, locations)
+    return VaultArchive(asked.policy, asked.locations)

@@ -1,4 +1,4 @@
-"""Which partitions a command is about: a key of the schedule, or all from one to another."""
+"""Which partitions a command is about: all of the schedule from one to another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.cli.partition_keys import check_partition, partitions_between
+from anon_pipeline.cli.partition_keys import partitions_between
 from anon_pipeline.policy import Policy
 
 WEEKLY = {"cron": "0 3 * * 1", "timezone": "UTC", "partitions": "weekly", "start": "2026-01-05"}
@@ -41,17 +41,7 @@ def test_what_is_no_range_of_the_schedule_is_refused(weekly: Policy, text: str) 
         partitions_between(weekly, text)
 
 
-def test_a_policy_without_partitions_has_no_range_and_no_key(small_policy: Callable[..., Policy]) -> None:
+def test_a_policy_without_partitions_has_no_range(small_policy: Callable[..., Policy]) -> None:
     policy = small_policy()
-    check_partition(policy, None)
-    with pytest.raises(InputError, match="--partition must be left out"):
-        check_partition(policy, "2026-01-05")
     with pytest.raises(InputError, match="--partitions must be left out"):
         partitions_between(policy, "2026-01-05...2026-01-12")
-
-
-def test_a_key_must_be_one_of_the_schedule(weekly: Policy) -> None:
-    check_partition(weekly, "2026-01-05")
-    for key in (None, "2026-01-06"):
-        with pytest.raises(InputError, match="--partition must be one of the schedule's partitions"):
-            check_partition(weekly, key)

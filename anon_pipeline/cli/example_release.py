@@ -1,4 +1,4 @@
-"""The command that shows what the package does, on generated data: `demo`."""
+"""The command that makes an example: `demo`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from anon_pipeline.cli.options import NEW_FILE, json_option
 from anon_pipeline.cli.shared import (
     Progress,
     echo_json,
-    json_option,
     print_paths,
     print_report,
     print_warnings,
+    write_file,
 )
 
 
@@ -28,7 +29,7 @@ from anon_pipeline.cli.shared import (
 @click.option(
     "--messy",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="Make no release: write a messy table of 10,000 generated customers to FILE, to practice on.",
 )
 @json_option
@@ -67,13 +68,9 @@ def demo(folder: Path, messy: Path | None, as_json: bool) -> None:
 
 def _write_messy(file: Path) -> None:
     """Write the table of the tutorial, for its owner alone, as a table of people should be."""
-    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.sources.messy import customers  # noqa: PLC0415
 
     if file.exists():
         raise InputError(f"{file.name}: must not be there yet. Remove it, or name another file.")
-    try:
-        replace_file(file, customers(), mode=0o600, what="file")
-    except OSError as error:
-        raise InputError(f"{file.name} must be writable: {error_words(error)}") from None
+    write_file(file, customers(), what="file")

@@ -1,4 +1,4 @@
-"""The example release and the messy table of the tutorial."""
+"""The command that makes the example release, or a table to practice on."""
 
 from __future__ import annotations
 
