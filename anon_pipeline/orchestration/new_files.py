@@ -19,7 +19,7 @@ from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.unchanged import last_change
-from anon_pipeline.sources.urls import Place
+from anon_pipeline.sources.urls import url_version
 
 _SETTLED = 60  # seconds that a file must not have changed for: it may still be written
 _OFTEN = 60  # seconds between two looks
@@ -85,7 +85,6 @@ def _versions(url: str, keys: Sequence[str]) -> dict[str, int | str]:
     """Return the version of each source at a URL that is there, by the key of its partition."""
     found: dict[str, int | str] = {}
     for key in keys:
-        place = Place.at(url.replace(_PARTITION, key), "source.url")
         with suppress(InputError):  # not there yet, or the place does not answer: the next look tells
-            found[key] = place.version()
+            found[key] = url_version(url.replace(_PARTITION, key))
     return found

@@ -66,6 +66,15 @@ def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Dat
     return _frame(policy, url, key, partition)
 
 
+def url_version(url: str) -> str:
+    """Return what tells one version of what lies at ``source.url`` from another, see `Place.version`.
+
+    Raises:
+        InputError: no package can use the URL, or nothing is there that can be read.
+    """
+    return Place.at(url, "source.url").version()
+
+
 def _frame(policy: Policy, url: str, key: str, partition: str | None) -> pd.DataFrame:
     source = policy.source
     place = Place.at(filled_in(url, partition), key)
