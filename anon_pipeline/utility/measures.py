@@ -92,6 +92,9 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "selection.draws", _SELECTION, "releases simulated for that; 0 where it is exact", "releases", ""
     ),
+    Measure("selection.within", _SELECTION, "two standard errors of such a chance, at most", "share"),
+    Measure("selection.left_out", _SELECTION, "records that their own interval leaves out", "share"),
+    Measure("selection.left_out_in_all", _SELECTION, "the same, with classes that this breaks", "share"),
     Measure("selection.columns.*.mean", _SELECTION, "bias of the mean", "unit", ""),
     Measure("selection.columns.*.variance", _SELECTION, "bias of the variance, of the variance", "times", ""),
     Measure("selection.columns.*.quantiles.*", _SELECTION, "bias of a quantile", "unit", ""),
