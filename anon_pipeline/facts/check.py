@@ -91,6 +91,7 @@ _RULES: dict[type, dict[str, must.Rule]] = {
         "nodes_checked": must.count,
         "equal_distance": must.listed(must.column),
         "sse": must.or_none(must.share),
+        "telling": must.mapping(must.column, must.column),
     },
     PerturbedFacts: {
         "passed_through": must.flag,

@@ -105,6 +105,6 @@ SHARE_RELEASED = Limit(
     needs=("originals",),
     advisable=True,
     usefulness="noise",
-    advice="take a smaller k, a smaller confidence, or another recoder: less is then left out.",
+    advice="take a smaller k, a smaller confidence, or another recoder, so that less is left out.",
     foreseen=lambda expected, policy: 1.0 - expected.suppression_judged,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.policy.marks import NEEDS_NOISE, needs_noise
+from anon_pipeline.policy.marks import NEEDS_NOISE, UP_TO_K, needs_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.safe_harbor_rules import unsafe_by_policy
 
@@ -32,12 +32,15 @@ def refuse_contradictions(policy: Policy) -> None:
 
 
 def _unreachable(policy: Policy) -> Iterator[str]:
+    """Yield what the gate asks for, and neither recoding nor suppression sees to."""
     k = policy.anonymize.k
-    if policy.gate_k > k:
-        yield (
-            f"gate.k: must be at most anonymize.k, which makes the classes, got {policy.gate_k} and {k}. Set "
-            f"anonymize.k to {policy.gate_k}. Nothing was made, and no ε was spent."
-        )
+    for name, field in type(policy.gate).model_fields.items():
+        wanted = getattr(policy.gate, name)
+        if UP_TO_K in field.metadata and wanted is not None and wanted > k:
+            yield (
+                f"gate.{name}: must be at most anonymize.k, which makes the classes, got {wanted} and {k}. "
+                f"Set anonymize.k to {wanted}. Nothing was made, and no ε was spent."
+            )
 
 
 def _unlimited(policy: Policy) -> Iterator[str]:

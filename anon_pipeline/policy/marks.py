@@ -62,6 +62,11 @@ class _Noisy:
     """The field needs a perturb column with numbers."""
 
 
+@dataclass(frozen=True, slots=True)
+class _UpToK:
+    """The field demands so many records together; recoding and suppression see to `anonymize.k`, no more."""
+
+
 Needs = Literal["columns", "every column", "nothing"]
 """What must have been parsed before a rule can be asked: the mapping of columns, every one of them."""
 
@@ -78,7 +83,7 @@ class Fits:
     needs: Needs = "nothing"
 
 
-NEEDS_NOISE = _Noisy()
+NEEDS_NOISE, UP_TO_K = _Noisy(), _UpToK()
 SHOWN, COUNTED, AFTER, TEXT = _Shown(counted=False), _Shown(counted=True), _After(), _Text()
 
 

@@ -20,7 +20,7 @@ from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Names
+from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, UP_TO_K, Below, Fits, Names
 from anon_pipeline.policy.plugin_limits import with_limits
 from anon_pipeline.policy.protection import (
     BY_PROMISE,
@@ -176,7 +176,9 @@ class Usefulness(Strict):
 class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
-    k: Annotated[Whole | None, SHOWN, AFTER, JUDGED] = Field(None, ge=2, description="Default: anonymize.k.")
+    k: Annotated[Whole | None, SHOWN, AFTER, JUDGED, UP_TO_K] = Field(
+        None, ge=2, description="Default: anonymize.k."
+    )
     t_closeness: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest distance of a class to the whole input.",
@@ -190,7 +192,7 @@ class Gate(Strict):
     suppression: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the input missing from the release."
     )
-    confidence_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_confident, "columns")] = Field(
+    confidence_k: Annotated[Whole | None, SHOWN, AFTER, UP_TO_K, Fits(_confident, "columns")] = Field(
         None, ge=2, description="Fewest originals within suppress.confidence's interval."
     )
     released_identifiers: Annotated[Real, SHOWN, AFTER, LESS] = Field(

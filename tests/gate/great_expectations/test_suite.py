@@ -262,6 +262,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
     assert [e.meta for e in suite_for(policy).expectations] == [
         {"limit": "k"},
         {"limit": "single_value"},
+        *({"limit": f"rare_texts.{name}"} for name in ("illness", "place", "town")),
         *({"limit": f"homogeneity.{name}"} for name in sorted(policy.sensitive)),
         *({"limit": f"near_homogeneity.{name}"} for name in sorted(policy.unchanged)),
         *({"limit": name} for name in known(policy)),
@@ -272,6 +273,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
     assert [e.meta["limit"] for e in suite_for(policy).expectations] == [
         "k",
         "single_value",
+        *(f"rare_texts.{name}" for name in ("illness", "place", "town")),
         *(f"t_closeness.{name}" for name in ALL["t_closeness"]),
         *(f"l_diversity.{name}" for name in ALL["l_diversity"]),
         *(f"spellings.{name}" for name in ("grade", "illness", "place", "town")),
