@@ -96,21 +96,23 @@ class DrawingTable:
     def released(self, entropy: Entropy) -> Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
         values = self.noise.drawn(entropy)
-        behind = self.originals
-        people = None if behind.people is None else behind.people[behind.own]
-        keep = suppress_unconfident(
-            self._counts(values), self.labels, k=self._k, limits=self.limits, people=people
-        ).keep
+        keep = self._keep(self._counts(values))
         return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
 
-    def confident(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell whom the own confidence interval keeps by these noisy values, (r·copies, p)."""
+    def stays(self, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell whom the own interval keeps by these noisy values, (r·copies, p), and who is released."""
         counts = self._counts(values)
-        return np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
+        confident = np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
+        return confident, self._keep(counts)
 
     @property
     def _k(self) -> int:
         return self.policy.anonymize.k
+
+    def _keep(self, counts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+        behind = self.originals
+        people = None if behind.people is None else behind.people[behind.own]
+        return suppress_unconfident(counts, self.labels, k=self._k, limits=self.limits, people=people).keep
 
     def _counts(self, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
         if self.near is None:

@@ -41,6 +41,20 @@ def rare_share(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
     return _rare(evidence, whole, different, k) / len(released)
 
 
+def rare_texts(evidence: Evidence, name: str, *, k: int) -> float:
+    """Return the share of the released records whose text in a column fewer than k records have.
+
+    Where people are counted: fewer than k people. Numbers and days are no texts, and a missing value is none.
+
+    Args:
+        name: of the column.
+    """
+    series = evidence.released[name]
+    if not len(series) or not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
+        return 0.0
+    return rare_records(evidence, name, k=k) / len(series)
+
+
 def _rare(evidence: Evidence, codes: NDArray[np.int64], different: int, k: int) -> int:
     """Count the records whose value, a number 0 … different − 1 or −1 for none, fewer than k have."""
     present = codes >= 0

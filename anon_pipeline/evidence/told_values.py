@@ -12,14 +12,17 @@ from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.attributes import count_open_classes
-from anon_pipeline.risk.certainty import Ranked, telling_classes
+from anon_pipeline.risk.certainty import Ranked, likelier_share, telling_classes
 from anon_pipeline.risk.people import count_people
 
 MOST = 0.9
 """Share of a class with one value from which on a guess is nearly certain."""
 
 GAIN = 2
-"""How many times as frequent as in all classes it must be there: a value of nearly all tells nothing."""
+"""How many times as frequent as in all classes it must be there: a value of nearly all tells nothing.
+
+Of a value that half have or more, the odds decide: `risk.certainty.likelier_share`.
+"""
 
 NEAR = 0.05
 """How far apart numbers are nearly equal: as a share of the distance between the table's quartiles."""
@@ -107,7 +110,8 @@ def _share(
     m = int(labels.max()) + 1
     telling = telling_classes(found, labels, m=m, share=most, gain=GAIN, people=people)
     sizes = np.bincount(labels, minlength=m) if people is None else count_people(labels, people, m=m)
-    return count_open_classes(telling, sizes).share
+    common = likelier_share(found, labels, m=m, share=most, people=people)
+    return min(count_open_classes(telling, sizes).share + common, 1.0)
 
 
 def spellings(evidence: Evidence, name: str) -> int:

@@ -202,9 +202,13 @@ class Gate(Strict):
     suppression: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the input missing from the release."
     )
-    confidence_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_confident, "columns")] = Field(
-        None, ge=2, description="Fewest originals within suppress.confidence's interval."
-    )
+    confidence_k: Annotated[
+        Whole | None,
+        SHOWN,
+        AFTER,
+        Fits(_confident, "columns"),
+        BeforeMaking(f"{_CONTRADICTIONS}:unreachable_k"),
+    ] = Field(None, ge=2, description="Fewest originals within suppress.confidence's interval.")
     released_identifiers: Annotated[Real, SHOWN, AFTER, LESS] = Field(
         0.05,
         ge=0,

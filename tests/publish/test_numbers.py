@@ -106,7 +106,9 @@ def manifest_number(path: str, limits: Mapping[str, str]) -> Number:
     steps = path.split(".")
     if path.startswith("gate.verdicts.") and steps[-1] == "value":
         kind = limits[steps[2]].partition(".")[0]
-        return next(limit.number if limit.published.valued else POLICY for limit in LIMITS if limit.name == kind)
+        return next(
+            limit.number if limit.published.valued else POLICY for limit in LIMITS if limit.name == kind
+        )
     if steps[0] == "facts":
         return _fact(steps)
     for pattern, number in MANIFEST.items():
