@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from anon_pipeline.policy.fields import Separator, Strict, Whole
-from anon_pipeline.policy.marks import TEXT, Fits
+from anon_pipeline.policy.marks import LATER, TEXT, Fits
 
 
 def _said_once(decimal: str, sections: Mapping[str, Any]) -> Iterator[str]:
@@ -29,15 +29,9 @@ class SourceOptions(Strict):
     missing: Annotated[tuple[str, ...], TEXT] = Field(
         (), description="Texts that stand for a missing value, beside the empty one."
     )
-    sheet: Annotated[str | None, TEXT] = Field(
+    sheet: Annotated[str | None, TEXT, LATER] = Field(
         None, description="Name of the sheet, Excel. Default: the only one."
     )
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later and is not set: the digest without it is what it always was."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if name != "sheet" or value is not None}
 
 
 class Limits(Strict):

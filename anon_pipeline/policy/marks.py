@@ -3,7 +3,8 @@
 A mark is part of the field's declaration, within ``Annotated``. A field without marks gets the strictest
 treatment: the public report does not show it, tables that were made with another value of it are refused, and
 a text in it that could be a path must stay within the folder of sources. So a new key whose marks were
-forgotten is neither published nor ignored, and cannot point outside of the project.
+forgotten is neither published nor ignored, and cannot point outside of the project. Decisions:
+docs/adr/0040-kinds-are-entries.md, docs/adr/0063-a-new-key-changes-no-digest.md.
 """
 
 from __future__ import annotations
@@ -35,6 +36,19 @@ class _After:
 @dataclass(frozen=True, slots=True)
 class _Text:
     """The text is never used as a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The key came after releases were made: documents leave it out where it has its default.
+
+    So the digest of a policy without the key stays what it was. Every field that is declared from now on has
+    it; one without would change the digests of all policies.
+
+    beside: a field of the same section that came with it; it is left out only where that one is, too.
+    """
+
+    beside: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,7 @@ class Fits:
 
 NEEDS_NOISE = _Noisy()
 SHOWN, COUNTED, AFTER, TEXT = _Shown(counted=False), _Shown(counted=True), _After(), _Text()
+LATER = Later()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +149,29 @@ def marks_of(field: FieldInfo) -> Marks:
         below is not None,
         bool(found),
     )
+
+
+def left_out(model: BaseModel) -> Iterator[str]:
+    """Yield the fields that documents of a section leave out: they came later, and have their default."""
+    for name, beside in _later(type(model)):
+        own = (name,) if beside is None else (name, beside)
+        if all(getattr(model, one) == _default(type(model), one) for one in own):
+            yield name
+
+
+@cache
+def _later(model: type[BaseModel]) -> tuple[tuple[str, str | None], ...]:
+    return tuple(
+        (name, mark.beside)
+        for name, field in model.model_fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Later)
+    )
+
+
+@cache
+def _default(model: type[BaseModel], name: str) -> Any:
+    return model.model_fields[name].get_default(call_default_factory=True)
 
 
 def named_columns(model: BaseModel) -> Iterator[tuple[str, str, list[str]]]:

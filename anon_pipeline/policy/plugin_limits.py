@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, SerializerFunctionWrapHandler, create_model, model_serializer
+from pydantic import Field, create_model
 
 from anon_pipeline.base.errors import PluginError
 from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.policy.fields import Strict
+from anon_pipeline.policy.marks import LATER
 
 
 def with_limits(gate: type[Strict], keys: Mapping[str, LimitKey]) -> type[Strict]:
     """Return the model of the gate with a key for each limit; the same model where there are none.
 
-    A key that is not set is left out of documents: the digest of a policy that does not use a plugin is what
-    it is without the plugin.
+    Each key has the mark `LATER`: the digest of a policy that does not use a plugin is what it is without it.
 
     Args:
         keys: of limits, by name.
@@ -25,19 +25,13 @@ def with_limits(gate: type[Strict], keys: Mapping[str, LimitKey]) -> type[Strict
     """
     if not keys:
         return gate
-    base: Any = gate
-
-    class Extended(base):
-        @model_serializer(mode="wrap")
-        def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-            document: dict[str, Any] = handler(self)
-            return {name: value for name, value in document.items() if name not in keys or value is not None}
-
+    fields: dict[str, Any] = {}
     for key in keys.values():
         if hasattr(gate, key.name):
             raise PluginError(f"the limit {key.name} must have another name: sections of the policy use it.")
         try:
-            create_model(gate.__name__, __base__=Strict, **{key.name: (key.field, None)})  # type: ignore[call-overload]
+            fields[key.name] = (Annotated[key.field, LATER], Field(None, description=key.description))
+            create_model(gate.__name__, __base__=Strict, **{key.name: fields[key.name]})
         except Exception as error:  # noqa: BLE001 - pydantic asks the plugin's types, which can raise anything
             wrong = type(error).__name__
         else:
@@ -45,7 +39,6 @@ def with_limits(gate: type[Strict], keys: Mapping[str, LimitKey]) -> type[Strict
         raise PluginError(
             f"the limit {key.name} must have a field for pydantic, got {wrong}. Correct the plugin."
         )
-    fields: Any = {key.name: (key.field, Field(None, description=key.description)) for key in keys.values()}
     return create_model(
-        gate.__name__, __base__=Extended, __module__=gate.__module__, __doc__=gate.__doc__, **fields
+        gate.__name__, __base__=gate, __module__=gate.__module__, __doc__=gate.__doc__, **fields
     )

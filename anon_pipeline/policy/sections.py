@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.catalog.entries import LimitKey
 from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
@@ -20,7 +20,7 @@ from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Names
+from anon_pipeline.policy.marks import AFTER, LATER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Later, Names
 from anon_pipeline.policy.plugin_limits import with_limits
 from anon_pipeline.policy.protection import (
     BY_PROMISE,
@@ -206,10 +206,10 @@ class Gate(Strict):
         description="Over all releases, at least this many people match every class that any one person was "
         "published in. Needs record_key.",
     )
-    safe_harbor: Annotated[bool, SHOWN, AFTER, ranked(False, True)] = Field(
+    safe_harbor: Annotated[bool, SHOWN, AFTER, LATER, ranked(False, True)] = Field(
         False, strict=True, description="Whether it must keep what software can check of HIPAA Safe Harbor."
     )
-    safe_harbor_terms: Annotated[SafeHarborTerms, Fits(demanded)] = Field(
+    safe_harbor_terms: Annotated[SafeHarborTerms, Later(beside="safe_harbor"), Fits(demanded)] = Field(
         SafeHarborTerms(), description="For Safe Harbor: what the names of columns do not say."
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
@@ -265,15 +265,9 @@ class Publish(Strict):
     formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
-    deliver: Annotated[Deliver | None, AFTER] = Field(
+    deliver: Annotated[Deliver | None, AFTER, LATER] = Field(
         None, description="Where the published release is copied to; none: nowhere."
     )
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later and is not set: the digest without it is what it always was."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if name != "deliver" or value is not None}
 
 
 class VaultSection(Strict):

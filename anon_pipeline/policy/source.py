@@ -7,9 +7,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     Field,
-    SerializerFunctionWrapHandler,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -18,11 +16,10 @@ from anon_pipeline.catalog.sources import DEFAULT_FORMAT, SOURCES
 from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName
-from anon_pipeline.policy.marks import TEXT, Below
+from anon_pipeline.policy.marks import LATER, TEXT, Below
 from anon_pipeline.policy.protection import NEUTRAL
 
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
-_LATER = ("url", "url_env", "sql", "duckdb", "asset")  # kinds of sources that 0.1.0 did not have
 
 
 def _remote(url: str) -> str:
@@ -86,15 +83,15 @@ class Source(Strict):
     generate: GeneratorName | None = Field(None, description="Name of a generator, instead of a path.")
     records: Whole = Field(20_000, ge=1, description="Records that a generator makes.")
     seed: Whole = Field(0, ge=0, description="Seed of a generator.")
-    url: Annotated[RemoteUrl | None, TEXT] = Field(
+    url: Annotated[RemoteUrl | None, TEXT, LATER] = Field(
         None, description="Remote file or folder, without credentials; may hold {partition}."
     )
-    url_env: Annotated[str | None, TEXT] = Field(
+    url_env: Annotated[str | None, TEXT, LATER] = Field(
         None, pattern=_VARIABLE, description="Name of an environment variable that holds such a URL."
     )
-    sql: SqlSource | None = Field(None, description="Database that SQLAlchemy reaches.")
-    duckdb: DuckdbSource | None = Field(None, description="File of DuckDB.")
-    asset: Annotated[tuple[Plain, ...] | None, TEXT] = Field(
+    sql: Annotated[SqlSource | None, LATER] = Field(None, description="Database that SQLAlchemy reaches.")
+    duckdb: Annotated[DuckdbSource | None, LATER] = Field(None, description="File of DuckDB.")
+    asset: Annotated[tuple[Plain, ...] | None, TEXT, LATER] = Field(
         None, min_length=1, description="Key of an asset of Dagster: [warehouse, customers]."
     )
 
@@ -108,12 +105,6 @@ class Source(Strict):
         if sum(getattr(self, name) is not None for name in SOURCES) != 1:
             raise ValueError(f"exactly one of {', '.join(SOURCES)} must be given")
         return self
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later and is not set: the digest without it is what it always was."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if name not in _LATER or value is not None}
 
     @property
     def kind(self) -> str:
