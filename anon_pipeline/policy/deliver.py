@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from anon_pipeline.base.places import OBJECT_STORES, remote_problem
 from anon_pipeline.catalog.destinations import DESTINATIONS
 from anon_pipeline.policy.fields import Plain, Strict
-from anon_pipeline.policy.marks import LATER, TEXT
+from anon_pipeline.policy.marks import AFTER, LATER, TEXT
 
 RECORDS = "anon_pipeline_releases"
 """Name of the table that says which release a delivered table holds."""
@@ -28,19 +28,19 @@ def _object_store(url: str) -> str:
 class Deliver(Strict):
     """Where a published release is copied to: one of url, url_env and database_env."""
 
-    url: Annotated[Annotated[Plain, AfterValidator(_object_store)] | None, TEXT, LATER] = Field(
+    url: Annotated[Annotated[Plain, AfterValidator(_object_store)] | None, TEXT, AFTER, LATER] = Field(
         None, description="Place of the release in an object store, without credentials: s3://bucket/prefix."
     )
-    url_env: Annotated[str | None, TEXT, LATER] = Field(
+    url_env: Annotated[str | None, TEXT, AFTER, LATER] = Field(
         None, pattern=_VARIABLE, description="Name of an environment variable that holds such a URL."
     )
 
-    database_env: Annotated[str | None, TEXT, LATER] = Field(
+    database_env: Annotated[str | None, TEXT, AFTER, LATER] = Field(
         None,
         pattern=_VARIABLE,
         description="Name of an environment variable that holds a database's URL, as SQLAlchemy writes it.",
     )
-    table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, LATER] = Field(
+    table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, AFTER, LATER] = Field(
         None,
         description="With database_env: name of the table; a list for one in a schema: [public, visits].",
     )

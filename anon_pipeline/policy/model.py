@@ -39,7 +39,7 @@ from anon_pipeline.policy.discriminated import discriminated
 from anon_pipeline.policy.fields import Strict, Whole
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
-from anon_pipeline.policy.marks import AFTER, LATER, SHOWN, TEXT, binding_fields
+from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT
 from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
@@ -57,6 +57,7 @@ from anon_pipeline.policy.sections import (
 )
 from anon_pipeline.policy.size import refuse_large_values
 from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.walks import binding_fields
 
 TYPE = "anon_pipeline.AnonymizedRelease"
 
@@ -67,11 +68,13 @@ class Policy(Strict):
     name: Annotated[str, SHOWN] = Field(
         description="Letters, digits and underscores; names assets, jobs and folders."
     )
-    source: Source
+    source: Annotated[Source, PRIVATE]
     clean: Annotated[Clean | None, LATER] = Field(
         None, description="How the texts of the source become values; none: they are taken as they are."
     )
-    columns: Keyed[Column] = Field(min_length=1, description="Every column of the input, by name.")
+    columns: Annotated[Keyed[Column], SHOWN] = Field(
+        min_length=1, description="Every column of the input, by name."
+    )
     deidentify: Deidentify | None = None
     record_key: Annotated[str | None, SHOWN] = Field(
         None,

@@ -14,8 +14,8 @@ from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
 from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demanded_by, limit_meaning, limit_of
-from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.walks import public_fields
 
 _NOISE = {
     "mechanism": "mechanism",

@@ -87,7 +87,7 @@ def dagster(folder: Path) -> Any:
 def policy(folder: Path) -> Any:
     """Say what policy, JSON Schema and public report make of the keys of the plugin."""
     from anon_pipeline.policy import json_schema, load_policy
-    from anon_pipeline.policy.marks import binding_fields, public_fields
+    from anon_pipeline.policy.walks import binding_fields, public_fields
 
     made = load_policy(write(folder, 0.5))
     gate = json_schema()["$defs"]["Gate"]["properties"]

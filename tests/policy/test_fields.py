@@ -14,15 +14,8 @@ from pydantic import BaseModel, Field, create_model
 from anon_pipeline.policy import Policy, load_policy, policy_from
 from anon_pipeline.policy.fields import Strict
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
-from anon_pipeline.policy.marks import (
-    AFTER,
-    LATER,
-    SHOWN,
-    Later,
-    binding_fields,
-    models_in,
-    public_fields,
-)
+from anon_pipeline.policy.marks import AFTER, LATER, SHOWN, Later, models_in
+from anon_pipeline.policy.walks import binding_fields, public_fields
 from tests.conftest import SMALL
 from tests.policy.everything import EVERYTHING
 

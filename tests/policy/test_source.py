@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.catalog.sources import SOURCES
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.policy.marks import binding_fields, named_paths, public_fields
 from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.walks import binding_fields, named_paths, public_fields
 from tests.conftest import SMALL
 
 Small = Callable[..., Policy]
