@@ -1,8 +1,9 @@
 """Names of kinds stand in their table and in their implementation, and nowhere else in the package.
 
 Searched are the syntax trees of all modules: string constants that are a name; names that are no ordinary
-words (they have an underscore) within longer constants, too; and limits spelled as attributes of a policy
-(``policy.gate.linking_risk``). Docstrings and comments may name kinds.
+words (they have an underscore) within longer constants, too; limits spelled as attributes of a policy
+(``policy.gate.linking_risk``), and kinds of sources (``policy.source.path``). Docstrings and comments may
+name kinds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.catalog.recoders import FAMILIES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS, format_of
-from anon_pipeline.catalog.sources import FORMATS, GENERATORS, SOURCES
+from anon_pipeline.catalog.sources import FORMATS, GENERATORS
 from anon_pipeline.detectors.table import DETECTORS
 from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.linkage import LINKAGES
@@ -37,6 +38,7 @@ from anon_pipeline.policy.attacks import Linkage, PopulationLimits
 from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.recoding import Anonymize
 from anon_pipeline.policy.sections import Gate
+from anon_pipeline.policy.source import SOURCES
 
 PACKAGE = Path(__file__).resolve().parents[1] / "anon_pipeline"
 TABLES: tuple[Mapping[str, Any], ...] = (
@@ -48,7 +50,8 @@ ORDINARY = {"entropy", "precision", "path", "url", "asset", "generate"}
 LIMIT_NAMES = frozenset(limit.name for limit in LIMITS)
 NAMES = LIMIT_NAMES.union(*TABLES, (detector.name for detector in DETECTORS)) - ORDINARY
 UNMISTAKABLE = frozenset(name for name in NAMES if "_" in name)
-ATTACK_FIELDS = ("gate", "attacks")
+KEYS = {"gate": LIMIT_NAMES, "attacks": LIMIT_NAMES, "source": SOURCES}
+"""Sections of a policy whose attributes are names of kinds."""
 
 EVERYTHING = NAMES
 EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
@@ -80,6 +83,7 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "recode/microaggregation/algorithms.py": ({"tclose_first"}, "message of the implementation"),
     # declarations of the policy: descriptions, defaults, rules between sections
     "policy/attacks.py": ({"marketer_risk", "linking_risk"}, "declares the fields"),
+    "policy/source.py": ({"url_env", "sql", "duckdb"}, "table"),
     "base/places.py": ({"url_env"}, "advice in a message"),
     "policy/recoding.py": (EVERYTHING, "describes the recoders in the JSON Schema"),
     "policy/sections.py": (
@@ -97,9 +101,8 @@ EXCEPTED: dict[str, tuple[frozenset[str] | set[str], str]] = {
     "policy/later_rules.py": ({"sticky", "discrete_laplace", "discrete_gaussian"}, "a rule that is fixed"),
     # the demonstration
     "__init__.py": ({"patients"}, "public function"),
-    "release.py": ({"patients", "population"}, "default name of a release; argument"),
+    "release.py": ({"population"}, "argument"),
     "orchestration/demo.py": ({"patients"}, "demonstration"),
-    "tuning/tune.py": ({"patients"}, "default name of a release"),
     # columns and sections of a policy that is proposed
     "draft/attributes.py": (
         {
@@ -184,9 +187,9 @@ def _names(source: str) -> Iterator[tuple[int, str]]:
             else:
                 for word in UNMISTAKABLE.intersection(re.findall(r"\w+", node.value)):
                     yield node.lineno, word
-        elif isinstance(node, ast.Attribute) and node.attr in LIMIT_NAMES:
+        elif isinstance(node, ast.Attribute):
             base = getattr(node.value, "attr", getattr(node.value, "id", ""))
-            if base in ATTACK_FIELDS:
+            if node.attr in KEYS.get(base, ()):
                 yield node.lineno, node.attr
 
 
@@ -219,6 +222,9 @@ def test_every_exception_is_needed() -> None:
         ("x = 'a mask for ola'", set[str]()),
         ("def f():\n    'linking_risk'", set[str]()),
         ("x = found.suppression", set[str]()),
+        ("if policy.source.path is not None: pass", {"path"}),
+        ("x = source.asset", {"asset"}),
+        ("x = policy.source.format + file.path", set[str]()),
     ],
 )
 def test_the_search_finds_names(source: str, found: set[str]) -> None:

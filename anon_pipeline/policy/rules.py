@@ -233,7 +233,7 @@ def _budget(sections: Mapping[str, Any]) -> Iterator[str]:
             f"{noise.epsilon:g}. No release would fit."
         )
     if budget.per == "record" and sections.get("source") is not None:
-        path = sections["source"].path
+        path = sections["source"].watched
         if path is None or _PARTITION not in posixpath.normpath(path):
             yield (
                 "budget.per: record needs {partition} in source.path: each partition must have a file of its "

@@ -21,7 +21,7 @@ from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
 from anon_pipeline.policy.marks import AFTER, LATER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Later, Names
-from anon_pipeline.policy.plugin_limits import with_limits
+from anon_pipeline.policy.plugin_keys import with_keys
 from anon_pipeline.policy.protection import (
     BY_PROMISE,
     JUDGED,
@@ -225,7 +225,7 @@ LIMIT_KEYS = table_of("limits", LimitKey, (), taken={*Gate.model_fields, *Attack
 """Limits of plugins."""
 
 if not TYPE_CHECKING:
-    Gate = with_limits(Gate, LIMIT_KEYS)
+    Gate = with_keys(Gate, "limit", LIMIT_KEYS, plugins=LIMIT_KEYS)
 
 
 class Sign(Strict):

@@ -15,9 +15,10 @@ from anon_pipeline.catalog.entries import (
     Loss,
     Mechanism,
     Recoder,
+    SourceKind,
 )
-from anon_pipeline.policy.fields import Share, Strict, Whole
-from anon_pipeline.policy.marks import AFTER, SHOWN
+from anon_pipeline.policy.fields import LocalPath, Share, Strict, Whole
+from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, Below
 
 
 class Prefix(Strict):
@@ -32,6 +33,15 @@ class Prefix(Strict):
         return self
 
 
+class Zipped(Strict):
+    """A file in a ZIP archive."""
+
+    file: Annotated[LocalPath, Below("sources")] = Field(
+        description="Archive, relative to the folder of sources."
+    )
+    member: Annotated[str, TEXT] = Field(description="Path in the archive; may hold {partition}.")
+
+
 LARGEST_CLASS = LimitKey(
     "largest_class",
     Annotated[Share | None, SHOWN, AFTER],
@@ -41,6 +51,14 @@ LARGEST_CLASS = LimitKey(
 TRIANGLE = Mechanism("triangle", "triangular", "anon_example.triangle:LAW", promises="nothing")
 LOWEST = Recoder("lowest", FULL_DOMAIN, "anon_example.lowest:lowest_node", needs_levels=True)
 JSON_LINES = Format("json_lines", "anon_example.reader:json_lines_frame")
+ZIPPED = SourceKind(
+    "zipped",
+    Zipped | None,
+    "File in a ZIP archive.",
+    "anon_example.zipped:zipped_frame",
+    partition=("{partition}",),
+    partition_in=("member",),
+)
 PREFIX = HierarchyKind(
     "prefix", Prefix, "anon_example.prefixes:prefix_column", "anon_example.prefixes:prefix_texts"
 )
