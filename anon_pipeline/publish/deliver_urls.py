@@ -59,9 +59,17 @@ def _opened(url: str, key: str, policy: Policy, locations: Locations, partition:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Tell whether one place is the other or lies within it."""
-    one, other = (f"{url.rstrip('/')}/" for url in (one, other))
+    """Tell whether one place is the other or lies within it, whatever login or options the URLs have."""
+    one, other = (f"{_bare(url).rstrip('/')}/" for url in (one, other))
     return one.startswith(other) or other.startswith(one)
+
+
+def _bare(url: str) -> str:
+    """Return a URL without a login that has a password, and without options."""
+    kind, _, place = url.partition("://")
+    host, slash, path = re.split("[?#]", place, maxsplit=1)[0].partition("/")
+    login, _, own = host.rpartition("@")
+    return f"{kind}://{own if ':' in login else host}{slash}{path}"
 
 
 @dataclass(frozen=True, slots=True)
