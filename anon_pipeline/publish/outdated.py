@@ -1,5 +1,6 @@
 """What releases that are already out tell too much, or claim too much: one warning for each that applies.
 
+The names are those of version 1, which does not change: no table is read.
 `docs/releases-already-out.md` explains every warning, in a section of its name, and says what to do.
 """
 

@@ -220,46 +220,75 @@ def measured_loss(task: Task, labels: NDArray[np.int64], columns: Sequence[Colum
     Returns:
         In [0, 1], as the module says; a full-domain recoding measures as the search scored it.
     """
-    sizes = np.bincount(labels[labels >= 0])
-    n = len(labels)
-    suppressed = n - int(sizes.sum())
+    sizes, n = np.bincount(labels[labels >= 0]), len(labels)
     if (kind := cell_loss(task.loss)) is not None:
         weights = exact_weights(task.weights, len(columns))
-        lost, most = _cells(kind, sizes, suppressed, columns, weights)
-        return (min(1.0, max(0.0, lost / most)) * n + task.gone) / max(1, n + task.gone)
-    squares = sum(size * size for size in sizes.tolist())
-    kept = Kept(suppressed, len(sizes), squares, _mistaken(task, labels))
-    units = LossUnits(task.loss, n, task.gone)
-    return float(units.loss(units.score(kept)))
+        share = lost_in_cells(
+            [(column, sizes) for column in columns], weights, records=n, alike=kind.offset is None
+        )
+        return (share * n + task.gone) / max(1, n + task.gone)
+    target = task.target if LOSSES[task.loss].labels else None
+    mistakes = 0 if target is None else count_mistaken(target, labels)
+    return float(lost_in_classes(task.loss, sizes, records=n, gone=task.gone, mistakes=mistakes))
 
 
-def _cells(
-    kind: CellLoss,
-    sizes: NDArray[np.int64],
-    suppressed: int,
-    columns: Sequence[ColumnCosts],
+def lost_in_cells(
+    columns: Sequence[tuple[ColumnCosts, NDArray[np.int64]]],
     weights: Sequence[int],
-) -> tuple[float, float]:
-    """Return what the cells of a partition lose, and what they would lose at most."""
-    n, lost, most = int(sizes.sum()) + suppressed, [], []
-    for weight, column in zip(weights, columns, strict=True):
-        cost = math.fsum((column.classes * sizes).tolist()) + suppressed * column.suppressed - column.offset
-        full = n * column.suppressed - column.offset
-        if kind.offset is not None:
+    *,
+    records: int,
+    alike: bool,
+) -> float:
+    """Return what the cells of a release lose, in [0, 1].
+
+    Args:
+        columns: q of them: what each of its released values costs, (v,), and the records that have it, (v,);
+            all others are suppressed.
+        weights: q of them.
+        records: n of the input.
+        alike: whether every column counts alike, whatever it costs to lose it.
+    """
+    lost, most = [], []
+    for weight, (column, counts) in zip(weights, columns, strict=True):
+        suppressed = records - int(counts.sum())
+        cost = math.fsum((column.classes * counts).tolist()) + suppressed * column.suppressed - column.offset
+        full = records * column.suppressed - column.offset
+        if not alike:
             lost.append(weight * cost)
             most.append(weight * full)
         else:
             lost.append(weight * cost / full if full else 0.0)
             most.append(float(weight))
-    return math.fsum(lost), math.fsum(most) or 1.0
+    return min(1.0, max(0.0, math.fsum(lost) / (math.fsum(most) or 1.0)))
 
 
-def _mistaken(task: Task, labels: NDArray[np.int64]) -> int:
-    """Count the released records whose label is not their class's most frequent one."""
-    if not LOSSES[task.loss].labels or task.target is None:
-        return 0
+def lost_in_classes(
+    name: str, sizes: NDArray[np.integer], *, records: int, gone: int = 0, mistakes: int = 0
+) -> Fraction:
+    """Return what a loss that looks at classes says, in [0, 1].
+
+    Args:
+        sizes: (m,) records of each class.
+        records: n of the input, those that are suppressed included; ``gone``: more, suppressed before.
+        mistakes: see `count_mistaken`.
+
+    >>> lost_in_classes("discernibility", np.array([2, 3]), records=6) * 6**2
+    Fraction(19, 1)
+    """
+    own = sizes.tolist()
+    kept = Kept(records - sum(own), len(own), sum(size * size for size in own), mistakes)
+    units = LossUnits(name, records, gone)
+    return units.loss(units.score(kept))
+
+
+def count_mistaken(target: NDArray[np.int64], labels: NDArray[np.int64]) -> int:
+    """Count the released records whose label is not their class's most frequent one.
+
+    Args:
+        target: (n,) label of each record. labels: (n,) class of each record; −1 for a suppressed one.
+    """
     kept = labels >= 0
-    pairs = np.stack([labels[kept], task.target[kept]])
+    pairs = np.stack([labels[kept], target[kept]])
     (classes, _), counts = np.unique(pairs, axis=1, return_counts=True)
     most = np.zeros(int(classes.max(initial=-1)) + 1, np.int64)
     np.maximum.at(most, classes, counts)

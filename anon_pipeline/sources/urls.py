@@ -47,7 +47,7 @@ def source_url(policy: Policy) -> str | None:
     place, remote = policy.source.place, policy.source.kind.remote
     if remote is None or not isinstance(place, str):
         return None
-    return place if remote == "url" else os.environ.get(place, "").strip() or None
+    return (os.environ.get(place, "").strip() or None) if remote == "variable" else place
 
 
 def url_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
