@@ -46,7 +46,7 @@ def _judge_repeated(case: Case, demand: Demand) -> Verdict:
     policy = case.policy
     if isinstance(policy, PublicPolicy):
         return Verdict(demand.name, Status.UNMEASURED, reason="needs --policy: a schedule is not public")
-    repeats = policy.schedule is not None and policy.source.generate is None
+    repeats = policy.schedule is not None and not policy.source.kind.generated
     bounded = policy.budget is not None or policy.source.named_partitions()
     if not repeats or bounded:
         return Verdict(demand.name, Status.PASSED)

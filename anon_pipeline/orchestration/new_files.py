@@ -23,7 +23,7 @@ def build_sensor(
     policy: Policy, job: Any, partitions: dg.TimeWindowPartitionsDefinition | None
 ) -> dg.SensorDefinition | None:
     """Return the sensor on a policy's source file; None without one file, or one for each partition."""
-    path = policy.source.path
+    path = policy.source.watched
     if path is None or (partitions is not None) != (_PARTITION in path):
         return None
 

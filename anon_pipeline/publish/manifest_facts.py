@@ -239,7 +239,7 @@ def can_be_partition(key: object, policy: Policy) -> bool:
     """Tell whether a partition can be one of the policy's; whether it has begun is not asked."""
     schedule = policy.schedule
     if schedule is None or schedule.partitions is None:
-        return key is None or (policy.source.generate is not None and _is_plain(key))
+        return key is None or (policy.source.kind.generated and _is_plain(key))
     try:
         day = date.fromisoformat(str(key))
     except ValueError:

@@ -114,7 +114,9 @@ def attacks(
     if internal and policy.perturbed:
         yield from _realized(sizes, ", ".join(policy.perturbed), noun)
     elif policy.perturbed and not any(_is_on_noise(limit_of(verdict.limit)) for verdict in gate.verdicts):
-        yield Attack(next(filter(_is_on_noise, LIMITS)).words.knows, 1.0, among, True, "no limit is on it", noun=noun)
+        yield Attack(
+            next(filter(_is_on_noise, LIMITS)).words.knows, 1.0, among, True, "no limit is on it", noun=noun
+        )
 
 
 def _limited(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:

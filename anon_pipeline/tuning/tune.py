@@ -15,7 +15,7 @@ from anon_pipeline.base.observer import Observer, Step, ignore
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.source import placeless
 from anon_pipeline.sources import read_source
 from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
@@ -54,7 +54,7 @@ def tune(
     """
     folder = Path(hierarchies)
     Locations(folder, folder, folder, folder, outside=outside).confine(
-        policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
+        policy.model_copy(update={"source": placeless()})  # the frame takes its place
     )
     return tune_confined(policy, frame, grid, hierarchies=folder)
 
