@@ -16,7 +16,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import EquivalenceClasses, rank_values
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.attackers import noise_law

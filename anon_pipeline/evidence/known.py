@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import pack_columns, rank_values
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence

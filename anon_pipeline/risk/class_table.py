@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.order import count_different
 from anon_pipeline.base.sorting import sort_rows
 from anon_pipeline.risk.histograms import class_sizes, starts_of
 
@@ -43,7 +44,7 @@ def finest_first(values: NDArray[np.float64]) -> NDArray[np.int64]:
     Returns:
         The columns in that order, (p,); ties in the order given.
     """
-    distinct = [len(np.unique(column)) for column in values.T] if values.shape[1] > 1 else [1]
+    distinct = [count_different(column) for column in values.T] if values.shape[1] > 1 else [1]
     return np.argsort(-np.asarray(distinct), kind="stable")
 
 
