@@ -7,12 +7,13 @@ Records of one person agree in their quasi-identifiers, and so meet in one class
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.base.values import WrittenColumns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import found_agreements, tells_one_person
@@ -51,20 +52,23 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
     written = WrittenColumns(frame)
     for name in _combined(policy):
         written.both(name)
-    with ThreadPoolExecutor(1) as beside:
-        combination = beside.submit(_repeated_combination, written, policy)
-        repeated = _repeated_identifiers(written, policy, said)
-        return (*(name for name in policy.identifiers if name in repeated), *combination.result())
+    found = side_by_side(
+        [
+            partial(_repeated_identifiers, written, policy, said),
+            partial(_repeated_combination, written, policy),
+        ]
+    )
+    return tuple(name for names in found for name in names)
 
 
-def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | None) -> set[str]:
-    """Return the identifiers that look like people with several records; ``said``: who says who they are."""
+def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | None) -> tuple[str, ...]:
+    """Name the identifiers that look like people with several records; ``said``: who says who they are."""
     known = [written.codes(name) for name in policy.generalized]
     people = {name: same_text(*written.both(name)) for name in policy.identifiers if name != said}
-    found = people_identifiers(written, policy, people, said=said)
-    if said is not None and not known:
-        return {*found}
-    return {*found, *(name for name, values in people.items() if _looks_like_people(values, known))}
+    found = {*people_identifiers(written, policy, people, said=said)}
+    if said is None or known:
+        found |= {name for name, values in people.items() if _looks_like_people(values, known)}
+    return tuple(name for name in policy.identifiers if name in found)
 
 
 def _combined(policy: Policy) -> list[str]:
