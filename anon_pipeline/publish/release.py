@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pandas as pd
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.facts.check import checked_facts
@@ -219,6 +221,17 @@ def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> P
     return page
 
 
+def _described(
+    policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame, *, booked: bool
+) -> tuple[Page, str | None]:
+    """Return the report of a release, and the digest of its records in any order, which the ledger has."""
+    tasks: list[Callable[[], Any]] = [partial(_page, policy, document, frame)]
+    if booked:
+        tasks.append(lambda: canonical_form(frame).digest)
+    page, *rows = side_by_side(tasks)
+    return page, rows[0] if rows else None
+
+
 def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under which locks
     released: Staged,
     originals: pd.DataFrame,
@@ -280,8 +293,7 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
         past, table = Past(digest, partition, release_id), judged.frame.assign(**{RECORD: ids})
         known = None if memory is None else remember(memory, policy, table, originals, past=past)
         with _remembering(archive, known):
-            page = _page(policy, document, judged.frame)
-            rows = None if booked.ledger is None else canonical_form(judged.frame).digest
+            page, rows = _described(policy, document, judged.frame, booked=booked.ledger is not None)
             with booked.writing(release_id, digest, epsilon, rows_digest=rows) as fence:
                 written = write_release(
                     booked.folder,
