@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,11 +76,17 @@ def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[n
         First row of each group (m,), group of each row (n,), rows in each group (m,); groups in
         lexicographic order of their codes. With q = 0 all rows are one group.
     """
-    n, q = codes.shape
-    if q == 0 or n == 0:
+    return group_columns(list(codes.T), len(codes))
+
+
+def group_columns(
+    columns: Sequence[NDArray[np.integer]], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Group equal rows of q columns of n records, as `group_rows` does."""
+    if not columns or n == 0:
         some = min(n, 1)
         return np.zeros(some, np.int64), np.zeros(n, np.int64), np.full(some, n, np.int64)
-    key, space = pack_columns(codes.T)
+    key, space = pack_columns(columns)
     if space <= _SPARSE * n:
         return _counted_groups(key)
     order = sorted_places(key, space)
@@ -134,8 +140,11 @@ def equivalence_classes(codes: NDArray[np.integer]) -> EquivalenceClasses:
     >>> equivalence_classes(np.array([[1, 0], [1, 0], [-1, -1], [0, 5]])).labels.tolist()
     [1, 1, -1, 0]
     """
+    kept = codes.min(axis=1, initial=0) >= 0
+    if kept.all():
+        _, labels, sizes = group_rows(codes)
+        return EquivalenceClasses(labels, sizes)
     labels = np.full(len(codes), -1, np.int64)
-    kept = (codes >= 0).all(axis=1)
     _, inverse, sizes = group_rows(codes[kept])
     labels[kept] = inverse
     return EquivalenceClasses(labels, sizes)

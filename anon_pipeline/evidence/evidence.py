@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes, same_partition
+from anon_pipeline.base.classes import EquivalenceClasses, group_columns, same_partition
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
@@ -85,8 +85,9 @@ class Evidence:
 
 def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClasses:
     """Group (r, columns) records by equal values of some columns; a missing value equals a missing value."""
-    codes = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names]
-    return equivalence_classes(np.stack(codes, axis=1).astype(np.int64))
+    codes = [pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64) for name in names]
+    _, labels, sizes = group_columns(codes, len(frame))
+    return EquivalenceClasses(labels, sizes)
 
 
 def evidence_from(

@@ -49,6 +49,8 @@ class KnownAttack:
     people: (R,) whose record it is, where people are counted.
     made: cells by columns, kept from one question for the next.
     made_of_people: the same, with the people of the cells.
+    most: what is linked of the cells at most, by columns.
+    seen: the evidence that was measured last, and its release.
     """
 
     table: DrawingTable
@@ -60,6 +62,8 @@ class KnownAttack:
     people: Integers | None = field(default=None, repr=False)
     made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
     made_of_people: dict[tuple[str, ...], PeopleAttack] = field(default_factory=dict, repr=False)
+    most: dict[tuple[str, ...], Reals] = field(default_factory=dict, repr=False)
+    seen: list[tuple[Evidence, Shown]] = field(default_factory=list, repr=False)
 
     def over_noise(self, columns: Sequence[str]) -> Expectation:
         """Return the share of the released records that is rightly linked, on average over the noise.
@@ -80,7 +84,7 @@ class KnownAttack:
         if self.people is not None:
             return self._of_people(columns, self.people).over_noise(draws, _PAIRS_OF_PEOPLE)
         cells, hidden = self._cells(columns), self._hidden(columns)
-        most = most_linked(cells, hidden)
+        most = self._most(columns)
         bounded = (most > 1) & (most <= CLOSE * cells.sizes)
         plan = _planned(cells, most, ~bounded, _PAIRS // len(draws))
         random, many = np.random.default_rng(_SEED), int(self.groups.max()) + 1
@@ -108,19 +112,31 @@ class KnownAttack:
         Args:
             evidence: that this was prepared of.
         """
-        behind = require_originals(evidence)
-        places = np.full(len(behind.labels), -1, np.int64)
-        first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
-        places[first] = np.arange(len(first))
-        values = np.hstack([grid_units(evidence.released, policy), codes_of(evidence.released, policy)])
-        shown = self._shown(Shown(values, places[behind.own]), columns)
+        shown = self._shown(self._released(evidence, policy), columns)
         if self.people is not None:
             return self._of_people(columns, self.people).realized(shown.values, shown.rows, _PAIRS_OF_PEOPLE)
         cells, hidden = self._cells(columns), self._hidden(columns)
-        most = most_linked(cells, hidden)
+        most = self._most(columns)
         plan = _planned(cells, most, np.ones(len(most), np.bool_), _PAIRS)
         weighed = _linked(shown, hidden, (cells, most, plan), np.random.default_rng(_SEED))
         return min(math.fsum(weighed.tolist()) / len(shown.rows), 1.0)
+
+    def _released(self, evidence: Evidence, policy: Policy) -> Shown:
+        """Return the release that was drawn; of the last evidence it is kept."""
+        if not any(known is evidence for known, _ in self.seen):
+            behind = require_originals(evidence)
+            places = np.full(len(behind.labels), -1, np.int64)
+            first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
+            places[first] = np.arange(len(first))
+            values = np.hstack([grid_units(evidence.released, policy), codes_of(evidence.released, policy)])
+            self.seen[:] = [(evidence, Shown(values, places[behind.own]))]
+        return self.seen[0][1]
+
+    def _most(self, columns: Sequence[str]) -> Reals:
+        """Return how many records of each cell are linked on average at most (`most_linked`)."""
+        if (of := tuple(columns)) not in self.most:
+            self.most[of] = most_linked(self._cells(columns), self._hidden(columns))
+        return self.most[of]
 
     def _known(self, columns: Sequence[str]) -> list[int]:
         """Return which columns of drawn categories have originals that are known."""

@@ -12,6 +12,7 @@ from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, is_named
 from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.value_order import with_numbered_classes
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand
@@ -22,8 +23,6 @@ from anon_pipeline.policy.sections import LIMIT_KEYS
 from anon_pipeline.sources.population import Population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent
-
-_LARGE = 2**16  # records from which two threads judge faster than one
 
 
 def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
@@ -55,7 +54,9 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
     digest = digest_frame(release[shown])
     measured_on = None if population is None else population.sha256
     try:
-        evidence = evidence_from(release, policy, originals=originals, hierarchies=hierarchies)
+        evidence = with_numbered_classes(
+            evidence_from(release, policy, originals=originals, hierarchies=hierarchies), policy
+        )
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest, measured_on)
@@ -64,22 +65,18 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
 
 
 def _verdicts(case: Case) -> list[Verdict]:
-    """Judge a case by all of its limits; of a large table those that ask for the noise beside the others.
+    """Judge a case by all of its limits, those that ask for the noise beside the others.
 
     What limits share of a case is so asked for in one thread (`Case`).
     """
     asked = list(demands(case.policy))
     noisy = [demand.limit.over_noise is not None for demand in asked]
-    parts = (True, False) if len(case.release) >= _LARGE else (None,)
 
-    def judged(part: bool | None) -> dict[int, Verdict]:
-        own = [at for at, one in enumerate(noisy) if part is None or one == part]
-        return {at: _judged(asked[at], case) for at in own}
+    def judged(part: bool) -> dict[int, Verdict]:
+        return {at: _judged(asked[at], case) for at, one in enumerate(noisy) if one == part}
 
-    found: dict[int, Verdict] = {}
-    for one in side_by_side([partial(judged, part) for part in parts]):
-        found |= one
-    return [found[at] for at in range(len(asked))]
+    parts = side_by_side([partial(judged, part) for part in (True, False)], records=len(case.release))
+    return [parts[not noisy[at]][at] for at in range(len(asked))]
 
 
 def _reason(error: Exception) -> str:

@@ -228,7 +228,7 @@ def _described(
     tasks: list[Callable[[], Any]] = [partial(_page, policy, document, frame)]
     if booked:
         tasks.append(lambda: canonical_form(frame).digest)
-    page, *rows = side_by_side(tasks)
+    page, *rows = side_by_side(tasks, records=len(frame))
     return page, rows[0] if rows else None
 
 

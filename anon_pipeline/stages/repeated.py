@@ -56,7 +56,8 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
         [
             partial(_repeated_identifiers, written, policy, said),
             partial(_repeated_combination, written, policy),
-        ]
+        ],
+        records=len(frame),
     )
     return tuple(name for names in found for name in names)
 
