@@ -275,8 +275,14 @@ def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged)
     with private_stage("deidentified"):
         problems = broken_contract(deidentified.frame, deidentified_contract(policy, hierarchies))
         if not problems:
-            holding = deidentified.facts["deidentified"]["holding"]
-            problems = identifying_columns(deidentified.frame, policy, today=utc_today(), holding=holding)
+            known = deidentified.facts["deidentified"]
+            problems = identifying_columns(
+                deidentified.frame,
+                policy,
+                today=utc_today(),
+                following=known["following"],
+                holding=known["holding"],
+            )
     if problems:
         lines = "\n".join(f"deidentified: {problem}" for problem in problems)
         raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, open_policy, show_values_option
-from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values, write_file
+from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -184,9 +184,11 @@ def _label(node: Node, *, shown: bool) -> str:
 
 def _write_not_leaves(checked: CheckedHierarchy, path: Path | None) -> bool:
     """Write the values that are no leaf where it is asked for, and tell whether it was done."""
+    from anon_pipeline.draft.private_files import write_private  # noqa: PLC0415
+
     if path is None or not checked.not_leaves:
         return False
-    write_file(path, "".join(f"{value}\n" for value in checked.not_leaves).encode(), what="values")
+    write_private(path, "".join(f"{value}\n" for value in checked.not_leaves).encode())
     return True
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import pack_columns, rank_values
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.risk.people import count_people
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import different_values
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.evidence import Evidence, Originals
@@ -198,7 +199,7 @@ def simulate(evidence: Evidence, policy: Policy, inside: Integers) -> Simulated:
 
 def _counted(values: Integers, stay: Booleans) -> Spread:
     """Count how often each value was drawn, and how often its record stays."""
-    distinct, own = np.unique(values, return_inverse=True)
+    distinct, own = different_values(values)
     drawn, stayed = (np.bincount(of, minlength=len(distinct)) for of in (own, own[stay]))
     return Spread(distinct.astype(np.float64), drawn.astype(np.float64), stayed.astype(np.float64))
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import pack_columns, rank_values
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.policy.hierarchies import hierarchy_kind

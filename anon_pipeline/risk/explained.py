@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import count_values, rank_values
+from anon_pipeline.base.order import count_values, rank_values
 
 LEAST = 50
 """Records beyond the number of groups without which nothing is said: fewer agree by chance."""

@@ -310,7 +310,7 @@ def test_an_identifier_in_a_released_text_breaks_the_contract_without_being_show
 def test_a_measure_that_raises_refuses_and_does_not_tell_why_in_words(
     small_policy: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(*_: object) -> None:
+    def crash(*_: object, **__: object) -> None:
         raise RuntimeError("CANARY-7f3a")
 
     monkeypatch.setattr("anon_pipeline.limits.linking.mean_linking_risk", crash)
