@@ -129,7 +129,7 @@ def _proposed(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
     import json  # noqa: PLC0415
 
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.draft.private_files import write_table  # noqa: PLC0415
+    from anon_pipeline.draft.private_files import refuse_other_tables, write_table  # noqa: PLC0415
     from anon_pipeline.policy.hierarchies import Table  # noqa: PLC0415
     from anon_pipeline.profile.name_hints import find_hint  # noqa: PLC0415
     from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy  # noqa: PLC0415
@@ -146,6 +146,7 @@ def _proposed(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
     if target is None:
         said = "hierarchy: a table of its categories; --to FILE writes it, to be edited (private)"
         return found.as_tree(), Path(), [found.reason, said]
+    refuse_other_tables({target: found.rows})
     write_table(target, found.rows)
     said = f"wrote {target} (private: it has values; edit it, then check it with --table)"
     return Table(table=target.name), target.parent, [found.reason, said]

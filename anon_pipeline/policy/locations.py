@@ -13,10 +13,13 @@ from anon_pipeline.base.places import LOCAL, has_credentials, has_secret_option,
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.walks import named_paths
 
-__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault"]
+__all__ = ["OFF", "PRIVATE", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault"]
 
 OFF = "off"
 """Stands for the ledger's URL in a deployment that keeps none."""
+
+PRIVATE = "private"
+"""Folder of a project for files with values of the data, which is not under git: a policy names them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ _BLOCK = 2**22
 _VERSIONS = ("etag", "versionid", "version_id", "generation", "md5", "content-md5", "content_md5", "digest")
 _TIMES = ("lastmodified", "last_modified", "last-modified", "updated", "mtime", "modified", "created")
 _HIDDEN = (".", "_")
+_DIGITS = 16  # of the digest of a version
 
 
 def url_in(variable: str, key: str) -> str:
@@ -144,6 +147,15 @@ class Place:
         if self._listed() != before:
             raise InputError(changed(self.key))
         return files
+
+    def version(self) -> str:
+        """Return a digest of what tells one version of the file, or of a folder's files, from another.
+
+        Raises:
+            InputError: not there, or not readable.
+        """
+        told = self._listed() if self.is_folder() else self._version(self.path)
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     def _listed(self) -> dict[str, Mapping[str, Any]]:
         self.fs.invalidate_cache()

@@ -51,16 +51,16 @@ def test_a_release_is_materialized_checked_and_published(project: Make) -> None:
     beside = [manifest[part]["name"] for part in ("policy", "report")]
     names = ["manifest.json", manifest["files"][0]["name"], *beside]
     assert [path.name for path in made.released()] == names
-    assert published["report"].path == str(made.folder / "out" / names[-1])
+    assert (published["report"].value, published["folder"].value) == (names[-1], "out")
     table = pd.read_parquet(made.folder / "out" / names[1])
     sizes = table.groupby(["age", "city"]).size()
     rows = [row.strip("| ").split(" | ") for row in published["classes"].value.splitlines()[2:]]
     assert sum(int(row[2]) for row in rows) == len(table)
     assert sum(int(row[1]) for row in rows) == len(sizes)
-    assert max(len(row[3]) for row in rows) == max(len(row[5]) for row in rows) == 20
+    assert max(len(row[3]) for row in rows) == 6
     words = {"records", "of", "a", "class", "classes", "largest", "risk", "to", "as", "bars"}
     assert set(re.findall(r"[a-z]+", published["classes"].value)) <= words
-    assert manifest["data_digest"] == published["data_digest"].value
+    assert published["data_digest"].value == manifest["data_digest"][:16] + "…"
     evaluations = result.get_asset_check_evaluations()
     assert len(evaluations) == 3 + 27 + 1  # contracts, limits, the suite
     gate = next(e for e in evaluations if e.check_name == "k")
