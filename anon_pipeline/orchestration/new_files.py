@@ -31,8 +31,9 @@ def build_sensor(
     policy: Policy, job: Any, partitions: dg.TimeWindowPartitionsDefinition | None
 ) -> dg.SensorDefinition | None:
     """Return the sensor on a policy's source; None unless it is a path or URL, one for each partition."""
-    place = policy.source.path or policy.source.url
-    if place is None or (partitions is not None) != (_PARTITION in place):
+    source = policy.source
+    place = source.place if source.watched or source.kind.remote == "url" else None
+    if not isinstance(place, str) or (partitions is not None) != (_PARTITION in place):
         return None
 
     @dg.sensor(
@@ -47,10 +48,10 @@ def build_sensor(
         folders.confine(policy)
         known = json.loads(context.cursor or "{}")
         keys = [""] if partitions is None else partitions.get_partition_keys()
-        if policy.source.path is None:
-            found = _versions(place, keys[-_LATEST:])
-        else:
+        if source.watched:
             found = _changes(folders.sources, place, keys)
+        else:
+            found = _versions(place, keys[-_LATEST:])
         new = {key: changed for key, changed in found.items() if known.get(key) != changed}
         if not new:
             return dg.SkipReason("no source is new" if found else "no source is there, or can be looked at")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import count_values
+from anon_pipeline.base.order import count_values, different_values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ def class_histograms(codes: NDArray[np.integer], labels: NDArray[np.integer], *,
         )
     values, ranks = None, codes.astype(np.int64)
     if int(ranks.max()) >= 2**62 // m:  # the packed key would not fit: count ranks instead
-        values, ranks = np.unique(ranks, return_inverse=True)
+        values, ranks = different_values(ranks)
     width = int(ranks.max()) + 1
     keys, counts = count_values(labels.astype(np.int64) * width + ranks, m * width)
     classes, found = np.divmod(keys, width)

@@ -45,9 +45,17 @@ def url_in(variable: str, key: str) -> str:
     return url
 
 
+def source_url(policy: Policy) -> str | None:
+    """Return the URL at which the source of a policy lies; None: at none, or its variable is not set."""
+    place, remote = policy.source.place, policy.source.kind.remote
+    if remote is None or not isinstance(place, str):
+        return None
+    return (os.environ.get(place, "").strip() or None) if remote == "variable" else place
+
+
 def url_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
     """Read the file or folder at ``source.url``; see `read_source`."""
-    return _frame(policy, str(policy.source.url), "source.url", partition)
+    return _frame(policy, str(policy.source.place), "source.url", partition)
 
 
 def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
@@ -57,7 +65,7 @@ def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Dat
         InputError: no such variable, another kind of URL; or see `read_source`.
     """
     key = "source.url_env"
-    url = url_in(str(policy.source.url_env), key)
+    url = url_in(str(policy.source.place), key)
     problem = remote_problem(url, secret=True)
     if problem:
         raise InputError(f"{key}: the variable {problem}")

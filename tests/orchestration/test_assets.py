@@ -96,7 +96,13 @@ def test_dagster_stores_no_number_that_is_the_curators(project: Make, linking_ri
     assert keys <= METADATA.keys()
     values = {each.check_name: each.metadata.get("value") for each in evaluations}
     shown = {"k", "single_value", "l_diversity_illness", "suppression", "prosecutor_risk"}
-    shown |= {"rare_values_note", "homogeneity_illness", "homogeneity_income", "spellings_illness"}
+    shown |= {
+        "rare_values_note",
+        "rare_texts_illness",
+        "homogeneity_illness",
+        "homogeneity_income",
+        "spellings_illness",
+    }
     shown |= {f"near_homogeneity_{name}" for name in ("illness", "income", "note")}
     assert {name for name, value in values.items() if value is not None} == (
         shown | {"utility_fully_generalized"} if linking_risk else set()
