@@ -7,7 +7,7 @@ Each run of a policy with noise spends ε, also on a file that was only touched.
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,11 @@ from typing import Any
 import dagster as dg
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.sources.unchanged import last_change
-from anon_pipeline.sources.urls import url_version
 
 _SETTLED = 60  # seconds that a file must not have changed for: it may still be written
 _OFTEN = 60  # seconds between two looks
@@ -32,7 +32,7 @@ def build_sensor(
 ) -> dg.SensorDefinition | None:
     """Return the sensor on a policy's source; None unless it is a path or URL, one for each partition."""
     source = policy.source
-    place = source.place if source.watched or source.kind.remote == "url" else None
+    place = source.place if source.watched or source.kind.version else None
     if not isinstance(place, str) or (partitions is not None) != (_PARTITION in place):
         return None
 
@@ -48,10 +48,10 @@ def build_sensor(
         folders.confine(policy)
         known = json.loads(context.cursor or "{}")
         keys = [""] if partitions is None else partitions.get_partition_keys()
-        if source.watched:
+        if source.kind.version is None:
             found = _changes(folders.sources, place, keys)
         else:
-            found = _versions(place, keys[-_LATEST:])
+            found = _versions(import_entry(source.kind.version), place, keys[-_LATEST:])
         new = {key: changed for key, changed in found.items() if known.get(key) != changed}
         if not new:
             return dg.SkipReason("no source is new" if found else "no source is there, or can be looked at")
@@ -82,10 +82,10 @@ def _changes(folder: Path, path: str, keys: Sequence[str]) -> dict[str, int | st
     return found
 
 
-def _versions(url: str, keys: Sequence[str]) -> dict[str, int | str]:
-    """Return the version of each source at a URL that is there, by the key of its partition."""
+def _versions(version: Callable[[str], str], place: str, keys: Sequence[str]) -> dict[str, int | str]:
+    """Return the version of each source elsewhere that is there, by the key of its partition."""
     found: dict[str, int | str] = {}
     for key in keys:
         with suppress(InputError):  # not there yet, or the place does not answer: the next look tells
-            found[key] = url_version(url.replace(_PARTITION, key))
+            found[key] = version(place.replace(_PARTITION, key))
     return found

@@ -142,6 +142,7 @@ _OWN = (
         "Remote file or folder, without credentials; may hold {partition}.",
         f"{_READS}.urls:url_frame",
         partition=(_PARTITION,),
+        version=f"{_READS}.urls:url_version",
         remote="url",
     ),
     SourceKind(
