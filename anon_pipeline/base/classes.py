@@ -90,6 +90,32 @@ def count_values(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64]
     return ordered[starts], np.diff(starts, append=len(keys))
 
 
+def add_values(
+    keys: NDArray[np.int64], weights: NDArray[np.int64], space: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different numbers, (m,) ascending, and the sum of the weights of each, (m,).
+
+    Args:
+        keys: (r,) integers ≥ 0.
+        weights: (r,) records that each stands for, every one ≥ 1; they are added as whole numbers.
+        space: the keys are below it.
+
+    >>> [found.tolist() for found in add_values(np.array([7, 2, 7]), np.array([1, 5, 2]), 9)]
+    [[2, 7], [5, 3]]
+    """
+    if space <= _SPARSE * len(keys):
+        sums = np.zeros(space, np.int64)
+        np.add.at(sums, keys, weights)
+        values = np.flatnonzero(sums)
+        return values, sums[values]
+    order = np.argsort(keys)
+    ordered = keys[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    if not len(starts):
+        return ordered, weights[:0]
+    return ordered[starts], np.add.reduceat(weights[order], starts)
+
+
 def repeated_rows(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of numbers that others have, too, (r,) in any order, and how many have each, (m,).
 

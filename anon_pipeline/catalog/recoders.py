@@ -39,7 +39,7 @@ def _full(name: str, algorithm: str, *, prefers: bool = False) -> Recoder:
 
 
 def _cuts(name: str, algorithm: str, *, by_order: bool = False) -> Recoder:
-    place = f"anon_pipeline.recode.mondrian.mondrian:{algorithm}"
+    place = f"anon_pipeline.recode.mondrian.division:{algorithm}"
     return Recoder(name, MONDRIAN, place, by_order=by_order)
 
 
@@ -99,6 +99,11 @@ def recoder_of(name: str) -> Recoder:
         KeyError: there is none of this name.
     """
     return RECODERS[name]
+
+
+def needs_records(recoder: Recoder) -> bool:
+    """Tell whether a recoder needs the records in memory; to the others counts are enough."""
+    return bool(recoder.family.runs) and (recoder.by_order or not recoder.family.chooses)
 
 
 def names_where(holds: Callable[[Recoder], bool]) -> tuple[str, ...]:
