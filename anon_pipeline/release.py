@@ -24,16 +24,16 @@ from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.source import Source
 from anon_pipeline.publish import Published, publish
-from anon_pipeline.publish.before_drawing import refuse_known_categories
+from anon_pipeline.publish.before_drawing import refuse_before_drawing
 from anon_pipeline.publish.booking import Booking, booking
 from anon_pipeline.publish.draw_keys import draws_of
 from anon_pipeline.publish.drawing import Opening
+from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.publish.measured import measured_of
 from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
-from anon_pipeline.publish.release import refuse_unless_passed
 from anon_pipeline.report import Exact, internal_report, release_html
 from anon_pipeline.sources import read_source
-from anon_pipeline.sources.population import read_population
+from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.contracts.stages import broken_contract, deidentified_contract
 from anon_pipeline.stages.deidentify import hashing_key
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
@@ -143,21 +143,29 @@ def anonymize(
     means = Means(folder, key, entropy or system_entropy(), memory=known)
     chain = run(policy, frame, means, **_before_noise(policy, folder))
     with private_stage("gate"):
-        report = evaluate(
-            chain.suppressed.frame,
-            policy,
-            chain.suppressed.facts,
-            originals=chain.k_anonymized.frame,
-            hierarchies=folder,
-            memory=memory,
-            population=population,
-            descent=Descent(chain.suppressed.frame, chain.suppressed.lineage, Where(None, policy.name)),
-        )
+        report = _judge(policy, chain, folder, memory=memory, population=population)
         if memory is not None and report.passed:
             past = Past(report.data_digest, None)
             memory = remember(memory, policy, chain.suppressed.frame, chain.k_anonymized.frame, past=past)
     facts = chain.suppressed.facts
     return Release(chain.suppressed.frame[policy.released], report, facts, memory, policy, folder)
+
+
+def _judge(
+    policy: Policy, chain: Chain, folder: Path, *, memory: Memory | None, population: Population | None
+) -> GateReport:
+    """Judge tables that were made in memory just now."""
+    released = chain.suppressed
+    return evaluate(
+        released.frame,
+        policy,
+        released.facts,
+        originals=chain.k_anonymized.frame,
+        hierarchies=folder,
+        memory=memory,
+        population=population,
+        descent=Descent(released.frame, released.lineage, Where(None, policy.name)),
+    )
 
 
 def make_release(  # noqa: PLR0913 - two are deprecated
@@ -190,12 +198,7 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     """
     if told is not None or searching is not None:
         observe = observer_of(told, searching)
-    refuse_contradictions(policy)
-    if locations.project is not None:  # whatever folder the policy was read from
-        refuse_below_defaults(policy, locations.project)
-    refuse_unless_archived(policy, archive)
-    locations.confine(policy, partition)
-    locations.release(policy, partition)
+    _refuse_early(policy, locations, partition, archive)
     with private_stage("ledger"):
         booked = booking(policy, locations, partition=partition)
     draws = draws_of(policy, locations, partition)
@@ -232,6 +235,18 @@ def make_release(  # noqa: PLR0913 - two are deprecated
     return written
 
 
+def _refuse_early(
+    policy: Policy, locations: Locations, partition: str | None, archive: Archive | None
+) -> None:
+    """Refuse what a policy and its project alone rule out, before anything is read."""
+    refuse_contradictions(policy)
+    if locations.project is not None:  # whatever folder the policy was read from
+        refuse_below_defaults(policy, locations.project)
+    refuse_unless_archived(policy, archive)
+    locations.confine(policy, partition)
+    locations.release(policy, partition)
+
+
 def _internal_page(policy: Policy, written: Published, chain: Chain, *, hierarchies: Path) -> bytes:
     """Return the internal report of a release that was just published."""
     released, originals = chain.suppressed.frame, chain.k_anonymized.frame
@@ -245,7 +260,7 @@ def _before_noise(policy: Policy, hierarchies: Path) -> dict[str, Callable[[Stag
     """Return what `run` asks before any noise is drawn: what the gate would refuse, whatever the noise."""
     return {
         "without_identifiers": partial(_refuse_identifiers, policy, hierarchies),
-        "worth_drawing": partial(refuse_known_categories, policy),
+        "worth_drawing": partial(refuse_before_drawing, policy),
     }
 
 

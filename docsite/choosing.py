@@ -31,13 +31,15 @@ def _row(*cells: object) -> str:
 
 def _recoders() -> Iterator[str]:
     yield _row(
-        "recoder", "a column releases", "needs a hierarchy", "`suppress: cells`", "`prefer`", "t and l by"
+        *("recoder", "what it does", "a column releases", "needs a hierarchy"),
+        *("`suppress: cells`", "`prefer`", "t and l by"),
     )
-    yield "|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|"
     for name, one in RECODERS.items():
         kept = "larger classes" if one.keeps_limits else _KEPT[one.family.releases]
         needs = _yes(one.needs_levels)
-        yield _row(f"`{name}`", one.family.releases, needs, _yes(one.family.cells), _yes(one.prefers), kept)
+        cells, prefers = _yes(one.family.cells), _yes(one.prefers)
+        yield _row(f"`{name}`", one.words, one.family.releases, needs, cells, prefers, kept)
 
 
 def _losses() -> Iterator[str]:
@@ -63,7 +65,7 @@ def _limits() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for one in LIMITS:
         meaning = meaning_of(one, "a column")
-        yield _row(f"`{one.name}`", meaning, _set(one), ", ".join(one.needs), one.question or "")
+        yield _row(f"`{one.name}`", meaning, _set(one), ", ".join(one.judged.needs), one.words.question or "")
 
 
 def _set(limit: Limit) -> str:

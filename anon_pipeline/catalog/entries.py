@@ -107,6 +107,8 @@ class Family:
 class Recoder:
     """One algorithm.
 
+    name: in the policy.
+    words: what it does, for people, in the policy's JSON Schema.
     algorithm: place of the function that the family calls for it.
     prefers: whether it chooses between several nodes, by ``anonymize.prefer``.
     needs_levels: whether every generalize column must have a hierarchy.
@@ -115,10 +117,11 @@ class Recoder:
     keeps_limits: whether it makes classes larger until they keep t and l, instead of suppressing them.
     of_people: whether it can make classes of k people who have several records each; else of k records.
     options: keys of ``anonymize`` that are for this recoder alone.
-    misfit: what is wrong with a policy's columns; None: nothing.
+    misfit: what it needs of a policy's columns and does not have, after its name in a message; None: nothing.
     """
 
     name: str
+    words: str
     family: Family
     algorithm: str
     prefers: bool = False
@@ -163,6 +166,9 @@ class Loss:
     measures: place of a `recode.loss.CellLoss` or a `recode.loss.ClassLoss`, as ``by`` says.
     labels: whether it needs the class labels of ``anonymize.target``.
     exact: whether its digits can tell what a suppressed record held.
+    unit: of the number that `utility` shows; a share is in [0, 1].
+    largest: from the records of the input to that number where everything is lost; ``whole``: whether it is a
+        whole number.
     """
 
     name: str
@@ -171,6 +177,9 @@ class Loss:
     measures: str
     labels: bool = False
     exact: bool = True
+    unit: str = "share"
+    largest: Callable[[int], int] = lambda records: 1
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +241,12 @@ class HierarchyKind:
     recognizes: place of the function that tells the level of a released text, see `hierarchy.levels_seen`.
     numbers: whether the column must hold numbers.
     ordered: whether its leaves lie on a line, so that ranges and means of them exist.
-    listed: whether all leaves are in the policy itself, so that they can be a public domain.
+    computed: whether labels are computed from the values by a rule; those of others are looked at for values
+        that they list.
+    leaves: place of the function from the column's name, the policy's description and the folder of tables to
+        all leaves; none: they are the values of the data.
+    domain: from the policy's description to all leaves, which are then a public domain whatever the data; it
+        raises ValueError where they are none. None: the policy does not list them with their distances.
     days: whether its values are dates.
     file: its field that names a file; None: it needs none.
     words: what a level shows, for people, from the policy's description and the level: "in bands of 8". It is
@@ -247,7 +261,9 @@ class HierarchyKind:
     recognizes: str
     numbers: bool = False
     ordered: bool = False
-    listed: bool = False
+    computed: bool = False
+    leaves: str = ""
+    domain: Callable[[Any], tuple[str, ...]] | None = None
     days: bool = False
     file: str | None = None
     words: Callable[[Any, int], str] = lambda spec, level: "made coarser"

@@ -10,16 +10,37 @@ from anon_pipeline.catalog.plugins import table_of
 
 _CELLS, _CLASSES = "anon_pipeline.recode.cell_losses", "anon_pipeline.recode.class_losses"
 _ALL = (
-    Loss("precision", "levels of generalization", "cells", f"{_CELLS}:PRECISION", exact=False),
-    Loss("granularity", "how many leaves a value covers", "cells", f"{_CELLS}:GRANULARITY", exact=False),
-    Loss("discernibility", "Σ m² of the classes", "classes", f"{_CLASSES}:DISCERNIBILITY", exact=False),
+    Loss("precision", "levels gone up, of those there are", "cells", f"{_CELLS}:PRECISION", exact=False),
     Loss(
-        "average_class_size", "average class size", "classes", f"{_CLASSES}:AVERAGE_CLASS_SIZE", exact=False
+        "granularity",
+        "other values that a value now stands for, of all",
+        "cells",
+        f"{_CELLS}:GRANULARITY",
+        exact=False,
     ),
-    Loss("entropy", "bits lost", "cells", f"{_CELLS}:ENTROPY"),
+    Loss(
+        "discernibility",
+        "pairs of records that cannot be told apart, and n for each not released",
+        "classes",
+        f"{_CLASSES}:DISCERNIBILITY",
+        exact=False,
+        unit="pairs",
+        largest=lambda records: records**2,
+        whole=True,
+    ),
+    Loss(
+        "average_class_size",
+        "records of a class, on average",
+        "classes",
+        f"{_CLASSES}:AVERAGE_CLASS_SIZE",
+        exact=False,
+        unit="records",
+        largest=lambda records: records,
+    ),
+    Loss("entropy", "bits lost, of those that hiding everything loses", "cells", f"{_CELLS}:ENTROPY"),
     Loss(
         "classification",
-        "records whose label (target) is not the majority of their class",
+        "records not released, or with another label (target) than most of their class",
         "classes",
         f"{_CLASSES}:CLASSIFICATION",
         labels=True,

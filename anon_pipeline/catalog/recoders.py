@@ -19,9 +19,8 @@ def _one_numeric(fit: Fit) -> str | None:
     if (fit.generalized, fit.numeric) == (1, 1):
         return None
     return (
-        "univariate needs one generalize column alone, with numbers, intervals, dates or order, got "
-        f"{fit.numeric} such and {fit.generalized - fit.numeric} others. These fit: mdav, vmdav, merge, "
-        "kanon_first."
+        "needs one generalize column alone, with numbers, intervals, dates or order, got "
+        f"{fit.numeric} such and {fit.generalized - fit.numeric} others"
     )
 
 
@@ -29,41 +28,83 @@ def _one_ordered(fit: Fit) -> str | None:
     if fit.ordered_limits == 1:
         return None
     return (
-        "tclose_first needs one sensitive column with distance: ordered and a limit in t_closeness, got "
-        f"{fit.ordered_limits}. These fit any limits: merge, kanon_first."
+        "needs one sensitive column with distance: ordered and a limit in t_closeness, got "
+        f"{fit.ordered_limits}"
     )
 
 
-def _full(name: str, algorithm: str, *, prefers: bool = False) -> Recoder:
-    return Recoder(name, FULL_DOMAIN, f"{_FULL}.{algorithm}", prefers=prefers, needs_levels=True)
+def _full(name: str, algorithm: str, words: str, *, prefers: bool = False) -> Recoder:
+    return Recoder(name, words, FULL_DOMAIN, f"{_FULL}.{algorithm}", prefers=prefers, needs_levels=True)
 
 
-def _cuts(name: str, algorithm: str, *, by_order: bool = False) -> Recoder:
+def _cuts(name: str, algorithm: str, words: str, *, by_order: bool = False) -> Recoder:
     place = f"anon_pipeline.recode.mondrian.division:{algorithm}"
-    return Recoder(name, MONDRIAN, place, by_order=by_order)
+    return Recoder(name, words, MONDRIAN, place, by_order=by_order)
 
 
-def _micro(name: str, algorithm: str, *, keeps_limits: bool = False, **more: object) -> Recoder:
+def _micro(name: str, algorithm: str, words: str, *, keeps_limits: bool = False, **more: object) -> Recoder:
     place = f"{_MICRO}.algorithms:{algorithm}"
     known = {"by_order": True, "keeps_limits": keeps_limits, "of_people": keeps_limits}
-    return Recoder(name, MICROAGGREGATION, place, **known, **more)  # type: ignore[arg-type]
+    return Recoder(name, words, MICROAGGREGATION, place, **known, **more)  # type: ignore[arg-type]
 
 
 _ALL = (
-    _full("ola", "algorithms:ola_node", prefers=True),
-    _full("optimal", "algorithms:optimal_node"),
-    _full("incognito", "algorithms:incognito_node", prefers=True),
-    _full("samarati", "algorithms:samarati_node", prefers=True),
-    _full("datafly", "algorithms:datafly_node"),
-    _full("mingen", "algorithms:mingen_node", prefers=True),
-    _cuts("mondrian", "mondrian_entries"),
-    _cuts("mondrian_relaxed", "mondrian_relaxed_entries", by_order=True),
-    _micro("mdav", "mdav_clusters"),
-    _micro("vmdav", "vmdav_clusters", options=frozenset({"gamma"})),
-    _micro("univariate", "univariate_clusters", needs_levels=True, misfit=_one_numeric),
-    _micro("merge", "merge_clusters", keeps_limits=True),
-    _micro("kanon_first", "kanon_first_clusters", keeps_limits=True),
-    _micro("tclose_first", "tclose_first_clusters", keeps_limits=True, misfit=_one_ordered),
+    _full(
+        "ola",
+        "algorithms:ola_node",
+        "of the minimal nodes of the lattice, the one that loses least",
+        prefers=True,
+    ),
+    _full("optimal", "algorithms:optimal_node", "the node that loses least, of all nodes"),
+    _full(
+        "incognito",
+        "algorithms:incognito_node",
+        "a minimal node, found by subsets of the columns",
+        prefers=True,
+    ),
+    _full("samarati", "algorithms:samarati_node", "a node of the least height", prefers=True),
+    _full("datafly", "algorithms:datafly_node", "one path up the lattice, the column with most values first"),
+    _full("mingen", "algorithms:mingen_node", "the node that is preferred, of all nodes", prefers=True),
+    _cuts("mondrian", "mondrian_entries", "ranges by cutting the table in halves, suppressing nothing"),
+    _cuts(
+        "mondrian_relaxed",
+        "mondrian_relaxed_entries",
+        "the same, cutting through equal values, too",
+        by_order=True,
+    ),
+    _micro("mdav", "mdav_clusters", "means of k records or a few more"),
+    _micro(
+        "vmdav",
+        "vmdav_clusters",
+        "the same, of larger clusters where records lie close (gamma)",
+        options=frozenset({"gamma"}),
+    ),
+    _micro(
+        "univariate",
+        "univariate_clusters",
+        "means of one column, with the least error",
+        needs_levels=True,
+        misfit=_one_numeric,
+    ),
+    _micro(
+        "merge",
+        "merge_clusters",
+        "means of clusters that are merged until they keep t and l",
+        keeps_limits=True,
+    ),
+    _micro(
+        "kanon_first",
+        "kanon_first_clusters",
+        "means of clusters that exchange records until they keep t and l",
+        keeps_limits=True,
+    ),
+    _micro(
+        "tclose_first",
+        "tclose_first_clusters",
+        "means of clusters that are made t-close",
+        keeps_limits=True,
+        misfit=_one_ordered,
+    ),
 )
 RECODERS = table_of("recoders", Recoder, _ALL)
 

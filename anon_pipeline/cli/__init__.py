@@ -19,6 +19,7 @@ from anon_pipeline.cli.core_dumps import keep_out_of_dumps
 from anon_pipeline.cli.delivering import deliver
 from anon_pipeline.cli.doctoring import doctor
 from anon_pipeline.cli.drafting import init
+from anon_pipeline.cli.example_release import demo
 from anon_pipeline.cli.examples import with_example
 from anon_pipeline.cli.hierarchies import hierarchy
 from anon_pipeline.cli.interrupts import INTERRUPTED, ended_by_interrupts
@@ -29,7 +30,7 @@ from anon_pipeline.cli.measuring import utility
 from anon_pipeline.cli.plugin_list import plugins
 from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.project_env import read_project_env
-from anon_pipeline.cli.releasing import demo, run
+from anon_pipeline.cli.releasing import run
 from anon_pipeline.cli.reporting import report
 from anon_pipeline.cli.shared import show_names, show_records, shows_values
 from anon_pipeline.cli.tuning import tune

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    PATH,
     json_option,
-    locations_of,
-    project_option,
+    open_policy,
+    policy_option,
+    project_options,
+    release_argument,
     show_values_option,
 )
+from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
@@ -22,21 +24,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("release", type=click.Path(path_type=Path))
-@click.option(
-    "--policy", "policy_file", required=True, type=click.Path(path_type=Path), help="The policy that made it."
-)
-@click.option(
-    "--to", "path", required=True, type=click.Path(path_type=Path), help="ZIP file to write; a new one."
-)
+@release_argument
+@policy_option("The policy that made it.", required=True)
+@click.option("--to", "path", required=True, type=PATH, help="ZIP file to write; a new one.")
 @click.option(
     "--with-hierarchies",
     "tables",
     is_flag=True,
     help="Pack the hierarchy tables that the policy names, too. They can hold values of nobody released.",
 )
-@project_option
-@allow_outside_option
+@project_options
 @show_values_option
 @json_option
 def bundle(  # noqa: PLR0913 - the options of a command
@@ -56,14 +53,11 @@ def bundle(  # noqa: PLR0913 - the options of a command
     It is verified first, as it will be where it is unpacked. The vault and the source are never packed.
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
-    from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish import bundle as packing  # noqa: PLC0415
     from anon_pipeline.publish.verify import Against  # noqa: PLC0415
 
     _refuse_place(path, release)
-    policy = load_policy(policy_file, retired=True)
-    locations = locations_of(policy_file, project, outside=allow_outside)
-    locations.confine(policy)
+    policy, locations = open_policy(policy_file, project, outside=allow_outside, retired=True)
     against = Against(policy, locations.hierarchies, sources=locations.sources)
     with private_stage("bundle"):
         data = packing.bundle(release, policy_file, against, ledger=_ledger(locations), tables=tables)

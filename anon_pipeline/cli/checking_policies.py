@@ -10,13 +10,8 @@ from typing import Any, Literal
 
 import click
 
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
-    json_option,
-    locations_of,
-    project_option,
-)
+from anon_pipeline.cli.options import PATH, json_option, locations_of, project_options
+from anon_pipeline.cli.shared import echo_json
 
 _EXAMPLE = """
 \b
@@ -51,13 +46,12 @@ class Found:
 
 
 @click.command("check-policy", epilog=_EXAMPLE)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=PATH)
 @click.option(
     "--skip-others", is_flag=True, help="Leave out files that are no policies, instead of refusing."
 )
 @json_option
-@project_option
-@allow_outside_option
+@project_options
 def check_policy(
     paths: Sequence[Path], skip_others: bool, as_json: bool, project: Path | None, allow_outside: bool
 ) -> None:

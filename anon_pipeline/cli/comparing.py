@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import echo_json, json_option
+from anon_pipeline.cli.options import PATH, json_option
+from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
     from anon_pipeline.limits.changes import Comparison
@@ -22,8 +23,8 @@ Example:
 
 
 @click.command(epilog=_EXAMPLE)
-@click.argument("before", metavar="OLD", type=click.Path(path_type=Path))
-@click.argument("after", metavar="NEW", type=click.Path(path_type=Path))
+@click.argument("before", metavar="OLD", type=PATH)
+@click.argument("after", metavar="NEW", type=PATH)
 @click.option(
     "--allow-incomparable",
     is_flag=True,

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.releasing import check_partition
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    check_partition,
     json_option,
     locations_of,
-    project_option,
+    partition_option,
+    policy_argument,
+    project_options,
 )
+from anon_pipeline.cli.shared import echo_json
 
 
 @click.command()
-@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
-@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@policy_argument
+@partition_option
 @json_option
-@project_option
-@allow_outside_option
+@project_options
 def deliver(
     policy_file: Path, partition: str | None, as_json: bool, project: Path | None, allow_outside: bool
 ) -> None:

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import echo_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from anon_pipeline.doctor import Finding
+from anon_pipeline.cli.options import json_option, this_project_option
+from anon_pipeline.cli.shared import echo_json, print_table
 
 _UNUSABLE = 2
 
 
 @click.command()
-@click.option(
-    "--project",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=Path(),
-    show_default="this folder",
-    help="Project whose vault, ledger and folders are looked at.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@this_project_option("Project whose vault, ledger and folders are looked at.")
+@json_option
 @click.pass_context
 def doctor(ctx: click.Context, project: Path, as_json: bool) -> None:
     """Check the installation: keys, permissions, versions, DAGSTER_HOME, telemetry, numba's cache.
@@ -46,19 +34,7 @@ def doctor(ctx: click.Context, project: Path, as_json: bool) -> None:
     if as_json:
         echo_json({"checks": [asdict(one) for one in findings]})
     else:
-        _print(findings)
+        rows = [(one.name, one.verdict, one.found, one.advice) for one in findings]
+        print_table(("check", "verdict", "found", "what to do"), rows, title="Installation", width=140)
     if any(one.verdict == "fail" for one in findings):
         ctx.exit(_UNUSABLE)
-
-
-def _print(findings: Sequence[Finding]) -> None:
-    """Print the findings as one table."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(title="Installation", title_justify="left")
-    for heading in ("check", "verdict", "found", "what to do"):
-        table.add_column(heading, overflow="fold")
-    for one in findings:
-        table.add_row(one.name, one.verdict, one.found, one.advice)
-    Console(width=None if sys.stdout.isatty() else 140, markup=False).print(table)

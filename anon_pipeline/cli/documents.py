@@ -10,7 +10,7 @@ from typing import Any
 
 _TEXT, _BIT = {"type": "string"}, {"type": "boolean"}
 _COUNT = {"type": "integer"}
-_COUNTS = {"type": "object", "additionalProperties": {"type": "integer"}}
+_COUNTS = {"type": "object", "additionalProperties": _COUNT}
 _NUMBER = {"type": ["number", "null"]}
 _WORDS = {"type": ["string", "null"]}
 _EFFECT = {"enum": ["strengthens", "weakens", "neutral", "cannot be compared"]}
@@ -24,6 +24,10 @@ def _object(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
 
 def _list(items: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
+
+
+def _rows(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    return _list(_object(required, **optional))
 
 
 _VERDICT = _object(
@@ -76,7 +80,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                 **_list(_TEXT),
                 "description": "Why, and what a policy says; or empty.",
             },
-            "levels": _list(_object({"values": _COUNT, "least": _COUNT, "most": _COUNT})),
+            "levels": _rows({"values": _COUNT, "least": _COUNT, "most": _COUNT}),
             "not_leaves": {**_COUNT, "description": "Different values that are no leaf of the hierarchy."},
             "records_lacking": {**_COUNT, "description": "Records with such a value."},
         }
@@ -90,17 +94,15 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "check": _object(
         {
             "passed": _BIT,
-            "releases": _list(
-                _object(
-                    {
-                        "release": {**_TEXT, "description": "Name of the file, or of the release's folder."},
-                        "policy": _TEXT,
-                        "passed": _BIT,
-                        "policy_digest": _TEXT,
-                        "data_digest": _TEXT,
-                        "verdicts": _list(_VERDICT),
-                    }
-                )
+            "releases": _rows(
+                {
+                    "release": {**_TEXT, "description": "Name of the file, or of the release's folder."},
+                    "policy": _TEXT,
+                    "passed": _BIT,
+                    "policy_digest": _TEXT,
+                    "data_digest": _TEXT,
+                    "verdicts": _list(_VERDICT),
+                }
             ),
         }
     ),
@@ -125,21 +127,19 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
                 "type": ["integer", "null"],
                 "description": "Number of the event at which the hash chain breaks.",
             },
-            "releases": _list(
-                _object(
-                    {
-                        "id": _TEXT,
-                        "dataset": _TEXT,
-                        "release": _TEXT,
-                        "partition": _WORDS,
-                        "policy_digest": _TEXT,
-                        "data_digest": _WORDS,
-                        "state": _TEXT,
-                        "epsilon": {**_TEXT, "description": "Exact: a decimal number or a fraction."},
-                        "k": {"type": "integer"},
-                        "since": {**_TEXT, "description": "UTC, ISO 8601."},
-                    }
-                )
+            "releases": _rows(
+                {
+                    "id": _TEXT,
+                    "dataset": _TEXT,
+                    "release": _TEXT,
+                    "partition": _WORDS,
+                    "policy_digest": _TEXT,
+                    "data_digest": _WORDS,
+                    "state": _TEXT,
+                    "epsilon": {**_TEXT, "description": "Exact: a decimal number or a fraction."},
+                    "k": {"type": "integer"},
+                    "since": {**_TEXT, "description": "UTC, ISO 8601."},
+                }
             ),
         }
     ),
@@ -174,7 +174,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "records": _COUNT,
             "points": _list(_POINT),
             "recommended": {"anyOf": [_POINT, {"type": "null"}]},
-            "impossible": _list(_object({"recoder": _TEXT, "k": _COUNT})),
+            "impossible": _rows({"recoder": _TEXT, "k": _COUNT}),
             "said": {**_list(_TEXT), "description": "What was found, in sentences."},
             "written": {**_list(_TEXT), "description": "Paths of --csv and --map."},
             "applied": {**_BIT, "description": "Whether --apply has changed the policy."},
@@ -205,7 +205,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         }
     ),
     "ledger adopt": _object(
-        {"release": _TEXT, "entered": _list(_object({"id": _TEXT, "epsilon": _TEXT}))},
+        {"release": _TEXT, "entered": _rows({"id": _TEXT, "epsilon": _TEXT})},
     ),
     "ledger forget": _object(
         {
@@ -227,23 +227,19 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "plugins": _object(
         {
             "allowed": _list(_TEXT),
-            "plugins": _list(
-                _object({"name": _TEXT, "version": _TEXT, "kinds": _list(_TEXT), "allowed": _BIT})
-            ),
+            "plugins": _rows({"name": _TEXT, "version": _TEXT, "kinds": _list(_TEXT), "allowed": _BIT}),
         }
     ),
     "doctor": _object(
         {
-            "checks": _list(
-                _object(
-                    {
-                        "name": _TEXT,
-                        "looks_at": _TEXT,
-                        "verdict": {"enum": ["ok", "warn", "fail"]},
-                        "found": _TEXT,
-                        "advice": _TEXT,
-                    }
-                )
+            "checks": _rows(
+                {
+                    "name": _TEXT,
+                    "looks_at": _TEXT,
+                    "verdict": {"enum": ["ok", "warn", "fail"]},
+                    "found": _TEXT,
+                    "advice": _TEXT,
+                }
             )
         }
     ),
@@ -251,27 +247,25 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
         {
             "key": {**_WORDS, "description": "Id of the current key; null: the vault is not encrypted."},
             "encrypted": _COUNTS,
-            "plain": {"type": "integer"},
-            "unfinished": {"type": "integer"},
-            "other": {"type": "integer"},
-            "tracked_by_git": {"type": "integer"},
+            "plain": _COUNT,
+            "unfinished": _COUNT,
+            "other": _COUNT,
+            "tracked_by_git": _COUNT,
         }
     ),
     "check-policy": _object(
         {
             "passed": _BIT,
-            "policies": _list(
-                _object(
-                    {
-                        "file": _TEXT,
-                        "status": {"enum": ["passed", "refused", "skipped"]},
-                        "problems": _list(_TEXT),
-                        "risks": {
-                            **_list(_object({"key": _TEXT, "what": _TEXT})),
-                            "description": "What the policy accepts beyond what is usual.",
-                        },
-                    }
-                )
+            "policies": _rows(
+                {
+                    "file": _TEXT,
+                    "status": {"enum": ["passed", "refused", "skipped"]},
+                    "problems": _list(_TEXT),
+                    "risks": {
+                        **_list(_object({"key": _TEXT, "what": _TEXT})),
+                        "description": "What the policy accepts beyond what is usual.",
+                    },
+                }
             ),
         }
     ),
@@ -280,8 +274,8 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             "verified": _BIT,
             "in_part": {**_BIT, "description": "By what is public of its policy, which lies beside it."},
             "verdicts": _list(_VERDICT),
-            "unverified": _list(_object({"path": _TEXT, "why": _TEXT})),
-            "warnings": _list(_object({"text": _TEXT, "section": _TEXT})),
+            "unverified": _rows({"path": _TEXT, "why": _TEXT}),
+            "warnings": _rows({"text": _TEXT, "section": _TEXT}),
         }
     ),
 }

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import (
-    Progress,
-    echo_json,
-    json_option,
-    project_option,
-    show_values_option,
-    shows_values,
-)
+from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, project_option, show_values_option
+from anon_pipeline.cli.shared import Progress, echo_json, shows_values
 
 if TYPE_CHECKING:
     from anon_pipeline.profile.looking import Look
@@ -27,11 +21,11 @@ _SHOWN = 5  # values of a column that are shown to whoever asked for them
 
 
 @click.command()
-@click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
+@data_argument
 @click.option(
     "--to",
     "policy_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="The policy file to write. Default: beside DATA, named for it.",
 )
 @click.option("--name", help="Name of the release. Default: that of DATA's file.")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.shared import echo_json, json_option, show_values_option, shows_values
+from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, open_policy, show_values_option
+from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values, write_file
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -15,33 +16,32 @@ if TYPE_CHECKING:
     from anon_pipeline.profile.hierarchy_check import CheckedHierarchy, Node
     from anon_pipeline.profile.looking import Look
 
-_PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
 _SHOWN = 50  # values that are no leaf, on a terminal
 
 
 @click.command()
-@click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
+@data_argument
 @click.argument("column", metavar="COLUMN")
 @click.option(
     "--table",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="Check this table (leaf;level 1;…;top) instead of proposing a hierarchy.",
 )
 @click.option(
     "--policy",
     "policy_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="Check the hierarchy that this policy has for COLUMN.",
 )
 @click.option(
     "--to",
     "target",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="Write a proposed table, to be edited. It has values: 0600.",
 )
 @click.option(
     "--not-leaves",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="Write the values that are no leaf, a line each: 0600.",
 )
 @show_values_option
@@ -74,7 +74,7 @@ def hierarchy(ctx: click.Context, data: Path, column: str, *, as_json: bool, **o
         if tree is not None:
             _print_tree(tree, shown=shown)
         _tell_not_leaves(checked, options["not_leaves"], shown=shown)
-    click.echo(_PRIVATE, err=True)
+    click.echo(PRIVATE, err=True)
     if checked.not_leaves:
         ctx.exit(InputError.exit_code)
 
@@ -116,15 +116,11 @@ def _spec(look: Look, options: dict[str, Any]) -> tuple[Any, Path, list[str]]:
 
 def _of_policy(name: str, policy_file: Path) -> tuple[Any, Path]:
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.cli.shared import locations_of  # noqa: PLC0415
-    from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
-    policy = load_policy(policy_file)
+    policy, locations = open_policy(policy_file, None)
     spec = getattr(policy.columns.get(name), "hierarchy", None)
     if spec is None:
         raise InputError(f"{policy_file.name}: must have a hierarchy for the column that is named, got none")
-    locations = locations_of(policy_file, None)
-    locations.confine(policy)
     return spec, locations.hierarchies
 
 
@@ -188,11 +184,9 @@ def _label(node: Node, *, shown: bool) -> str:
 
 def _write_not_leaves(checked: CheckedHierarchy, path: Path | None) -> bool:
     """Write the values that are no leaf where it is asked for, and tell whether it was done."""
-    from anon_pipeline.cli.profiling import write_private_file  # noqa: PLC0415
-
     if path is None or not checked.not_leaves:
         return False
-    write_private_file(path, "".join(f"{value}\n" for value in checked.not_leaves))
+    write_file(path, "".join(f"{value}\n" for value in checked.not_leaves).encode(), what="values")
     return True
 
 

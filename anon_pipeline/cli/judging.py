@@ -13,17 +13,15 @@ import click
 
 from anon_pipeline.cli.documents import DOCUMENTS, schema_of
 from anon_pipeline.cli.formats import FORMATS, Checked
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    PATH,
     json_option,
-    locations_of,
-    print_report,
-    project_option,
-    show_names,
+    open_policy,
+    policy_option,
+    project_options,
     show_values_option,
-    shows_values,
 )
+from anon_pipeline.cli.shared import echo_json, print_report, show_names, shows_values
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -47,10 +45,8 @@ Example:
 
 
 @click.command(epilog=_CHECK_EXAMPLE)
-@click.argument("data", metavar="PATH", type=click.Path(path_type=Path))
-@click.option(
-    "--policy", "policy_file", required=True, type=click.Path(path_type=Path), help="The policy file."
-)
+@click.argument("data", metavar="PATH", type=PATH)
+@policy_option("The policy file.", required=True)
 @click.option(
     "--allow-unmeasured",
     is_flag=True,
@@ -65,8 +61,7 @@ Example:
     help="How to print the verdicts: for people, or for a program.",
 )
 @json_option
-@project_option
-@allow_outside_option
+@project_options
 @show_values_option
 @click.pass_context
 def check(  # noqa: PLR0913, PLR0917 - one for each option
@@ -89,12 +84,9 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from anon_pipeline.base.errors import private_stage  # noqa: PLC0415
     from anon_pipeline.base.headers import withheld_names  # noqa: PLC0415
-    from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
     form = "json" if as_json else form
-    policy = load_policy(policy_file)
-    locations = locations_of(policy_file, project, outside=allow_outside)
-    locations.confine(policy)
+    policy, locations = open_policy(policy_file, project, outside=allow_outside)
     found: list[Checked] = []
     for name, read in _tables(data, policy):
         with private_stage("check"):

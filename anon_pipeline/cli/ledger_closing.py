@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anon_pipeline.cli.shared import locations_of
+from anon_pipeline.cli.options import locations_of
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger.budget import State

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
-    json_option,
-    locations_of,
-    project_option,
-)
+from anon_pipeline.cli.options import json_option, locations_of, policy_argument, project_options
+from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -22,11 +17,8 @@ if TYPE_CHECKING:
     from anon_pipeline.publish.adopt import Opened
 
 
-_policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
-
-
 @click.command()
-@_policy
+@policy_argument
 @click.option(
     "--dataset",
     help="The policy's dataset, to confirm that the releases belong to it. Required if another policy made "
@@ -38,8 +30,7 @@ _policy = click.argument("policy_file", metavar="POLICY", type=click.Path(path_t
     help="The largest ε that a release of unknown ε can have spent. Required for releases that only a memory "
     "from before version 0.2 knows. Each counts with this ε, or with the policy's if that is larger.",
 )
-@project_option
-@allow_outside_option
+@project_options
 @json_option
 def adopt(
     policy_file: Path,
@@ -82,9 +73,8 @@ def adopt(
 
 
 @click.command()
-@_policy
-@project_option
-@allow_outside_option
+@policy_argument
+@project_options
 @json_option
 def forget(policy_file: Path, project: Path | None, allow_outside: bool, as_json: bool) -> None:
     """Go on without the memory of POLICY, if it is lost for good.

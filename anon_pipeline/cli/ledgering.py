@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,9 @@ import click
 
 from anon_pipeline.cli.ledger_closing import destination_of, refuse_unless_ended
 from anon_pipeline.cli.ledger_known import adopt, forget
-from anon_pipeline.cli.shared import echo_json, json_option, locations_of, project_option
+from anon_pipeline.cli.ledger_output import describe_total, print_releases, release_row
+from anon_pipeline.cli.options import json_option, locations_of, policy_option, project_option
+from anon_pipeline.cli.shared import echo_json
 
 if TYPE_CHECKING:
     from anon_pipeline.ledger import Ledger
@@ -43,14 +45,16 @@ def list_(dataset: str | None, as_json: bool, project: Path | None) -> None:
     found = release_states(events).values()
     wanted = [state for state in found if dataset in {None, state.last.dataset}]
     if as_json:
-        echo_json({"broken_at": None if broken is None else broken.seq, "releases": [*map(_as_json, wanted)]})
+        echo_json(
+            {"broken_at": None if broken is None else broken.seq, "releases": [*map(release_row, wanted)]}
+        )
     else:
-        _print_releases(wanted)
+        print_releases(wanted)
     late = [s.last.release_id for s in wanted if s.last.note in {"after failed", "after withdrawn"}]
     if late:
         click.echo(f"warning: published although marked as failed or withdrawn: {', '.join(late)}", err=True)
     for name in () if as_json else sorted({state.last.dataset for state in wanted}):
-        click.echo(_sum_of(name, [state for state in wanted if state.last.dataset == name]))
+        click.echo(describe_total(name, [state for state in wanted if state.last.dataset == name]))
 
 
 @ledger.command()
@@ -95,12 +99,7 @@ def export(project: Path | None) -> None:
     help="failed: nothing was written. The key of its noise is destroyed, its ε stays spent. published: it "
     "was written, or may have been.",
 )
-@click.option(
-    "--policy",
-    "policy_file",
-    type=click.Path(path_type=Path),
-    help="Policy of the release, to check its destination. Required for failed once writing has begun.",
-)
+@policy_option("Policy of the release, to check its destination. Required for failed once writing has begun.")
 @click.option(
     "--force",
     is_flag=True,
@@ -159,12 +158,7 @@ def close(
 
 @ledger.command()
 @click.argument("release_id", metavar="ID")
-@click.option(
-    "--policy",
-    "policy_file",
-    type=click.Path(path_type=Path),
-    help="Policy of the release, to find its manifest. The text then names files, digests and reasons.",
-)
+@policy_option("Policy of the release, to find its manifest. The text then names files, digests and reasons.")
 @project_option
 @json_option
 def withdraw(release_id: str, policy_file: Path | None, project: Path | None, as_json: bool) -> None:
@@ -259,68 +253,3 @@ def _state(book: Ledger, beginning: str) -> State:
     if len(fitting) > 1:
         raise InputError(f"{len(fitting)} release ids begin with {beginning!r}: give more digits")
     return fitting[0]
-
-
-def _as_json(found: State) -> dict[str, Any]:
-    """Return a release as JSON types; its ε is the exact text that the ledger has."""
-    last = found.last
-    return {
-        "id": last.release_id,
-        "dataset": last.dataset,
-        "release": last.release,
-        "partition": last.partition,
-        "policy_digest": last.policy_digest,
-        "data_digest": last.data_digest,
-        "state": found.name,
-        "epsilon": last.epsilon if found.counts else "0",
-        "k": last.k,
-        "since": last.at,
-    }
-
-
-def _print_releases(releases: Iterable[State]) -> None:
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table()
-    for heading in (
-        "id",
-        "dataset",
-        "release",
-        "partition",
-        "policy",
-        "data",
-        "state",
-        "ε spent",
-        "k",
-        "since (UTC)",
-    ):
-        table.add_column(heading, overflow="fold")
-    for found in releases:
-        e = found.last
-        row = (
-            e.release_id[:12],
-            e.dataset,
-            e.release,
-            e.partition or "",
-            e.policy_digest[:8],
-            (e.data_digest or "")[:8],
-            found.name,
-            e.epsilon if found.counts else "0",
-            str(e.k),
-            e.at[:19],
-        )
-        table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 120, markup=False).print(table)
-
-
-def _sum_of(dataset: str, releases: list[State]) -> str:
-    from anon_pipeline.ledger.budget import exact_text  # noqa: PLC0415
-
-    counted = [state for state in releases if state.counts]
-    waiting = [state for state in counted if state.last.event == "opened" and state.published_at is None]
-    unpublished = [state for state in counted if state.drawn_at is not None and state.published_at is None]
-    total = exact_text(sum((state.epsilon for state in counted), start=0))
-    text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
-    text += f", of them open: {len(waiting)}" if waiting else ""
-    return text + (f", drawn and not published: {len(unpublished)}" if unpublished else "")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from anon_pipeline.cli.shared import echo_json, json_option
+from anon_pipeline.cli.options import json_option
+from anon_pipeline.cli.shared import echo_json, print_table
 
 
 @click.command()
@@ -17,9 +16,6 @@ def plugins(as_json: bool) -> None:
     ANON_PIPELINE_PLUGINS names the allowed packages, separated by commas. Default: none. No other plugin is
     imported. An allowed plugin that cannot be used is an error.
     """
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
     from anon_pipeline.catalog.plugins import VARIABLE, allowed, installed  # noqa: PLC0415
 
     listed, found = allowed(), installed()
@@ -33,12 +29,11 @@ def plugins(as_json: bool) -> None:
         echo_json({"allowed": [*listed], "plugins": rows})
         return
     if found:
-        table = Table(title="Plugins", title_justify="left")
-        for heading in ("package", "version", "kinds", "allowed"):
-            table.add_column(heading, overflow="fold")
-        for one in found:
-            table.add_row(one.name, one.version, ", ".join(one.kinds), "yes" if one.name in listed else "no")
-        Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
+        lines = [
+            (one.name, one.version, ", ".join(one.kinds), "yes" if one.name in listed else "no")
+            for one in found
+        ]
+        print_table(("package", "version", "kinds", "allowed"), lines, title="Plugins")
     else:
         click.echo("No plugin is installed.")
     click.echo(f"{VARIABLE} allows: {', '.join(listed) or 'none'}")

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from anon_pipeline.profile.profiling import Profile
-
-_PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
+from anon_pipeline.cli.options import NEW_FILE, data_argument
+from anon_pipeline.cli.shared import PRIVATE, print_table, write_file
 
 
 @click.command()
-@click.argument("data", metavar="DATA", type=click.Path(path_type=Path))
-@click.option(
-    "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write it as JSON."
-)
-@click.option(
-    "--html", "html_file", type=click.Path(path_type=Path, dir_okay=False), help="Write it as a page."
-)
+@data_argument
+@click.option("--json", "json_file", type=NEW_FILE, help="Write it as JSON.")
+@click.option("--html", "html_file", type=NEW_FILE, help="Write it as a page.")
 def profile(data: Path, json_file: Path | None, html_file: Path | None) -> None:
     """Show what the columns of DATA hold, and which role would be proposed for each.
 
@@ -30,44 +22,14 @@ def profile(data: Path, json_file: Path | None, html_file: Path | None) -> None:
     DATA is a table's file, or a YAML file with the section source of a policy.
     """
     from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
-    from anon_pipeline.profile.shown import as_html, as_json  # noqa: PLC0415
+    from anon_pipeline.profile.shown import HEADINGS, as_html, as_json, lines, rows  # noqa: PLC0415
 
     found, _ = profile_file(data)
-    print_profile(found, f"Profile of {data.name}")
-    for path, text in ((json_file, as_json), (html_file, lambda one: as_html(one, data.name))):
-        if path is not None:
-            write_private_file(path, text(found))
-            click.echo(f"wrote {path}")
-    click.echo(_PRIVATE, err=True)
-
-
-def print_profile(found: Profile, title: str) -> None:
-    """Print a profile as one table, and what is known of the table as a whole."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
-    from anon_pipeline.profile.shown import HEADINGS, lines, rows  # noqa: PLC0415
-
-    table = Table(title=title, title_justify="left")
-    for heading in HEADINGS:
-        table.add_column(heading, overflow="fold")
-    for row in rows(found):
-        table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 160, markup=False).print(table)
+    print_table(HEADINGS, rows(found), title=f"Profile of {data.name}", width=160)
     for line in lines(found):
         click.echo(line)
-
-
-def write_private_file(path: Path, text: str) -> None:
-    """Write a file for its owner alone, whole or not at all.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
-
-    try:
-        replace_file(path, text.encode("utf-8"), mode=0o600, what="profile")
-    except OSError as error:
-        raise InputError(f"{path.name} must be writable: {error_words(error)}") from None
+    for path, text in ((json_file, as_json), (html_file, lambda one: as_html(one, data.name))):
+        if path is not None:
+            write_file(path, text(found).encode(), what="profile")
+            click.echo(f"wrote {path}")
+    click.echo(PRIVATE, err=True)

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    NEW_FILE,
     json_option,
-    locations_of,
-    project_option,
+    open_policy,
+    policy_option,
+    project_options,
+    release_argument,
     show_values_option,
 )
-
-if TYPE_CHECKING:
-    from anon_pipeline.policy import Policy
-    from anon_pipeline.policy.locations import Locations
+from anon_pipeline.cli.shared import PRIVATE, echo_json, write_file
 
 
 @click.command()
-@click.argument("release", type=click.Path(path_type=Path))
-@click.option(
-    "--policy",
-    "policy_file",
-    type=click.Path(path_type=Path),
-    help="The policy that made it. Default: what is public of it, which lies beside the release.",
-)
+@release_argument
+@policy_option("The policy that made it. Default: what is public of it, which lies beside the release.")
 @click.option(
     "--internal",
     is_flag=True,
@@ -36,11 +28,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="File to write. Default: <name>-report.html or <name>-internal.html in this folder.",
 )
-@project_option
-@allow_outside_option
+@project_options
 @show_values_option
 @json_option
 def report(  # noqa: PLR0913 - the options of a command
@@ -67,7 +58,9 @@ def report(  # noqa: PLR0913 - the options of a command
     from anon_pipeline.publish.verify_policy import policy_of_release, whole_policy  # noqa: PLC0415
     from anon_pipeline.report import public_report  # noqa: PLC0415
 
-    given, locations = _given(policy_file, project, outside=allow_outside)
+    given, locations = None, None
+    if policy_file is not None:
+        given, locations = open_policy(policy_file, project, outside=allow_outside, retired=True)
     with private_stage("report"):
         policy = given if internal and given is not None else policy_of_release(release, given)
         whole = whole_policy(policy)
@@ -80,7 +73,7 @@ def report(  # noqa: PLR0913 - the options of a command
             raise InputError("the internal report must be made with the policy of the release: --policy")
         else:
             page = internal_report_of(whole, document, locations)
-        write_page(path, page, private=internal)
+        write_file(path, page, what="page", private=internal)
     if whole is None:
         click.echo(_IN_PART, err=True)
     if as_json:
@@ -88,27 +81,13 @@ def report(  # noqa: PLR0913 - the options of a command
     else:
         click.echo(f"report    {path}")
     if internal:
-        click.echo("It is computed from the originals and not protected: not for publication.", err=True)
+        click.echo(PRIVATE, err=True)
 
 
 _IN_PART = (
     "Made of what is public of its policy, which lies beside the release: values that the policy lists are "
     "not named."
 )
-
-
-def _given(
-    policy_file: Path | None, project: Path | None, *, outside: bool
-) -> tuple[Policy | None, Locations | None]:
-    """Read the policy, and where its files are; nothing where none is given."""
-    from anon_pipeline.policy import load_policy  # noqa: PLC0415
-
-    if policy_file is None:
-        return None, None
-    policy = load_policy(policy_file, retired=True)
-    locations = locations_of(policy_file, project, outside=outside)
-    locations.confine(policy)
-    return policy, locations
 
 
 def new_page(path: Path, release: Path) -> Path:
@@ -129,18 +108,3 @@ def new_page(path: Path, release: Path) -> Path:
     if path.resolve().is_relative_to(folder.resolve()):
         raise InputError("the report must not go to the release's folder: what is there counts as published")
     return path
-
-
-def write_page(path: Path, page: bytes, *, private: bool) -> None:
-    """Write a page, complete or not at all; a private one for its owner alone.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
-
-    try:
-        replace_file(path, page, mode=0o600 if private else 0o644, what="page")
-    except OSError as error:
-        raise InputError(f"{path}: must be a file that can be written: {error_words(error)}") from None

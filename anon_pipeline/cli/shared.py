@@ -1,80 +1,35 @@
-"""What the commands share: where paths begin, progress on standard error, tables on standard output."""
+"""What the commands share: progress on standard error, tables on standard output, files for their owner."""
 
 from __future__ import annotations
 
 import json
 import sys
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from anon_pipeline.cli.options import MISTAKES_TO, SHOW_VALUES
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
 
     from anon_pipeline.base.observer import Progress as Far
     from anon_pipeline.base.observer import Step
     from anon_pipeline.gate import GateReport
-    from anon_pipeline.policy.locations import Locations
     from anon_pipeline.policy.model import Policy
 
 
 _EACH = 10  # kernels from one line to the next, where there is no terminal
-_SHOW_VALUES = f"{__name__}.show_values"
-_MISTAKES_TO = f"{__name__}.mistakes_to"
+_WIDTH = 110  # of a table, where there is no terminal
 
-project_option = click.option(
-    "--project",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder that the policy's paths are relative to. Default: the project that the policy file is in.",
-)
-
-
-allow_outside_option = click.option(
-    "--allow-outside",
-    is_flag=True,
-    help="Let the policy's paths leave the project's folders (also ANON_PIPELINE_ALLOW_OUTSIDE=yes).",
-)
-
-
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON. Its schema: anon-pipeline schema COMMAND."
-)
+PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
 
 
 def echo_json(document: Any) -> None:
     """Print a document as JSON, as every command does with --json."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-
-
-def _asked(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    """Note that names from the data may be shown, for whoever ends the command."""
-    ctx.meta[_SHOW_VALUES] = value
-
-
-def _noted(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
-    """Note where the numbers of records with mistakes are to be written."""
-    ctx.meta[_MISTAKES_TO] = value
-
-
-mistakes_option = click.option(
-    "--mistakes-to",
-    type=click.Path(dir_okay=False, path_type=Path),
-    expose_value=False,
-    callback=_noted,
-    help="If the input has mistakes, write which records they are, first of all, to this file, for you alone "
-    "(mode 0600).",
-)
-
-show_values_option = click.option(
-    "--show-values",
-    is_flag=True,
-    expose_value=False,
-    callback=_asked,
-    help="On a terminal, show the names of undeclared columns, which may be data, the first records with "
-    "mistakes, and exact measured values.",
-)
 
 
 def show_names(ctx: click.Context, names: Sequence[str], title: str = "Undeclared names") -> None:
@@ -84,7 +39,7 @@ def show_names(ctx: click.Context, names: Sequence[str], title: str = "Undeclare
         names: a line each; they may hold personal data.
         title: what they are.
     """
-    if not names or not ctx.meta.get(_SHOW_VALUES):
+    if not names or not ctx.meta.get(SHOW_VALUES):
         return
     if not sys.stderr.isatty():
         click.echo("--show-values has no effect: standard error is not a terminal.", err=True)
@@ -101,20 +56,27 @@ def show_records(ctx: click.Context, records: Sequence[str]) -> None:
         records: a line each, see `InputError.withheld_records`.
     """
     show_names(ctx, records, "Records with mistakes, from 1")
-    path = ctx.meta.get(_MISTAKES_TO)
+    path = ctx.meta.get(MISTAKES_TO)
     if records and path is not None:
-        from anon_pipeline.cli.reporting import write_page  # noqa: PLC0415
-
-        write_page(path, "".join(f"{line}\n" for line in records).encode(), private=True)
+        write_file(path, "".join(f"{line}\n" for line in records).encode(), what="mistakes")
         click.echo(f"mistakes  {path}", err=True)
 
 
-def locations_of(policy_file: Path, project: Path | None, *, outside: bool = False) -> Locations:
-    """Return the folders of the project that a policy belongs to, or of the one that was named."""
-    from anon_pipeline.base.project import project_root  # noqa: PLC0415
-    from anon_pipeline.policy.locations import Locations  # noqa: PLC0415
+def write_file(path: Path, data: bytes, *, what: str, private: bool = True) -> None:
+    """Write a file, complete or not at all; a private one for its owner alone.
 
-    return Locations.of(project or project_root(policy_file), outside=outside)
+    Args:
+        what: see `replace_file`.
+    Raises:
+        InputError: it cannot be written.
+    """
+    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
+
+    try:
+        replace_file(path, data, mode=0o600 if private else 0o644, what=what)
+    except OSError as error:
+        raise InputError(f"{path.name} must be writable: {error_words(error)}") from None
 
 
 class Progress:
@@ -178,7 +140,36 @@ class Progress:
 def shows_values(ctx: click.Context, *, err: bool = False) -> bool:
     """Tell whether exact values were asked for, and it is a terminal that would show them."""
     stream = sys.stderr if err else sys.stdout
-    return bool(ctx.meta.get(_SHOW_VALUES)) and stream.isatty()
+    return bool(ctx.meta.get(SHOW_VALUES)) and stream.isatty()
+
+
+def print_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str | None = None,
+    numbers: Collection[str] = (),
+    width: int = _WIDTH,
+    err: bool = False,
+) -> None:
+    """Print a table, as wide as the terminal.
+
+    Args:
+        rows: a text for each heading.
+        numbers: headings of columns that are aligned to the right.
+        width: in characters, where there is no terminal.
+        err: whether to print on standard error.
+    """
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(title=title, title_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    terminal = (sys.stderr if err else sys.stdout).isatty()
+    Console(width=None if terminal else width, markup=False, stderr=err).print(table)
 
 
 def print_report(
@@ -191,30 +182,25 @@ def print_report(
         exact: whether to show all values, see `shows_values`; else those that the released file tells.
         err: whether to print on standard error.
     """
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
     from anon_pipeline.limits.table import demanded_by  # noqa: PLC0415
 
-    table = Table(title=title, title_justify="left")
-    for heading in ("limit", "measured", "demanded", "verdict"):
-        table.add_column(heading, overflow="fold")
+    rows = []
     for v in report.verdicts:
         value = v.seen(at_hand=at_hand) if at_hand or report.passed else None
         shown = v.measured if exact else "" if value is None else f"{value:.6g}"
-        table.add_row(v.limit, shown, demanded_by(v), str(v.status) + (f": {v.reason}" if v.reason else ""))
-    terminal = (sys.stderr if err else sys.stdout).isatty()
-    Console(width=None if terminal else 110, markup=False, stderr=err).print(table)
+        rows.append(
+            (v.limit, shown, demanded_by(v), f"{v.status}: {v.reason}" if v.reason else str(v.status))
+        )
+    print_table(("limit", "measured", "demanded", "verdict"), rows, title=title, err=err)
 
 
 def print_warnings(report: GateReport, policy: Policy | None = None) -> None:
     """Print what each warning of a published release is about, and what to do about it."""
     from anon_pipeline.gate import Status  # noqa: PLC0415
-    from anon_pipeline.limits.accepted import ACCEPTED  # noqa: PLC0415
     from anon_pipeline.limits.table import demanded_by, limit_of, next_step  # noqa: PLC0415
 
     for verdict in report.with_status(Status.WARNED):
-        if limit_of(verdict.limit) is ACCEPTED:
+        if limit_of(verdict.limit).of_policy:
             key = verdict.limit.partition(".")[2]
             click.echo(f"accepted  by {key}: {verdict.reason or 'more than usual'}")
             continue

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from anon_pipeline.cli.releasing import check_partition
-from anon_pipeline.cli.shared import (
-    Progress,
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    NEW_FILE,
+    check_partition,
     json_option,
     locations_of,
-    mistakes_option,
-    project_option,
-    show_values_option,
+    partition_option,
+    policy_argument,
+    source_options,
 )
+from anon_pipeline.cli.shared import PRIVATE, Progress, echo_json, print_table, write_file
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-_PRIVATE = "Computed from the originals and not protected: for the curator, not for publication."
 _INFEASIBLE = 3
 _SHOWN = (
     *("recoder", "k", "epsilon", "confidence", "error", "linking", "linking_released", "suppression"),
@@ -41,7 +38,7 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 
 
 @click.command()
-@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
+@policy_argument
 @click.option("--k", "ks", metavar="2,5,10", help="Values of k. Default: seven from 2 to 100.")
 @click.option(
     "--epsilon",
@@ -58,21 +55,16 @@ _GRID = ("recoder", "k", "epsilon", "confidence")
 @click.option(
     "--recoder", "recoders", metavar="ola,mondrian", help="Names of recoders. Default: the policy's."
 )
-@click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the table as CSV."
-)
+@click.option("--csv", "csv_file", type=NEW_FILE, help="Write the table as CSV.")
 @click.option(
     "--map",
     "map_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="Write the map of risk and loss as SVG.",
 )
 @click.option("--apply", "applies", is_flag=True, help="Write the recommended values into POLICY.")
-@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
-@project_option
-@allow_outside_option
-@mistakes_option
-@show_values_option
+@partition_option
+@source_options
 @json_option
 @click.pass_context
 def tune(
@@ -109,7 +101,7 @@ def tune(
         if options["applies"] and found.recommended is not None:
             now = "has the recommended values now" if changed else "has them already"
             click.echo(f"{policy_file.name} {now}.")
-    click.echo(_PRIVATE, err=True)
+    click.echo(PRIVATE, err=True)
     if found.recommended is None:
         ctx.exit(_INFEASIBLE)
 
@@ -177,41 +169,28 @@ def _values(text: str | None, option: str, kind: Callable[[str], Value]) -> tupl
 
 def _print(tuning: Tuning, title: str) -> None:
     """Print the points as one table; what all points have in common stands in its title."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
     from anon_pipeline.tuning.output import rows  # noqa: PLC0415
 
     found = rows(tuning)
     common = [name for name in _GRID if found and len({row[name] for row in found}) == 1]
     said = [f"{name} {found[0][name]}" for name in common if found[0][name] != "–"]
-    table = Table(title=", ".join([title, *said]), title_justify="left")
     columns = [name for name in _SHOWN if name not in common]
-    for name in columns:
-        right = name not in ("recoder", "verdict")
-        table.add_column(name.replace("_", " "), justify="right" if right else "left", overflow="fold")
-    table.add_column("", overflow="fold")
-    for row in found:
-        mark = "recommended" if row["recommended"] else "front" if row["front"] else ""
-        table.add_row(*(row[name] for name in columns), mark)
-    Console(width=None if sys.stdout.isatty() else 140, markup=False).print(table)
+    headings = [*(name.replace("_", " ") for name in columns), ""]
+    marks = ["recommended" if row["recommended"] else "front" if row["front"] else "" for row in found]
+    lines = [(*(row[name] for name in columns), mark) for row, mark in zip(found, marks, strict=True)]
+    numbers = set(headings) - {"recoder", "verdict", ""}
+    print_table(headings, lines, title=", ".join([title, *said]), numbers=numbers, width=140)
 
 
 def _write(tuning: Tuning, policy: Policy, csv_file: Path | None, map_file: Path | None) -> list[str]:
     """Write what was asked for, each file whole or not at all, readable by its owner alone; return where."""
-    from anon_pipeline.base.disk import replace_file  # noqa: PLC0415
-    from anon_pipeline.base.errors import InputError, error_words  # noqa: PLC0415
     from anon_pipeline.tuning.chart import ru_map  # noqa: PLC0415
     from anon_pipeline.tuning.output import as_csv  # noqa: PLC0415
 
     asked = ((csv_file, lambda: as_csv(tuning)), (map_file, lambda: ru_map(tuning, policy)))
     written = []
     for path, made in asked:
-        if path is None:
-            continue
-        try:
-            replace_file(path, made().encode(), mode=0o600, what="tuning")
-        except OSError as error:
-            raise InputError(f"{path.name} must be writable: {error_words(error)}") from None
-        written.append(str(path))
+        if path is not None:
+            write_file(path, made().encode(), what="tuning")
+            written.append(str(path))
     return written

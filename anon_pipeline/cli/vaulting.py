@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    NEW_FILE,
+    PATH,
     json_option,
     locations_of,
-    project_option,
+    partition_option,
+    policy_argument,
+    project_options,
+    this_project_option,
+    together,
 )
+from anon_pipeline.cli.shared import echo_json, write_file
 
 if TYPE_CHECKING:
     from anon_pipeline.vault.store import Store
 
 
-_place_options = (
-    click.option(
-        "--project",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        default=Path(),
-        show_default="this folder",
-        help="Project of the vault: it is in vault/, or where ANON_PIPELINE_VAULT says.",
-    ),
+_of_a_vault = together(
+    this_project_option("Project of the vault: it is in vault/, or where ANON_PIPELINE_VAULT says."),
     click.option("--vault", "place", help="Another vault: a folder, or a URL that fsspec knows."),
     click.option(
         "--key-names",
@@ -36,13 +35,6 @@ _place_options = (
         help="Prefix of the environment variables: …_KEY, …_KEY_FILE, …_KEY_COMMAND, …_OLD_KEYS….",
     ),
 )
-
-
-def _of_a_vault(command: click.decorators.FC) -> click.decorators.FC:
-    """Add the options that say which vault, and which keys."""
-    for option in reversed(_place_options):
-        command = option(command)
-    return command
 
 
 @click.group()
@@ -55,12 +47,12 @@ def vault() -> None:
 
 
 @vault.command()
-@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
-@click.option("--partition", help="Key of a partition, for a policy whose schedule has partitions.")
+@policy_argument
+@partition_option
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW_FILE,
     help="File to write, for its owner alone.",
 )
 @_of_a_vault
@@ -81,7 +73,6 @@ def measured(  # noqa: PLR0913 - the options of a command
     """
     import json  # noqa: PLC0415
 
-    from anon_pipeline.cli.reporting import write_page  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
     from anon_pipeline.publish.measured import Measured  # noqa: PLC0415
     from anon_pipeline.vault.artifacts import Vault  # noqa: PLC0415
@@ -90,7 +81,7 @@ def measured(  # noqa: PLR0913 - the options of a command
     policy = load_policy(policy_file, retired=True)
     opened = Vault(_store(project, place), keys_from(prefix=key_names))
     found = Measured(policy, partition, lambda: opened).read()
-    write_page(out, json.dumps(found, indent=2, ensure_ascii=False).encode(), private=True)
+    write_file(out, json.dumps(found, indent=2, ensure_ascii=False).encode(), what="measured")
     if as_json:
         echo_json({"measured": str(out)})
     else:
@@ -133,7 +124,7 @@ def status(project: Path, place: str | None, key_names: str, as_json: bool) -> N
 @_of_a_vault
 @click.option(
     "--old-keys-file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="File with old keys, one per line, instead of ANON_PIPELINE_VAULT_OLD_KEYS….",
 )
 @click.option(
@@ -222,9 +213,8 @@ def purge(project: Path, place: str | None, key_names: str, days: float, as_json
 
 
 @vault.command()
-@click.argument("policy_file", metavar="POLICY", type=click.Path(path_type=Path))
-@project_option
-@allow_outside_option
+@policy_argument
+@project_options
 @json_option
 def new_people(policy_file: Path, project: Path | None, allow_outside: bool, as_json: bool) -> None:
     """Declare that the source of POLICY now holds other people.

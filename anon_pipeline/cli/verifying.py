@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anon_pipeline.cli.shared import (
-    allow_outside_option,
-    echo_json,
+from anon_pipeline.cli.options import (
+    PATH,
     json_option,
     locations_of,
-    print_report,
-    project_option,
+    policy_option,
+    project_options,
+    release_argument,
 )
+from anon_pipeline.cli.shared import echo_json, print_report, print_table
 
 if TYPE_CHECKING:
     from anon_pipeline.policy import Policy
@@ -28,16 +28,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("release", type=click.Path(path_type=Path))
-@click.option("--policy", "policy_file", type=click.Path(path_type=Path), help="The policy that made it.")
+@release_argument
+@policy_option("The policy that made it.")
 @click.option(
     "--public-key",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Key that must have signed it; a missing or wrong signature is then refused.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@project_option
-@allow_outside_option
+@json_option
+@project_options
 def verify(
     release: Path,
     policy_file: Path | None,
@@ -71,7 +70,7 @@ def verify(
         found = verify_in_detail(release, against)
     report = found.report
     if as_json:
-        click.echo(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
+        echo_json(_as_json(found))
     else:
         print_report(report, f"{release.name}, checked", at_hand=True)
         if found.in_part:
@@ -127,20 +126,15 @@ def _as_json(found: Verification) -> dict[str, Any]:
 
 def _print_unverified(leaves: Iterable[Unverified], recorded: Sequence[str]) -> None:
     """Print the leaves of the manifest that nothing vouches for, by what it would take."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-
     by_reason: dict[str, list[str]] = {}
     for leaf in leaves:
         by_reason.setdefault(leaf.why, []).append(_named(leaf.path, recorded))
-    if not by_reason:
-        return
-    table = Table(title="Not verifiable in the manifest", title_justify="left")
-    for heading in ("because", "leaves"):
-        table.add_column(heading, overflow="fold")
-    for why, paths in by_reason.items():
-        table.add_row(why, ", ".join(paths) if len(paths) <= _MANY else f"{len(paths)} (--json lists them)")
-    Console(width=None if sys.stdout.isatty() else 110, markup=False).print(table)
+    rows = [
+        (why, ", ".join(paths) if len(paths) <= _MANY else f"{len(paths)} (--json lists them)")
+        for why, paths in by_reason.items()
+    ]
+    if rows:
+        print_table(("because", "leaves"), rows, title="Not verifiable in the manifest")
 
 
 def _recorded(release: Path) -> list[str]:
@@ -167,7 +161,7 @@ def _named(path: str, recorded: Sequence[str]) -> str:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @json_option
 def keygen(file: Path, as_json: bool) -> None:
     """Write a new key pair for signing manifests.

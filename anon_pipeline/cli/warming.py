@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.shared import Progress, echo_json, json_option
+from anon_pipeline.cli.options import PATH, json_option
+from anon_pipeline.cli.shared import Progress, echo_json
 
 
 @click.command()
-@click.argument("policy_files", metavar="[POLICY]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("policy_files", metavar="[POLICY]...", nargs=-1, type=PATH)
 @json_option
 def warmup(policy_files: tuple[Path, ...], as_json: bool) -> None:
     """Compile the kernels that each POLICY needs, so that the first run is as fast as the others.

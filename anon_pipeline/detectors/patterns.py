@@ -8,19 +8,16 @@ found by their match rate: more different values are valid than twice the chance
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from anon_pipeline.detectors import DETECTORS, Detector, Form
-from anon_pipeline.detectors.normalized import UNEVEN, Characters, normalized
+from anon_pipeline.detectors.spellings import Cells, Spellings, is_short, read_cells
 
 LEVEL = 1e-6
 """A column is found if chance explains so many valid values with at most this probability."""
@@ -30,31 +27,6 @@ MOST_JUDGED = 2_000
 """Different values of a column that its match rate is taken of; the same ones each time."""
 _DENSE = 20  # numbers that are on average nearer to each other than this are counted on, not given out
 _FEW = 0.05  # of fewer candidates: by chance, if fewer are valid than enough, and no more than this explains
-_SHORT = 16  # so few values are looked at one by one: asking Arrow takes longer
-_LONGEST = 60  # characters of a cell that is an identifier as a whole
-_SMALLEST, _LARGEST = 10**7, 10**18  # a column of smaller numbers holds none that has a check digit
-_UNEVEN = re.compile(UNEVEN)
-_LABEL = re.compile(r"(?:[A-Za-z][A-Za-z.-]{0,15}[ :#.]+){1,3}|#")
-_WHOLE = re.compile(r"(\d+)\.0+")
-_RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)[\])]")
-_DECIMAL = re.compile(r"[+-]?\d+\.\d+")
-_KNOWN = re.compile(r"[1-9]\d{0,2}(?:([ .'])\d{3})(?:\1\d{3})*|\d{5}-\d{4}")  # thousands, ZIP+4
-_BETWEEN = str.maketrans("", "", " .-/")
-_AROUND = str.maketrans("", "", " .-/()")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """The different values of a column, normalized, and how many records have each.
-
-    whole: the cells, (v,).
-    records: (v,).
-    texts: the cells for Arrow, (v,); None where they are numbers.
-    """
-
-    whole: Sequence[str] = field(repr=False)
-    records: NDArray[np.int64] = field(repr=False)
-    texts: pa.Array | None = field(default=None, repr=False)
 
 
 def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
@@ -68,7 +40,7 @@ def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
     """
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
         return {}
-    cells = _cells(column)
+    cells = read_cells(column)
     if not len(cells.whole):
         return {}
     looked, found = _look(cells), {}
@@ -78,71 +50,6 @@ def matches(column: pd.Series, allow: Collection[str] = ()) -> dict[str, int]:
         if detector.name not in allow and (records := _found(detector, looked)):
             found[detector.name] = records
     return found
-
-
-def _cells(column: pd.Series) -> _Cells:
-    if len(column) <= _SHORT and isinstance(column.dtype, pd.StringDtype):
-        return _of_texts(*_counted([text for text in column.tolist() if isinstance(text, str)]))
-    present = column.dropna()
-    if pd.api.types.is_numeric_dtype(present.dtype):
-        large = present[(present.abs() >= _SMALLEST) & (present.abs() < _LARGEST)]
-        if not len(large):
-            return _Cells([], np.empty(0, np.int64))
-        counts = present[present.abs() < _LARGEST].value_counts()
-        written = [str(int(value)) if value == int(value) else str(value) for value in counts.index.tolist()]
-        return _Cells(_padded(written), counts.to_numpy().astype(np.int64))
-    texts = present.astype("str")
-    if len(texts) <= _SHORT:
-        return _of_texts(*_counted(texts.tolist()))
-    counts = texts.value_counts()
-    counts = counts[counts > 0]
-    return _of_texts(counts.index.to_numpy(object).tolist(), counts.to_numpy().astype(np.int64))
-
-
-def _of_texts(texts: list[str], records: NDArray[np.int64]) -> _Cells:
-    """Normalize different texts; those that are all digits count as numbers."""
-    written = _normalized(texts)
-    whole = [_WHOLE.sub(r"\1", text) if text.endswith(".0") else text for text in written]
-    digits = all(map(_is_number, whole))
-    return _Cells(_padded(whole), records) if digits else _Cells(written, records, _array(written))
-
-
-def _counted(texts: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the different ones of a few texts, and how many records have each."""
-    counted = Counter(texts)
-    return list(counted), np.fromiter(counted.values(), np.int64, len(counted))
-
-
-def _is_number(text: str) -> bool:
-    return text.isdigit() and text[0] != "0"
-
-
-def _padded(digits: Sequence[str]) -> list[str]:
-    """Give numbers back the zeros that they began with as texts, if most have one length."""
-    longest = max(map(len, digits), default=0)
-    most = 2 * sum(len(text) == longest for text in digits) >= len(digits)
-    return [text.zfill(longest) for text in digits] if most else list(digits)
-
-
-def _normalized(texts: list[str]) -> list[str]:
-    """Normalize those texts that are not in one spelling already."""
-    written, characters = list(texts), Characters()
-    for place in _uneven(texts):
-        written[place] = normalized(texts[place], characters)
-    return written
-
-
-def _uneven(texts: list[str]) -> Iterable[int]:
-    """Return the places of texts that normalizing may change."""
-    if len(texts) <= _SHORT:
-        return [place for place, text in enumerate(texts) if not text.isascii() or _UNEVEN.search(text)]
-    array = _array(texts)
-    even = pc.and_(pc.string_is_ascii(array), pc.invert(pc.match_substring_regex(array, UNEVEN)))
-    return map(int, np.flatnonzero(~even.to_numpy(zero_copy_only=False)))
-
-
-def _array(texts: Sequence[str]) -> pa.Array:
-    return pa.array(texts, pa.large_string())
 
 
 def _found(detector: Detector, looked: _Looked) -> int:
@@ -156,7 +63,7 @@ def _found(detector: Detector, looked: _Looked) -> int:
     return int(looked.cells.records[sorted(hit)].sum()) if hit else 0
 
 
-def _inside(form: Form, cells: _Cells) -> set[int]:
+def _inside(form: Form, cells: Cells) -> set[int]:
     """Search texts for a form of which one match is enough; places of the texts that have one."""
     candidates, hit = set[int](), set[int]()
     for place in _promising(form, cells):
@@ -193,9 +100,9 @@ def _chance(valid: int, candidates: int, share: float) -> float:
     return float(bdtrc(valid - 1, candidates, share))
 
 
-def _promising(form: Form, cells: _Cells) -> Iterator[int]:
+def _promising(form: Form, cells: Cells) -> Iterator[int]:
     """Yield the places of texts that may hold a form, by a fast look at all of them; of a few, all."""
-    if cells.texts is not None and len(cells.whole) <= _SHORT:
+    if cells.texts is not None and is_short(len(cells.whole)):
         yield from range(len(cells.whole))
     elif cells.texts is not None:
         found = pc.match_substring_regex(cells.texts, form.needs).to_numpy(zero_copy_only=False)
@@ -206,7 +113,7 @@ def _columnwise(form: Form, looked: _Looked) -> set[int]:
     """Judge a column by the share of its values that are valid; places of these if it is found."""
     cells, chosen = looked.cells, looked.chosen
     enough = form.tolerated ** len(chosen) <= LEVEL
-    read = {place: _fitting(spellings, form) for place, spellings in looked.shaped.items()} if enough else {}
+    read = {place: spellings.fitting(form) for place, spellings in looked.shaped.items()} if enough else {}
     candidates = [place for place, texts in read.items() if texts]
     if not candidates or form.tolerated ** len(candidates) > LEVEL:
         return set()  # even if all of them were valid
@@ -219,35 +126,8 @@ def _columnwise(form: Form, looked: _Looked) -> set[int]:
         return set()
     if len(chosen) == len(cells.whole):
         return set(valid)
-    every = ((place, _fitting(_Spellings.of(cell), form)) for place, cell in enumerate(cells.whole))
+    every = ((place, Spellings.of(cell).fitting(form)) for place, cell in enumerate(cells.whole))
     return {place for place, texts in every if any(map(form.fits, texts))}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spellings:
-    """A cell, or both ends of a range, as an identifier may be written there.
-
-    exact: as it is.
-    bare: without what stands between digits, and without a label in front.
-    loose: as `bare`, but none of numbers whose separators say what they are, as thousands set apart.
-    """
-
-    exact: tuple[str, ...] = field(repr=False)
-    bare: tuple[str, ...] = field(repr=False)
-    loose: tuple[str, ...] = field(repr=False)
-
-    @classmethod
-    def of(cls, cell: str) -> _Spellings:
-        """Spell a normalized cell; a long text is none."""
-        if len(cell) > _LONGEST:
-            return cls((), (), ())
-        ends = _RANGE.fullmatch(cell) if cell.startswith("[") else None
-        exact = tuple(_WHOLE.sub(r"\1", text) for text in (ends.groups() if ends else (cell,)))
-        bare = [text for text in exact if not _DECIMAL.fullmatch(text)]
-        unlabeled = [_LABEL.sub("", text, count=1) for text in bare if text[:1].isalpha() or text[:1] == "#"]
-        compact = dict.fromkeys(text.translate(_BETWEEN).upper() for text in (*bare, *unlabeled))
-        joined = [text.translate(_AROUND) for text in (*bare, *unlabeled) if not _KNOWN.fullmatch(text)]
-        return cls(exact, tuple(compact), tuple(dict.fromkeys(joined)))
 
 
 def _digits(chosen: _Chosen) -> int:
@@ -260,18 +140,18 @@ def _bare(chosen: _Chosen) -> list[str]:
     return [spellings.bare[0] for spellings in chosen.values() if spellings.bare]
 
 
-_Chosen = dict[int, _Spellings]
+_Chosen = dict[int, Spellings]
 """The values that a match rate is taken of, by their places."""
 
 
-def _choose(cells: _Cells) -> _Chosen:
+def _choose(cells: Cells) -> _Chosen:
     """Choose all values, or so many at random; always the same."""
     values = len(cells.whole)
     places: Sequence[int] = range(values)
     if values > MOST_JUDGED:
         drawn = np.random.default_rng(values).choice(values, MOST_JUDGED, replace=False)
         places = [int(place) for place in drawn]
-    return {place: _Spellings.of(cells.whole[place]) for place in places}
+    return {place: Spellings.of(cells.whole[place]) for place in places}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,19 +162,19 @@ class _Looked:
     chosen: the values that match rates are taken of; ``shaped``: those that have the shape of a form.
     """
 
-    cells: _Cells
+    cells: Cells
     promising: bool
     chosen: _Chosen
     shaped: _Chosen
 
 
-def _look(cells: _Cells) -> _Looked:
+def _look(cells: Cells) -> _Looked:
     chosen, shaped = _choose(cells), _any_shape().fullmatch
     several = {
         place: one for place, one in chosen.items() if any(map(shaped, (*one.exact, *one.bare, *one.loose)))
     }
     promising = cells.texts is not None
-    if cells.texts is not None and len(cells.whole) > _SHORT:
+    if cells.texts is not None and not is_short(len(cells.whole)):
         promising = bool(pc.any(pc.match_substring_regex(cells.texts, _any_needs())).as_py())
     return _Looked(cells, promising, chosen, several)
 
@@ -314,12 +194,6 @@ def _any_needs() -> str:
 
 def _either(expressions: Iterable[str]) -> str:
     return "|".join(f"(?:{one})" for one in dict.fromkeys(expressions))
-
-
-def _fitting(spellings: _Spellings, form: Form) -> list[str]:
-    """Return the spellings that have a form's shape."""
-    texts = spellings.loose if form.loose else spellings.exact if form.share else spellings.bare
-    return [text for text in texts if form.shape.fullmatch(text)]
 
 
 def _significant(valid: int, candidates: int, form: Form) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
-from anon_pipeline.policy.hierarchies import Table
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.profile.looking import Kind, Seen
 from anon_pipeline.profile.profiling import Profile
@@ -109,8 +109,9 @@ def table_files(proposals: Sequence[Proposal], place: Place) -> dict[str, str]:
 def _column(proposal: Proposal, files: Mapping[str, str]) -> dict[str, Any]:
     """Return a column as a policy writes it, the role first, a table with its path."""
     document = proposal.document
-    if isinstance(proposal.column, Generalize) and isinstance(proposal.column.hierarchy, Table):
-        document["hierarchy"] = {Table.__name__.lower(): files[proposal.name]}
+    if isinstance(proposal.column, Generalize):
+        file = hierarchy_kind(proposal.column.hierarchy).file
+        document |= {} if file is None else {"hierarchy": {file: files[proposal.name]}}
     return {"role": document.pop("role"), **{name: _short(value) for name, value in document.items()}}
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.encode.grids import epsilon_shares, quantize_columns
-from anon_pipeline.hierarchy.levels import from_columns
-from anon_pipeline.hierarchy.written import tree_levels
+from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.perturb.category_law import (
     CategoryNoise,
     Domain,
@@ -22,16 +21,17 @@ from anon_pipeline.perturb.category_law import (
     kept,
 )
 from anon_pipeline.perturb.category_sampler import draw_categories
+from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.keys import Words
 from anon_pipeline.policy.columns import PerturbCategories
-from anon_pipeline.policy.hierarchies import Tree
 from anon_pipeline.policy.model import Policy
 
 
 def _domain(name: str, column: PerturbCategories) -> Domain:
-    if isinstance(column.hierarchy, Tree):
-        return hierarchy_domain(from_columns(name, tree_levels(name, column.hierarchy.tree)))
-    return flat_domain(column.domain)
+    if column.hierarchy is None:
+        return flat_domain(column.domain)
+    leaves = pd.Series(list(column.domain), name=name, dtype="str")
+    return hierarchy_domain(code_column(leaves, column.hierarchy)[1])
 
 
 def category_noises(policy: Policy) -> dict[str, CategoryNoise]:
@@ -93,6 +93,19 @@ def noisy_units(frame: pd.DataFrame, policy: Policy) -> NDArray[np.int64]:
         InputError: values that do not fit their grid or their domain; by column and count.
     """
     return np.hstack((quantize_columns(frame, policy), category_codes(frame, policy)))
+
+
+def noisy_columns(values: NDArray[np.int64], policy: Policy) -> dict[str, Any]:
+    """Return all perturb columns as they are released, by name, from what `noisy_units` makes of them.
+
+    Args:
+        values: (n, p + c) grid units, then codes.
+    """
+    numbers = {
+        name: from_grid(values[:, j], column.resolution)
+        for j, (name, column) in enumerate(policy.perturbed.items())
+    }
+    return numbers | category_values(values[:, len(numbers) :], policy)
 
 
 def category_facts(policy: Policy) -> dict[str, dict[str, Any]]:

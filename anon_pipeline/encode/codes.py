@@ -160,6 +160,11 @@ def code_sensitive(
     return pd.factorize(values, sort=True)[0].astype(np.int64), None
 
 
+def label_codes(column: pd.Series) -> NDArray[np.int64]:
+    """Number the values of a column in text order, a missing one as any other, (n,)."""
+    return pd.factorize(to_texts(column), sort=True, use_na_sentinel=False)[0].astype(np.int64)
+
+
 def decode(
     codes: NDArray[np.int64], values: Sequence[NDArray[np.object_]], names: Sequence[str]
 ) -> pd.DataFrame:

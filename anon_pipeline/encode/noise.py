@@ -1,4 +1,4 @@
-"""The noise of a policy: its public bounds on the grid, and what is known of its error before it is drawn."""
+"""The noise of a policy: drawing it, its public bounds, what is known of its error before it is drawn."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.encode.categories import category_facts, draw_category_columns
 from anon_pipeline.encode.grids import grid_bounds, noises
 from anon_pipeline.perturb.error import expected_relative_shift
+from anon_pipeline.perturb.keys import Words
 from anon_pipeline.perturb.mechanisms import Noise, scales, sensitivities, shifts
+from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 
 
@@ -23,6 +26,32 @@ def output_bounds(policy: Policy) -> list[tuple[int, int] | None]:
             continue
         bounds.append(grid_bounds(column.output_bounds, column.resolution))
     return bounds
+
+
+def draw_noise(
+    policy: Policy, originals: NDArray[np.int64], classes: EquivalenceClasses, *, words: Words
+) -> tuple[NDArray[np.int64], dict[str, dict[str, Any]]]:
+    """Draw what is released in every perturb column, with numbers or categories.
+
+    Args:
+        originals: (n, p + c) grid units, then codes, see `noisy_units`.
+        classes: of the n records.
+        words: random ones, of each record.
+    Returns:
+        (n, p + c) drawn values, likewise; and what the facts say of the noise of each column.
+    """
+    numbers = originals[:, : len(policy.perturbed)]
+    noisy = add_noise(
+        numbers,
+        classes,
+        noises=noises(policy),
+        entropy=words,
+        bounds=output_bounds(policy),
+        names=list(policy.perturbed),
+    )
+    categories = draw_category_columns(policy, originals[:, len(policy.perturbed) :], words=words)
+    facts = noise_facts(policy, numbers, classes, noisy.diameters) | category_facts(policy)
+    return np.hstack((noisy.values, categories)), facts
 
 
 _ENOUGH_CLASSES = 10

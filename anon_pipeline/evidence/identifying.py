@@ -88,6 +88,17 @@ def identifying_columns(
     ]
 
 
+def allowed_share(policy: Policy, names: Sequence[str], days: Sequence[datetime.date]) -> float:
+    """Return the largest share of the records that columns together may single out.
+
+    Args:
+        names: of insensitive columns.
+        days: on one of which what is acknowledged of them must hold.
+    """
+    held = [_acknowledged(policy, names, day) or 0.0 for day in days]
+    return max([policy.gate.released_identifiers, *held])
+
+
 def _alone(policy: Policy, name: str) -> str:
     """Say that a column singles people out like an identifier."""
     column, of = policy.columns[name], "values present" if policy.person is None else "people with a value"
@@ -233,10 +244,9 @@ def _together(
     Args:
         named: columns that are refused alone: they are changed anyway, so they come first.
     """
-    usual = policy.gate.released_identifiers
 
     def allowed(chosen: tuple[int, ...]) -> float:
-        return max(usual, _acknowledged(policy, [names[j] for j in chosen], today) or 0.0)
+        return allowed_share(policy, [names[j] for j in chosen], [today])
 
     once = frame.drop_duplicates([PERSON, *names]) if PERSON in frame else frame
     codes = {name: value_codes(once[name]) for name in names}

@@ -10,7 +10,7 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.hierarchy import Hierarchy, code_column
-from anon_pipeline.policy.hierarchies import Table, Tree
+from anon_pipeline.policy.hierarchies import HierarchySpec, hierarchy_kind
 from anon_pipeline.policy.model import Policy
 
 _LISTED = 2  # members that a label names
@@ -44,12 +44,14 @@ def listing_labels(frame: pd.DataFrame, policy: Policy, *, hierarchies: Path = P
     return tuple(found)
 
 
-def labeled_columns(policy: Policy) -> dict[str, Table | Tree]:
-    """Return the columns that are released by a hierarchy whose labels somebody has written."""
+def labeled_columns(policy: Policy) -> dict[str, HierarchySpec]:
+    """Return the columns that are released by a hierarchy whose labels no rule computes from the values."""
     specs = {name: getattr(column, "hierarchy", None) for name, column in policy.columns.items()}
     released = {*policy.generalized, *policy.coarsened}
     return {
-        name: spec for name, spec in specs.items() if name in released and isinstance(spec, (Table, Tree))
+        name: spec
+        for name, spec in specs.items()
+        if spec is not None and name in released and not hierarchy_kind(spec).computed
     }
 
 

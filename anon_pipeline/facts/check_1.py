@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
-from anon_pipeline.encode.categories import category_facts
-from anon_pipeline.encode.grids import epsilon_shares, noises
 from anon_pipeline.facts import fact_rules as must
+from anon_pipeline.facts.agreement import FactVersion, broken_facts, decided_by, noise_said, said_of
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.policy.model import Policy
 
@@ -112,6 +109,21 @@ FIELDS_1: dict[str, dict[str, must.Rule]] = {
 }
 
 
+def _said(stage: str, policy: Policy) -> Mapping[str, Any]:
+    return said_of(policy, {"dropped": "drop", "masked": "mask", "hashed": "hash"})[stage]
+
+
+def _noise_said(policy: Policy) -> dict[str, dict[str, Any]]:
+    """Return what the policy says of the noise of each perturb column, as 0.1.0 wrote it."""
+    return {
+        column: {name: value for name, value in said.items() if name in _NOISE_FIELDS}
+        for column, said in noise_said(policy).items()
+    }
+
+
+_VERSION_1 = FactVersion(FIELDS_1, _said, _noise_said)
+
+
 def broken_facts_1(policy: Policy, facts: Facts, *, making: str) -> list[str]:
     """List the stages whose facts are not what 0.1.0 wrote, with their fields; never what was found there.
 
@@ -120,119 +132,9 @@ def broken_facts_1(policy: Policy, facts: Facts, *, making: str) -> list[str]:
         facts: of all stages.
         making: digest that 0.1.0 gave to the policy's sections, `policy.version_1.making_1`.
     """
-    return list(_problems(policy, facts, making))
-
-
-def _problems(policy: Policy, facts: Facts, making: str) -> Iterator[str]:
-    """Yield a line for each stage whose facts are not its own."""
-    strange = len(set(facts) - set(FIELDS_1))
-    if strange:
-        yield f"the facts of a table must be of the stages, got {strange} others"
-    records = facts.get("raw", {}).get("records")
-    known = must.Known(policy, must.MOST if records is None or not must.is_count(records) else records)
-    for stage in FIELDS_1:
-        if stage in facts:
-            broken = sorted(set(_broken(stage, facts[stage], known, making)))
-            if broken:
-                yield (
-                    f"the facts of {stage} must be what that stage writes, got others: {', '.join(broken)}"
-                )
-
-
-def _broken(stage: str, values: Mapping[str, Any], known: must.Known, making: str) -> Iterator[str]:
-    """Yield the fields that lack, or hold what does not belong there; what is unknown is not quoted."""
-    rules = {**FIELDS_1[stage], "made_by": must.digest}
-    if set(values) - set(rules):
-        yield "fields that are not known"
-    for name, rule in rules.items():
-        if name not in values or not rule(values[name], known):
-            yield name
-    if values.get("made_by") == making:
-        for name, said in _said(stage, known.policy).items():
-            if name in values and not _equal(values[name], said):
-                yield name
-        if stage == "perturbed" and not _same_noise(values.get("columns"), known.policy):
-            yield "columns"
-        if stage == "perturbed" and not _possible_spending(values.get("composition"), known.policy):
-            yield "composition"
+    return list(broken_facts(_VERSION_1, policy, facts, making=making))
 
 
 def decided_1(policy: Policy) -> Iterator[tuple[str, ...]]:
-    """Yield the facts that the policy alone decides: the keys to each, see `check.decided_facts`."""
-    for stage in FIELDS_1:
-        for name in _said(stage, policy):
-            yield from ((stage, name), (stage, name, "*"))
-    for column, said in _noise_said(policy).items():
-        yield from (("perturbed", "columns", column, name) for name in said)
-    if not policy.noisy:
-        yield "perturbed", "columns"
-
-
-def _equal(value: Any, said: Any) -> bool:
-    """Compare a fact with what the policy says, where a tuple may have become a list."""
-    return bool(value == said or (isinstance(value, tuple) and list(value) == said))
-
-
-def _said(stage: str, policy: Policy) -> Mapping[str, Any]:
-    """Return the facts of a stage that the policy alone decides."""
-    wanted, noise, confidence = policy.anonymize, policy.perturb, policy.suppress.confidence
-    if stage == "raw":
-        return {"columns": len(policy.columns)}
-    if stage == "deidentified":
-        actions = {"dropped": "drop", "masked": "mask", "hashed": "hash"}
-        return {name: _with(policy, action) for name, action in actions.items()}
-    if stage == "k_anonymized":
-        return {name: getattr(wanted, name) for name in ("recoder", "k", "loss", "suppression_limit")}
-    if stage == "perturbed":
-        return {
-            "passed_through": not policy.noisy,
-            "epsilon": None if noise is None else noise.epsilon,
-            "mechanism": policy.mechanism_of_numbers,
-            "republish": "fresh" if noise is None else noise.republish,
-        }
-    if stage == "suppressed":
-        return {"passed_through": confidence is None, "confidence": confidence}
-    return {}
-
-
-def _with(policy: Policy, action: str) -> list[str]:
-    return [name for name, column in policy.identifiers.items() if column.action == action]
-
-
-def _noise_said(policy: Policy) -> dict[str, dict[str, Any]]:
-    """Return what the policy says of the noise of each perturb column, as 0.1.0 wrote it."""
-    said: dict[str, dict[str, Any]] = {
-        name: {
-            "mechanism": noise.mechanism,
-            "epsilon": float(noise.epsilon),
-            "delta": None if noise.delta is None else float(noise.delta),
-            "sensitivity": column.sensitivity,
-            "resolution": column.resolution,
-        }
-        for (name, column), noise in zip(policy.perturbed.items(), noises(policy), strict=True)
-    } | category_facts(policy)
-    return {
-        column: {name: value for name, value in values.items() if name in _NOISE_FIELDS}
-        for column, values in said.items()
-    }
-
-
-def _same_noise(columns: Any, policy: Policy) -> bool:
-    """Tell whether facts name the policy's perturb columns, each with its noise and resolution."""
-    said = _noise_said(policy)
-    if not isinstance(columns, Mapping) or not all(isinstance(noise, Mapping) for noise in columns.values()):
-        return False
-    return set(said) == set(columns) and all(
-        found.get(field) == value for name, found in columns.items() for field, value in said[name].items()
-    )
-
-
-def _possible_spending(composed: Any, policy: Policy) -> bool:
-    """Tell whether the ε that facts say is spent can be a sum of the columns' shares: digits are text."""
-    if policy.record_key is None or not isinstance(composed, Mapping):
-        return policy.record_key is None and composed is None
-    said, shares = composed.get("epsilon_spent"), epsilon_shares(policy)
-    if not must.spent(said, must.Known(policy, must.MOST)):
-        return False
-    whole, spent = sum(shares, Fraction(0)), Fraction(str(said))
-    return spent <= whole and math.lcm(*(share.denominator for share in shares)) % spent.denominator == 0
+    """Yield the facts that the policy alone decides: the keys to each, see `decided_by`."""
+    return decided_by(_VERSION_1, policy)

@@ -21,6 +21,7 @@ from anon_pipeline.base.reading import (
     limit_error,
 )
 from anon_pipeline.hierarchy.levels import TOP
+from anon_pipeline.policy.hierarchies import Order, Table, Tree
 
 
 def read_table(path: Path, *, separator: str = ";") -> list[NDArray[np.object_]]:
@@ -66,6 +67,21 @@ def _rows(path: Path, separator: str) -> Iterator[list[str]]:
                 raise limit_error(path.name, "of a hierarchy's levels", HIERARCHY_LEVELS, got=len(row))
             if row:
                 yield [field.strip() for field in row]
+
+
+def table_leaves(column: str, spec: Table, folder: Path) -> list[str]:
+    """Return the leaves of a hierarchy table, in its order; see `read_table`."""
+    return list(read_table(folder / spec.table, separator=spec.separator)[0])
+
+
+def tree_leaves(column: str, spec: Tree, folder: Path) -> list[str]:
+    """Return the leaves of a taxonomy, in its order; see `tree_levels`."""
+    return list(tree_levels(column, spec.tree)[0])
+
+
+def order_leaves(column: str, spec: Order, folder: Path) -> list[str]:
+    """Return the values that an order lists, the lowest first."""
+    return list(spec.order)
 
 
 def tree_levels(column: str, tree: Mapping[str, Any]) -> list[NDArray[np.object_]]:

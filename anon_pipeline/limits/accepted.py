@@ -8,6 +8,7 @@ from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.contradictions import LARGE_EPSILON, linking_bounds
 from anon_pipeline.policy.model import Policy
@@ -114,14 +115,16 @@ def _judge(case: object, demand: Demand) -> Verdict:
 
 
 ACCEPTED = Limit(
-    name="accepted",
-    meaning="The policy accepts no more risk than usual by {}.",
+    "accepted",
+    Words(
+        "The policy accepts no more risk than usual by {}.",
+        advice="change this key of the policy, or leave it: who reads the report sees what was accepted.",
+    ),
+    Judged(judge=_judge, bound=lambda wanted: None),
     demanded=_demanded,
-    judge=_judge,
-    bound=lambda wanted: None,
-    certain=True,
     advisable=True,
-    valued=False,
+    of_policy=True,
     expectation="",
-    advice="change this key of the policy, or leave it: who reads the report sees what was accepted.",
+    published=Published(valued=False),
+    forecast=Forecast(certain=True),
 )

@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from anon_pipeline.limits.accepted import ACCEPTED
 from anon_pipeline.limits.limit import Demand
 from anon_pipeline.limits.meanings import is_free
 from anon_pipeline.limits.table import demands
@@ -88,14 +87,14 @@ def weaker_than(demand: Demand, floor: float) -> bool | None:
         floor: the weakest bound that is accepted.
     """
     larger = LARGER.get(demand.sense)
-    if demand.bound is None or larger is None or demand.sense != demand.limit.sense:
+    if demand.bound is None or larger is None or demand.sense != demand.limit.judged.sense:
         return None
     return by_number(floor, demand.bound, larger=larger) is Effect.WEAKENS
 
 
 def _by_name(policy: Policy) -> dict[str, Demand]:
     """Return the demands of a policy; not what it accepts, which the changed key itself says."""
-    return {demand.name: demand for demand in demands(policy) if demand.limit is not ACCEPTED}
+    return {demand.name: demand for demand in demands(policy) if not demand.limit.of_policy}
 
 
 def _effect(was: Demand | None, will_be: Demand | None, *, moved: bool) -> tuple[Effect, str]:
@@ -147,7 +146,7 @@ def _parts(was: Demand, will_be: Demand) -> Iterator[Effect]:
         mark, alone = protection_of(declared), was.wanted.model_copy(update={name: new})
         if mark is not None:
             yield mark.compare(old, new)
-        elif was.limit.bound(alone) == will_be.bound != was.bound:
+        elif was.limit.judged.bound(alone) == will_be.bound != was.bound:
             yield _by_sense(was, replace(was, wanted=alone))
         else:
             yield Effect.UNKNOWN

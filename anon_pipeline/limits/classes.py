@@ -9,7 +9,8 @@ from anon_pipeline.evidence import attackers
 from anon_pipeline.evidence.measures import class_l_diversity, class_t_closeness, is_l_diverse, is_t_close
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.recoding import LDiversity
@@ -51,71 +52,86 @@ def _homogeneous(policy: Policy) -> Demanded:
 
 
 T_CLOSENESS = Limit(
-    name=class_limits.T_CLOSENESS.name,
-    meaning="In every class {} is distributed as in the whole input, up to this distance.",
-    demanded=lambda policy: policy.class_limits[class_limits.T_CLOSENESS.name],
-    judge=_t_closeness,
-    needs=("originals",),
-    certain=True,
-    expectation="expect_release_to_be_t_close",
-    advice="allow a larger distance, or more suppression, or take a larger k.",
-    promise=lambda demand: (
-        f"In each class {demand.of} is distributed as in the whole input, to within {demand.wanted:g} "
-        f"(t-closeness)."
+    class_limits.T_CLOSENESS.name,
+    Words(
+        "In every class {} is distributed as in the whole input, up to this distance.",
+        advice="allow a larger distance, or more suppression, or take a larger k.",
+        question="inference",
     ),
-    question="inference",
+    Judged(judge=_t_closeness, needs=("originals",)),
+    demanded=lambda policy: policy.class_limits[class_limits.T_CLOSENESS.name],
+    expectation="expect_release_to_be_t_close",
+    published=Published(
+        promise=lambda demand: (
+            f"In each class {demand.of} is distributed as in the whole input, to within {demand.wanted:g} "
+            f"(t-closeness)."
+        )
+    ),
+    forecast=Forecast(certain=True),
 )
 L_DIVERSITY = Limit(
-    name=class_limits.L_DIVERSITY.name,
-    meaning="In every class {} has enough different values.",
+    class_limits.L_DIVERSITY.name,
+    Words(
+        "In every class {} has enough different values.",
+        advice="ask for fewer values, or allow more suppression, or take a larger k.",
+        question="inference",
+    ),
+    Judged(
+        judge=_l_diversity,
+        people=True,
+        bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
+        sense="at least",
+        sense_of=lambda limit: "below" if limit.kind == "recursive" else "at least",
+    ),
     demanded=lambda policy: policy.class_limits[class_limits.L_DIVERSITY.name],
-    judge=_l_diversity,
-    people=True,
-    bound=lambda limit: limit.c if limit.kind == "recursive" else limit.l,
-    sense="at least",
-    sense_of=lambda limit: "below" if limit.kind == "recursive" else "at least",
-    certain=True,
     expectation="expect_release_to_be_l_diverse",
-    advice="ask for fewer values, or allow more suppression, or take a larger k.",
-    boundless=True,
-    promise=_diverse,
-    question="inference",
+    published=Published(boundless=True, promise=_diverse),
+    forecast=Forecast(certain=True),
 )
 HOMOGENEITY = Limit(
-    name="homogeneity",
-    meaning="At most this share of the records is in classes with a single value of {}.",
-    meaning_for=lambda policy: (
-        f"At most this share of the {counted(policy)} is in classes with a single value of {{}}."
+    "homogeneity",
+    Words(
+        "At most this share of the {counted} is in classes with a single value of {}.",
+        advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
+        question="inference",
+    ),
+    Judged(
+        measure=lambda case, demand: attackers.homogeneity(case.evidence, case.policy, demand.of),
+        people=True,
+        tolerance=_ROUNDING,
     ),
     demanded=_homogeneous,
-    measure=lambda case, demand: attackers.homogeneity(case.evidence, case.policy, demand.of),
-    people=True,
-    tolerance=_ROUNDING,
     attack=True,
     advisable=True,
-    advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
-    question="inference",
 )
 SKEWNESS = Limit(
-    name="skewness",
-    meaning="In no class is a value of {} more than this many times as frequent as in the whole input.",
+    "skewness",
+    Words(
+        "In no class is a value of {} more than this many times as frequent as in the whole input.",
+        advice="set gate.t_closeness of the column, by which classes are made, or take a larger k.",
+        question="inference",
+    ),
+    Judged(
+        measure=lambda case, demand: attackers.skewness(case.evidence, case.policy, demand.of),
+        tolerance=_ROUNDING,
+        needs=("originals",),
+    ),
     demanded=lambda policy: policy.gate.attacks.skewness,
-    measure=lambda case, demand: attackers.skewness(case.evidence, case.policy, demand.of),
-    tolerance=_ROUNDING,
-    needs=("originals",),
     attack=True,
-    advice="set gate.t_closeness of the column, by which classes are made, or take a larger k.",
-    question="inference",
 )
 SIMILARITY = Limit(
-    name="similarity",
-    meaning="In every class two values of {} are at least this different.",
+    "similarity",
+    Words(
+        "In every class two values of {} are at least this different.",
+        advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
+        question="inference",
+    ),
+    Judged(
+        measure=lambda case, demand: attackers.similarity(case.evidence, case.policy, demand.of),
+        sense="at least",
+        tolerance=_ROUNDING,
+        needs=("originals",),
+    ),
     demanded=lambda policy: policy.gate.attacks.similarity,
-    measure=lambda case, demand: attackers.similarity(case.evidence, case.policy, demand.of),
-    sense="at least",
-    tolerance=_ROUNDING,
-    needs=("originals",),
     attack=True,
-    advice="set gate.l_diversity of the column, by which classes are made, or take a larger k.",
-    question="inference",
 )

@@ -21,7 +21,7 @@ def contradiction(limit: Limit, verdict: Verdict) -> str | None:
     """
     if (wrong := _misplaced(limit, verdict)) is not None:
         return wrong
-    if not limit.valued:
+    if not limit.published.valued:
         bare = (verdict.value, verdict.bound, verdict.sense) == (None, None, "holds")
         return None if bare else f"{limit.name} must have neither value nor bound"
     return _broken_numbers(limit, verdict)
@@ -29,17 +29,19 @@ def contradiction(limit: Limit, verdict: Verdict) -> str | None:
 
 def published_contradiction(limit: Limit, verdict: Verdict) -> str | None:
     """Say what contradicts a verdict of a manifest: without its value where that is the curator's."""
-    of_people = limit.people and verdict.value is None  # with a person in the policy, see `Demand.verdict`
-    if not limit.valued or (limit.recomputable and not of_people):
+    of_people = (
+        limit.judged.people and verdict.value is None
+    )  # with a person in the policy, see `Demand.verdict`
+    if not limit.published.valued or (limit.recomputable and not of_people):
         return contradiction(limit, verdict)
     if verdict.value is not None:
         return f"{verdict.limit}: its value must not be told"
-    if limit.banded and verdict.band is None:
+    if limit.published.banded and verdict.band is None:
         return f"{verdict.limit}: its band must be told"
     if (wrong := _misplaced(limit, verdict)) is not None:
         return wrong
     if verdict.bound is None:
-        return None if limit.boundless else f"{verdict.limit}: it must have a bound"
+        return None if limit.published.boundless else f"{verdict.limit}: it must have a bound"
     known = verdict.sense in ("at least", "at most", "below") and 0 <= verdict.bound < math.inf
     return None if known else "a bound must not be below 0, and must have a sense"
 
@@ -48,7 +50,7 @@ def _misplaced(limit: Limit, verdict: Verdict) -> str | None:
     """Say whether a verdict warns that must not, or has a band that does not fit it."""
     if verdict.status is Status.WARNED and not limit.advisable:
         return f"{limit.name} must be kept, it never only warns"
-    if verdict.band is not None and not (limit.banded and fits_band(verdict)):
+    if verdict.band is not None and not (limit.published.banded and fits_band(verdict)):
         return f"{verdict.limit}: its band does not fit it"
     return None
 
@@ -58,7 +60,7 @@ def _broken_numbers(limit: Limit, verdict: Verdict) -> str | None:
     if value is None or not 0 <= value < math.inf:
         return "a limit must have a value, none below 0"
     if bound is None:
-        return None if limit.boundless else "a limit must have a bound"
+        return None if limit.published.boundless else "a limit must have a bound"
     if not 0 <= bound < math.inf:
         return "a bound must not be below 0"
     slack = CLOSE * max(1.0, bound)

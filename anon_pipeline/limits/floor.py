@@ -107,14 +107,14 @@ def _weaker_limit(policy: Policy, name: str, weakest: float, file: str) -> Itera
     for demand in found.values():
         if weaker_than(demand, weakest) is not False:
             yield (
-                f"the limit {demand.name}: must be {kind.sense} {weakest:g} or stricter, which {file} "
+                f"the limit {demand.name}: must be {kind.judged.sense} {weakest:g} or stricter, which {file} "
                 f"demands, got {_got(demand)}"
             )
     for missing in _needed(policy, kind, of):
         if missing not in found:
             full = f"{kind.name}.{missing}" if missing else kind.name
             if missing or not found:
-                wanted = f"{kind.sense} {weakest:g} or stricter"
+                wanted = f"{kind.judged.sense} {weakest:g} or stricter"
                 yield f"the limit {full}: must be set to {wanted}, as {file} demands"
 
 
@@ -195,7 +195,7 @@ def _bounds(limits: Any, problems: list[str]) -> dict[str, float]:
     if not isinstance(limits, dict):
         problems.append("limits: must be a mapping from limits to bounds")
         return {}
-    bounded = {limit.name for limit in LIMITS if limit.valued and limit.sense in LARGER}
+    bounded = {limit.name for limit in LIMITS if limit.published.valued and limit.judged.sense in LARGER}
     for name, bound in limits.items():
         if str(name).partition(".")[0] not in bounded:
             problems.append(

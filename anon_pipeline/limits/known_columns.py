@@ -16,7 +16,7 @@ from anon_pipeline.evidence.known_categories import (
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted, judges_expectation
-from anon_pipeline.limits.meanings import OVER_NOISE
+from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.policy.attacks import KnownColumns
 from anon_pipeline.policy.model import Policy
 
@@ -72,30 +72,26 @@ def _drawn_alone(policy: Policy, demand: Demand) -> str | None:
     return known[0] if len(known) == 1 and known[0] in policy.categorical and not policy.perturbed else None
 
 
-def refused_before_drawing(policy: Policy, frame: pd.DataFrame) -> list[str]:
-    """List the drawn categories that the gate will refuse, whatever is drawn: by class, original and law.
+def _before_drawing(demand: Demand, policy: Policy, frame: pd.DataFrame) -> str | None:
+    """Say that the gate will refuse drawn categories, whatever is drawn: by class, original and law.
 
     Where a policy judges what was drawn (`linking: realized`), nothing is known yet. A category that is
     known with other drawn values is linked no less than alone, if the draw does not decide who is released.
 
     Args:
         frame: (n, columns) the table of `k_anonymized`.
-    Returns:
-        Names of columns, their bounds and what to do; no number that was measured, no value.
     """
     if not judges_expectation(policy):
-        return []
-    found = []
-    for demand in (one for one in KNOWN_COLUMNS.demands(policy) if not one.advised):
-        drawn = [name for name in demand.wanted.columns if name in policy.categorical]
-        known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
-        foreseen = [foreseen_of_category(frame, policy, name) for name in known]
-        if foreseen and not demand.compared(max(foreseen)).status.publishable:
-            found.append(
-                f"{demand.name}: at most {demand.bound:.3g} of the {counted(policy)} may be linked by who "
-                f"knows {', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
-            )
-    return found
+        return None
+    drawn = [name for name in demand.wanted.columns if name in policy.categorical]
+    known = drawn if _drawn_alone(policy, demand) or _released_anyhow(policy) else []
+    foreseen = [foreseen_of_category(frame, policy, name) for name in known]
+    if not foreseen or demand.compared(max(foreseen)).status.publishable:
+        return None
+    return (
+        f"{demand.name}: at most {demand.bound:.3g} of the {counted(policy)} may be linked by who knows "
+        f"{', '.join(drawn)} and the class, on average over the noise. Next: {_SMALLER}"
+    )
 
 
 def _released_anyhow(policy: Policy) -> bool:
@@ -118,16 +114,6 @@ def _realized(case: Case, demand: Demand) -> float:
     return case.known_attack.realized(case.evidence, case.policy, demand.wanted.columns)
 
 
-def _linked(policy: Policy) -> str:
-    """Say which share is limited; of people, who are linked by any of their records."""
-    if policy.person is None:
-        return KNOWN_COLUMNS.meaning
-    knows = "also knows the values of {}"
-    return (
-        f"At most this share of the people has a record that is rightly linked by who {knows}. {OVER_NOISE}"
-    )
-
-
 _LOOSER = "or accept a looser bound for it in gate.attacks.known_columns."
 _COARSER = f"release the column coarser (round, top, bottom, level), generalize or drop it, {_LOOSER}"
 _SMALLER = f"take a smaller ε, so that fewer categories stay as they are, generalize or drop it, {_LOOSER}"
@@ -140,21 +126,26 @@ def _advice(policy: Policy, of: str) -> str:
 
 
 KNOWN_COLUMNS = Limit(
-    name="known_columns",
-    meaning="At most this share of the records is rightly linked by who also knows the values of {}. "
-    + OVER_NOISE,
-    meaning_for=_linked,
+    "known_columns",
+    Words(
+        "At most this share of the records is rightly linked by who also knows the values of {}.",
+        of_people="At most this share of the people has a record that is rightly linked by who also knows "
+        "the values of {}.",
+        advice=_COARSER,
+        advice_for=_advice,
+        question="linkability",
+        knows="the generalized values, the exact ones behind the noise, and {}",
+    ),
+    Judged(
+        measure=_realized,
+        bound=lambda wanted: wanted.risk,
+        needs=("originals",),
+        people=True,
+        over_noise=_over_noise,
+        before_drawing=_before_drawing,
+    ),
     demanded=_demanded,
-    measure=_realized,
-    bound=lambda wanted: wanted.risk,
-    needs=("originals",),
-    people=True,
-    over_noise=_over_noise,
     attack=True,
     advisable=True,
-    banded=True,
-    advice=_COARSER,
-    advice_for=_advice,
-    question="linkability",
-    knows="the generalized values, the exact ones behind the noise, and {}",
+    published=Published(banded=True),
 )

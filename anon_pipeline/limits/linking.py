@@ -15,7 +15,7 @@ from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.foreseen import Foreseen
 from anon_pipeline.limits.limit import Demand, Demanded, Limit
-from anon_pipeline.limits.meanings import OVER_NOISE
+from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.policy.contradictions import linking_bounds
 from anon_pipeline.policy.model import Policy
 
@@ -66,124 +66,128 @@ def _linkages(policy: Policy) -> Demanded:
     return {kind: getattr(limits, kind) for kind in LINKAGES if getattr(limits, kind) is not None}
 
 
-def _nearest(policy: Policy) -> str:
-    """Say which share is limited; of people, who are linked by any of their records."""
-    if policy.person is None:
-        return LINKING_RISK.meaning
-    own = "a record that is nearest to one of their own originals"
-    return f"At most this share of the people has {own}. {OVER_NOISE}"
-
-
-def _missing(policy: Policy) -> str:
-    if policy.person is None:
-        return SUPPRESSION.meaning
-    beyond = "" if policy.rows_per_person is None else " Records beyond rows_per_person are not counted."
-    return f"At most this share of the people has a record that was suppressed.{beyond}"
-
-
-def _pointed_at(policy: Policy) -> str:
-    """Say how few originals no interval holds; of people, with how many."""
-    fewest, what = policy.gate.confidence_k or 2, "originals" if policy.person is None else "people"
-    group = f"1 to {fewest - 1} {what}" if fewest > 2 else f"1 {what.removesuffix('s')}"
-    return f"No noisy value points to a group of {group}: its confidence interval holds none or more of them."
-
-
 LINKING_RISK = Limit(
-    name="linking_risk",
-    meaning=f"At most this share of the records is nearest to its own original. {OVER_NOISE}",
-    meaning_for=_nearest,
+    "linking_risk",
+    Words(
+        "At most this share of the records is nearest to its own original.",
+        of_people="At most this share of the people has a record that is nearest to one of their own "
+        "originals.",
+        question="linkability",
+        knows="the generalized values, and the exact ones behind the noise",
+    ),
+    Judged(
+        measure=lambda case, demand: linking_share(case.evidence, case.policy),
+        needs=("originals",),
+        people=True,
+        over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy),
+    ),
     demanded=_linking_risk,
-    measure=lambda case, demand: linking_share(case.evidence, case.policy),
-    needs=("originals",),
-    people=True,
-    over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy),
-    mapped=True,
-    foreseen=_foreseen_linking,
     expectation="expect_release_linking_risk_to_be_at_most",
-    question="linkability",
-    knows="the generalized values, and the exact ones behind the noise",
+    forecast=Forecast(mapped=True, value=_foreseen_linking),
 )
 SUPPRESSION = Limit(
-    name="suppression",
-    meaning="At most this share of the input is missing from the release.",
-    meaning_for=_missing,
+    "suppression",
+    Words(
+        "At most this share of the input is missing from the release.",
+        of_people="At most this share of the people has a record that was suppressed. Records beyond "
+        "rows_per_person are not counted.",
+    ),
+    Judged(measure=lambda case, demand: suppression(case.evidence), needs=("originals",)),
     demanded=lambda policy: demand_on_release(policy.gate.suppression),
-    measure=lambda case, demand: suppression(case.evidence),
-    needs=("originals",),
-    missing=True,
-    foreseen=lambda expected, policy: expected.suppression_judged,
     expectation="expect_release_suppression_to_be_at_most",
+    published=Published(missing=True),
+    forecast=Forecast(value=lambda expected, policy: expected.suppression_judged),
 )
 CONFIDENCE_K = Limit(
-    name="confidence_k",
-    meaning="The confidence interval of each record holds no original, or at least this many.",
-    meaning_for=_pointed_at,
+    "confidence_k",
+    Words(
+        "The confidence interval of every noisy value holds no original, or at least this many.",
+        of_people="The confidence interval of every noisy value holds no original, or those of at least this "
+        "many people.",
+    ),
+    Judged(measure=_confidence_k, sense="at least", needs=("originals",)),
     demanded=lambda policy: demand_on_release(policy.gate.confidence_k),
-    measure=_confidence_k,
-    sense="at least",
-    needs=("originals",),
-    foreseen=lambda expected, policy: policy.anonymize.k,
     expectation="expect_release_to_be_confidently_k_anonymous",
+    forecast=Forecast(value=lambda expected, policy: policy.anonymize.k),
 )
 ATTACKER_SUCCESS = Limit(
-    name="attacker_success",
-    meaning=f"At most this share of the guesses is right that pick the nearest original. {OVER_NOISE}",
+    "attacker_success",
+    Words(
+        "At most this share of the guesses is right that pick the nearest original.",
+        advice=_MORE_NOISE,
+        question="linkability",
+        knows="the generalized values, and the exact ones behind the noise",
+    ),
+    Judged(
+        measure=lambda case, demand: _attacker_success(case.evidence, case.policy),
+        needs=("originals",),
+        over_noise=_mean_of(_attacker_success),
+    ),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.attacker_success),
-    measure=lambda case, demand: _attacker_success(case.evidence, case.policy),
-    needs=("originals",),
-    over_noise=_mean_of(_attacker_success),
     attack=True,
-    advice=_MORE_NOISE,
-    question="linkability",
-    knows="the generalized values, and the exact ones behind the noise",
 )
 ASSIGNMENT_RISK = Limit(
-    name="assignment_risk",
-    meaning="At most this share is linked: by the nearest original, by the likeliest one, or one to one. "
-    f"{OVER_NOISE}",
+    "assignment_risk",
+    Words(
+        "At most this share is linked: by the nearest original, by the likeliest one, or one to one.",
+        advice=_MORE_NOISE,
+        question="linkability",
+        knows="the generalized values, and the exact ones behind the noise, of everybody",
+    ),
+    Judged(
+        measure=lambda case, demand: attackers.assignment_risk(case.evidence, case.policy),
+        needs=("originals",),
+        over_noise=_mean_of(attackers.assignment_risk),
+    ),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.assignment_risk),
-    measure=lambda case, demand: attackers.assignment_risk(case.evidence, case.policy),
-    needs=("originals",),
-    over_noise=_mean_of(attackers.assignment_risk),
     attack=True,
-    advice=_MORE_NOISE,
-    question="linkability",
-    knows="the generalized values, and the exact ones behind the noise, of everybody",
 )
 EXPECTED_LINKING_RISK = Limit(
-    name="expected_linking_risk",
-    meaning="On average over the noise, at most this share is linked.",
+    "expected_linking_risk",
+    Words(
+        "On average over the noise, at most this share is linked.",
+        question="linkability",
+        knows="the generalized values, and the exact ones behind the noise, and the law of the noise",
+    ),
+    Judged(
+        measure=lambda case, demand: attackers.expected_linking_risk(case.evidence, case.policy),
+        needs=("originals",),
+    ),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.expected_linking_risk),
-    measure=lambda case, demand: attackers.expected_linking_risk(case.evidence, case.policy),
-    needs=("originals",),
     attack=True,
-    foreseen=lambda expected, policy: _as_judged(expected.linking, expected),
-    question="linkability",
-    knows="the generalized values, and the exact ones behind the noise, and the law of the noise",
+    forecast=Forecast(value=lambda expected, policy: _as_judged(expected.linking, expected)),
 )
 AVERAGING = Limit(
-    name="averaging",
-    meaning="By the mean of several releases, at most this share would be linked.",
+    "averaging",
+    Words(
+        "By the mean of several releases, at most this share would be linked.",
+        advice="take a smaller ε, expect fewer releases, or let published noise stay (perturb.republish).",
+        question="linkability",
+        knows="the generalized values, and the exact ones behind the noise, and several releases",
+    ),
+    Judged(
+        measure=lambda case, demand: attackers.averaging(case.evidence, case.policy, demand.wanted),
+        bound=lambda limit: limit.risk,
+        needs=("originals",),
+    ),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.averaging),
-    measure=lambda case, demand: attackers.averaging(case.evidence, case.policy, demand.wanted),
-    bound=lambda limit: limit.risk,
-    needs=("originals",),
     attack=True,
-    advice="take a smaller ε, expect fewer releases, or let published noise stay (perturb.republish).",
-    question="linkability",
-    knows="the generalized values, and the exact ones behind the noise, and several releases",
 )
 LINKAGE = Limit(
-    name="linkage",
-    meaning=f"At most this share is linked by comparing all records: {{}}. {OVER_NOISE}",
-    demanded=_linkages,
-    measure=lambda case, demand: linked_by(case.evidence, case.policy, demand.of),
-    needs=("originals",),
-    over_noise=lambda case, demand: expectation(
-        case.evidence, case.policy, partial(linked_by, kind=demand.of)
+    "linkage",
+    Words(
+        "At most this share is linked by comparing all records: {}.",
+        advice=_MORE_NOISE,
+        question="linkability",
+        knows="the generalized values, and the exact ones behind the noise, compared with every record",
     ),
+    Judged(
+        measure=lambda case, demand: linked_by(case.evidence, case.policy, demand.of),
+        needs=("originals",),
+        over_noise=lambda case, demand: expectation(
+            case.evidence, case.policy, partial(linked_by, kind=demand.of)
+        ),
+    ),
+    demanded=_linkages,
     attack=True,
-    advice=_MORE_NOISE,
-    question="linkability",
-    knows="the generalized values, and the exact ones behind the noise, compared with every record",
 )

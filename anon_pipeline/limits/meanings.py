@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from anon_pipeline.limits.limit import Limit, judges_expectation
+from anon_pipeline.limits.limit import Limit, counted, judges_expectation
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
 
 OVER_NOISE = "The mean over the noise is judged; with linking: realized, the drawn noise."
-"""How limits on linking are judged, where no policy says which of the two holds."""
+"""How limits are judged that look at the noise, where no policy says which of the two holds."""
 
 _ON_AVERAGE = "Judged on average over all noise that could have been drawn."
 _AS_DRAWN = "Judged on the noise that was drawn."
@@ -20,14 +20,19 @@ def meaning_of(limit: Limit, of: str, policy: Policy | None = None) -> str:
         of: column or part that it is about; empty where it is about the whole release.
         policy: that demands it; None: in general.
     """
+    words, slots = limit.words, {"counted": "records", "k": "k"}
+    said = words.meaning
+    if policy is not None:
+        slots = {"counted": counted(policy), "k": str(policy.gate_k)}
+        said = words.of_people if policy.person is not None and words.of_people else said
+    said = said.format(of, **slots)
+    return said if limit.judged.over_noise is None else f"{said} {_noise_judged(policy)}".rstrip()
+
+
+def _noise_judged(policy: Policy | None) -> str:
+    """Say which noise a limit is judged on; nothing without noise."""
     if policy is None:
-        return limit.meaning.format(of)
-    said = limit.meaning if limit.meaning_for is None else limit.meaning_for(policy)
-    return said.format(of).replace(OVER_NOISE, _judged(policy)).rstrip()
-
-
-def _judged(policy: Policy) -> str:
-    """Say which noise a policy judges linking on; nothing without noise."""
+        return OVER_NOISE
     if judges_expectation(policy):
         return _ON_AVERAGE
     return _AS_DRAWN if policy.noisy else ""
@@ -40,7 +45,7 @@ def limits_nothing(verdict: Verdict, limit: Limit) -> bool:
 
 def is_free(limit: Limit, bound: float | None, sense: str) -> bool:
     """Tell whether a bound lets every value pass: the whole, of a share that somebody gets right."""
-    return bool(limit.knows) and bound is not None and bound >= 1 and sense == "at most"
+    return bool(limit.words.knows) and bound is not None and bound >= 1 and sense == "at most"
 
 
 def demanded(verdict: Verdict, limit: Limit | None) -> str:

@@ -12,7 +12,8 @@ from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import LARGEST_SET
@@ -69,72 +70,77 @@ def _rare(policy: Policy) -> Demanded:
 
 
 RELEASED_IDENTIFIERS = Limit(
-    name="released_identifiers",
-    meaning="No column that is released without noise, or with little, is an identifier by its values or its "
-    "name or follows people, and no two or three insensitive ones single people out together, but for what "
-    "the policy acknowledges.",
+    "released_identifiers",
+    Words(
+        "No column that is released without noise, or with little, is an identifier by its values or its "
+        "name or follows people, and no two or three insensitive ones single people out together, but for "
+        "what the policy acknowledges.",
+        advice="release the column coarser (round, top, bottom, level), drop it, or acknowledge it by name.",
+    ),
+    Judged(judge=_identifiers, needs=("originals",)),
     demanded=lambda policy: {"": None},
-    judge=_identifiers,
-    needs=("originals",),
-    certain=True,
     expectation="",
     always=True,
-    valued=False,
-    advice="release the column coarser (round, top, bottom, level), drop it, or acknowledge it by name.",
+    published=Published(valued=False),
+    forecast=Forecast(certain=True),
 )
 SINGLE_VALUE = Limit(
-    name="single_value",
-    meaning="No quasi-identifier has a single value in the input, or a single coarser one in the release: it "
-    "would protect nobody. Those that are hidden (*) are counted by utility_fully_generalized. Only advice.",
+    "single_value",
+    Words(
+        "No quasi-identifier has a single value in the input, or a single coarser one in the release: it "
+        "would protect nobody. Those that are hidden (*) are counted by utility_fully_generalized. Only "
+        "advice.",
+        advice="generalize a column that has several values, or drop this one (role: identifier, action: "
+        "drop).",
+    ),
+    Judged(measure=_single_values),
     demanded=lambda policy: {"": Advised(0)},
-    measure=_single_values,
     always=True,
     advisable=True,
-    advice="generalize a column that has several values, or drop this one (role: identifier, action: drop).",
 )
 NAMED_PEOPLE = Limit(
-    name="named_people",
-    meaning="No released column seems to name a few people by what its name says, and no label of a "
-    "hierarchy lists values of its group that only few records have. Only advice.",
+    "named_people",
+    Words(
+        "No released column seems to name a few people by what its name says, and no label of a "
+        "hierarchy lists values of its group that only few records have. Only advice.",
+        advice="drop a column that names people (role: identifier), rename one that does not; give groups "
+        "labels of their own.",
+        question="singling out",
+    ),
+    Judged(judge=_named_people, bound=lambda wanted: None, needs=("originals",)),
     demanded=_may_name,
-    judge=_named_people,
-    bound=lambda wanted: None,
-    needs=("originals",),
     expectation="",
     advisable=True,
-    valued=False,
-    advice="drop a column that names people (role: identifier), rename one that does not; give groups labels "
-    "of their own.",
-    question="singling out",
+    published=Published(valued=False),
 )
 RARE_TOGETHER = Limit(
-    name="rare_together",
-    meaning="At most this share of the records has values of all insensitive columns together that fewer "
-    "than k share: who knows them finds these few. Only advice.",
-    meaning_for=lambda policy: (
-        f"At most this share of the records has values of all insensitive columns together that fewer than "
-        f"{policy.gate_k} {counted(policy)} share: who knows them finds these few. Only advice."
+    "rare_together",
+    Words(
+        "At most this share of the records has values of all insensitive columns together that fewer "
+        "than {k} {counted} share: who knows them finds these few. Only advice.",
+        advice="release fewer of these columns, or coarser ones (round, top, bottom, level): count flags.",
+        question="singling out",
+    ),
+    Judged(
+        measure=lambda case, demand: rare_share(
+            case.evidence, sorted(case.policy.insensitive), k=case.policy.gate_k
+        ),
+        people=True,
     ),
     demanded=_rare_together,
-    measure=lambda case, demand: rare_share(
-        case.evidence, sorted(case.policy.insensitive), k=case.policy.gate_k
-    ),
-    people=True,
     advisable=True,
-    advice="release fewer of these columns, or coarser ones (round, top, bottom, level): count flags.",
-    question="singling out",
 )
 RARE_VALUES = Limit(
-    name="rare_values",
-    meaning="No record has a value of {} that fewer than k records share: it points to a few. Only advice.",
-    meaning_for=lambda policy: (
-        f"No record has a value of {{}} that fewer than {policy.gate_k} {counted(policy)} share: it points "
-        f"to a few. Only advice."
+    "rare_values",
+    Words(
+        "No record has a value of {} that fewer than {k} {counted} share: it points to a few. Only advice.",
+        advice="release the column coarser (round, top, bottom, level): rare values are then in larger "
+        "groups.",
+        question="singling out",
+    ),
+    Judged(
+        measure=lambda case, demand: rare_records(case.evidence, demand.of, k=case.policy.gate_k), people=True
     ),
     demanded=_rare,
-    measure=lambda case, demand: rare_records(case.evidence, demand.of, k=case.policy.gate_k),
-    people=True,
     advisable=True,
-    advice="release the column coarser (round, top, bottom, level): rare values are then in larger groups.",
-    question="singling out",
 )

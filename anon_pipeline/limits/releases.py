@@ -7,6 +7,7 @@ from dataclasses import replace
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Demanded, Limit, judge_bound
 from anon_pipeline.limits.linking import demand_on_release
+from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.history.cross_release import cross_release_k
@@ -32,28 +33,31 @@ def _sticky(policy: Policy) -> Demanded:
 
 
 CROSS_RELEASE_K = Limit(
-    name="cross_release_k",
-    meaning="Over all releases, at least this many people match every class that any one person was "
-    "published in.",
-    demanded=lambda policy: demand_on_release(policy.gate.cross_release_k),
-    measure=_cross_release_k,
-    sense="at least",
-    needs=("originals", "memory"),
-    expectation="expect_releases_together_to_be_k_anonymous",
-    advice="keep hierarchies and recoder as they were, or take a larger k: people must stay together.",
-    together=True,
-    promise=lambda demand: (
-        f"For each person, at least {demand.wanted} persons, that one included, were in the same class in "
-        f"every release made with a record key that the person was in."
+    "cross_release_k",
+    Words(
+        "Over all releases, at least this many people match every class that any one person was "
+        "published in.",
+        advice="keep hierarchies and recoder as they were, or take a larger k: people must stay together.",
+        question="linkability",
     ),
-    question="linkability",
+    Judged(measure=_cross_release_k, sense="at least", needs=("originals", "memory")),
+    demanded=lambda policy: demand_on_release(policy.gate.cross_release_k),
+    expectation="expect_releases_together_to_be_k_anonymous",
+    published=Published(
+        together=True,
+        promise=lambda demand: (
+            f"For each person, at least {demand.wanted} persons, that one included, were in the same class "
+            f"in every release made with a record key that the person was in."
+        ),
+    ),
 )
 STICKY = Limit(
-    name="sticky",
-    meaning="What was published before and has not changed has the same noise.",
+    "sticky",
+    Words(
+        "What was published before and has not changed has the same noise.",
+        advice="nothing in the policy has to change: make the release again, from the noise on.",
+    ),
+    Judged(judge=_judge_sticky, needs=("originals", "memory")),
     demanded=_sticky,
-    judge=_judge_sticky,
-    needs=("originals", "memory"),
     expectation="expect_release_to_keep_published_noise",
-    advice="nothing in the policy has to change: make the release again, from the noise on.",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from anon_pipeline.evidence.unsafe_columns import unsafe_columns
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand, Demanded, Limit
+from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 
@@ -28,15 +29,16 @@ def _judge(case: Case, demand: Demand) -> Verdict:
 
 
 SAFE_HARBOR = Limit(
-    name="safe_harbor",
-    meaning="By names, forms and values the release has none of the identifiers of HIPAA Safe Harbor that "
-    "software can see: no dates but years, ages over 89 in one group, no place below a state but three "
-    "digits of a ZIP code. What the owner knows, free text and rare diseases are not checked.",
+    "safe_harbor",
+    Words(
+        "By names, forms and values the release has none of the identifiers of HIPAA Safe Harbor that "
+        "software can see: no dates but years, ages over 89 in one group, no place below a state but three "
+        "digits of a ZIP code. What the owner knows, free text and rare diseases are not checked.",
+        advice="drop the named columns, or release them coarser, as the reason says.",
+        question="singling out",
+    ),
+    Judged(judge=_judge),
     demanded=_wanted,
-    judge=_judge,
     expectation="",
-    valued=False,
-    promise=lambda demand: _PROMISE,
-    advice="drop the named columns, or release them coarser, as the reason says.",
-    question="singling out",
+    published=Published(valued=False, compares_lists=True, promise=lambda demand: _PROMISE),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anon_pipeline.evidence import attackers
-from anon_pipeline.limits.limit import Demanded, Limit, counted
+from anon_pipeline.limits.limit import Demanded, Limit
 from anon_pipeline.limits.linking import demand_on_release
+from anon_pipeline.limits.traits import Forecast, Judged, Words
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.population import PopulationRisk
 from anon_pipeline.risk.sizes import size_risk
@@ -27,57 +28,64 @@ def _on_population(policy: Policy) -> Demanded:
 
 
 PROSECUTOR_RISK = Limit(
-    name="prosecutor_risk",
-    meaning="The chance of picking a given person's record is at most this.",
+    "prosecutor_risk",
+    Words(
+        "The chance of picking a given person's record is at most this.",
+        question="singling out",
+        knows="the generalized values, and that the person is in the release",
+    ),
+    Judged(measure=lambda case, demand: size_risk(case.evidence.class_sizes).prosecutor, people=True),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.prosecutor_risk),
-    measure=lambda case, demand: size_risk(case.evidence.class_sizes).prosecutor,
-    people=True,
     attack=True,
-    foreseen=lambda expected, policy: 1 / expected.smallest_class,
-    question="singling out",
-    knows="the generalized values, and that the person is in the release",
+    forecast=Forecast(value=lambda expected, policy: 1 / expected.smallest_class),
 )
 MARKETER_RISK = Limit(
-    name="marketer_risk",
-    meaning="At most this share of the records is assigned to the right person by one guess per record.",
-    meaning_for=lambda policy: (
-        f"At most this share of the {counted(policy)} is assigned rightly by one guess for each of them."
+    "marketer_risk",
+    Words(
+        "At most this share of the {counted} is assigned rightly, with one guess for each of them.",
+        advice=_LARGER_K,
+        question="singling out",
+        knows="the generalized values of everybody in the release",
     ),
+    Judged(measure=lambda case, demand: size_risk(case.evidence.class_sizes).marketer, people=True),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.marketer_risk),
-    measure=lambda case, demand: size_risk(case.evidence.class_sizes).marketer,
-    people=True,
     attack=True,
-    advice=_LARGER_K,
-    question="singling out",
-    knows="the generalized values of everybody in the release",
 )
 SAMPLE_UNIQUES = Limit(
-    name="sample_uniques",
-    meaning="At most this share of the records is alone with its quasi-identifiers.",
+    "sample_uniques",
+    Words(
+        "At most this share of the records is alone with its quasi-identifiers.",
+        advice=_LARGER_K,
+        question="singling out",
+    ),
+    Judged(measure=lambda case, demand: attackers.sample_uniques(case.evidence, case.policy)),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.sample_uniques),
-    measure=lambda case, demand: attackers.sample_uniques(case.evidence, case.policy),
     attack=True,
-    advice=_LARGER_K,
-    question="singling out",
 )
 MINIMAL_UNIQUES = Limit(
-    name="minimal_uniques",
-    meaning="At most this share of the records is singled out by up to three quasi-identifiers.",
+    "minimal_uniques",
+    Words(
+        "At most this share of the records is singled out by up to three quasi-identifiers.",
+        advice=_LARGER_K,
+        question="singling out",
+    ),
+    Judged(measure=lambda case, demand: attackers.minimal_uniques(case.evidence, case.policy)),
     demanded=lambda policy: demand_on_release(policy.gate.attacks.minimal_uniques),
-    measure=lambda case, demand: attackers.minimal_uniques(case.evidence, case.policy),
     attack=True,
-    advice=_LARGER_K,
-    question="singling out",
 )
 POPULATION = Limit(
-    name="population",
-    meaning="Someone who knows the population can name the persons of at most this share: {}.",
+    "population",
+    Words(
+        "Someone who knows the population can name the persons of at most this share: {}.",
+        advice=_LARGER_K,
+        question="singling out",
+        knows="the generalized values of the whole population",
+    ),
+    Judged(
+        measure=lambda case, demand: POPULATION_RISKS[demand.of](case.population_risk),
+        people=True,
+        needs=("population",),
+    ),
     demanded=_on_population,
-    measure=lambda case, demand: POPULATION_RISKS[demand.of](case.population_risk),
-    people=True,
-    needs=("population",),
     expectation="expect_release_to_hide_in_population",
-    advice=_LARGER_K,
-    question="singling out",
-    knows="the generalized values of the whole population",
 )

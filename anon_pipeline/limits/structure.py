@@ -9,7 +9,8 @@ from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.facts.origin import broken_origin
 from anon_pipeline.facts.records import RawFacts
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS
@@ -88,44 +89,43 @@ def _said_of_repeated(policy: Policy, names: Sequence[str]) -> Iterator[str]:
 
 
 CONTRACT = Limit(
-    name="contract",
-    meaning="The release has only the policy's columns, no undeclared identifier, and numbers on their grid.",
+    "contract",
+    Words(
+        "The release has only the policy's columns, no undeclared identifier, and numbers on their grid.",
+        advice="declare every column, and give one that may hold identifiers another role, or a reason.",
+    ),
+    Judged(judge=_contract),
     demanded=lambda policy: {"": None},
-    judge=_contract,
-    certain=True,
     expectation="",
     always=True,
-    valued=False,
-    advice="declare every column, and give one that may hold identifiers another role, or a reason.",
+    published=Published(valued=False, compares_lists=True, by_version=True),
+    forecast=Forecast(certain=True),
 )
 ORIGIN = Limit(
-    name="origin",
-    meaning="Every stage was made by this policy; noise and order come from the system's entropy, not from "
-    "a seed.",
+    "origin",
+    Words(
+        "Every stage was made by this policy; noise and order come from the system's entropy, not from "
+        "a seed.",
+        advice="nothing in the policy has to change: make all stages again, from the source on.",
+    ),
+    Judged(judge=_origin, needs=("originals",)),
     demanded=lambda policy: {"": None},
-    judge=_origin,
-    needs=("originals",),
-    certain=True,
     expectation="",
     always=True,
-    valued=False,
-    advice="nothing in the policy has to change: make all stages again, from the source on.",
+    published=Published(valued=False),
+    forecast=Forecast(certain=True),
 )
 K = Limit(
-    name="k",
-    meaning="Every class of equal quasi-identifiers has at least this many records; people, with person.",
-    meaning_for=lambda policy: (
-        f"Every class of equal quasi-identifiers has at least this many {counted(policy)}."
+    "k",
+    Words(
+        "Every class of equal quasi-identifiers has at least this many {counted}.",
+        question="singling out",
     ),
+    Judged(judge=_k, sense="at least", people=True, judges_records=True),
     demanded=lambda policy: {"": policy.gate_k},
-    judge=_k,
-    sense="at least",
     always=True,
-    people=True,
-    judges_records=True,
-    foreseen=lambda expected, policy: expected.smallest_class,
     expectation="expect_release_to_be_k_anonymous",
-    question="singling out",
+    forecast=Forecast(value=lambda expected, policy: expected.smallest_class),
 )
 
 
@@ -137,15 +137,15 @@ def _unknown_people(policy: Policy) -> Demanded:
 
 
 REPEATED_PEOPLE = Limit(
-    name="repeated_people",
-    meaning="Neither an identifier nor the quasi-identifiers together repeat as if several records were of "
-    "one person, where records are counted.",
+    "repeated_people",
+    Words(
+        "Neither an identifier nor the quasi-identifiers together repeat as if several records were of "
+        "one person, where records are counted.",
+        advice="name the identifier of a person, not of a record, in person: people are then counted.",
+    ),
+    Judged(judge=_repeated, bound=lambda wanted: None, needs=("originals",)),
     demanded=_unknown_people,
-    judge=_repeated,
-    bound=lambda wanted: None,
-    needs=("originals",),
     expectation="",
     advisable=True,
-    valued=False,
-    advice="name the identifier of a person, not of a record, in person: people are then counted.",
+    published=Published(valued=False),
 )

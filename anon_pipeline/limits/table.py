@@ -115,6 +115,11 @@ def _of_plugins() -> Iterator[Limit]:
                 f"the limit {key.name} must have the name of its key, and must leave demanded, always and "
                 "attack out: its key says that. Correct the plugin."
             )
+        if limit.of_policy or limit.published.by_version:
+            raise PluginError(
+                f"the limit {key.name} must leave of_policy and by_version out: by them diff and verify pass "
+                "a limit over. Correct the plugin."
+            )
         if limit.expectation_name in taken:
             raise PluginError(
                 f"the limit {key.name} must have an expectation of its own, got {limit.expectation_name}. "
@@ -167,9 +172,9 @@ def advice_on(name: str, policy: Policy | None = None) -> str:
         name: as `limits_of` has it. policy: None: of any.
     """
     limit = limit_of(name)
-    if policy is None or limit.advice_for is None:
-        return limit.advice
-    return limit.advice_for(policy, name.partition(".")[2])
+    if policy is None or limit.words.advice_for is None:
+        return limit.words.advice
+    return limit.words.advice_for(policy, name.partition(".")[2])
 
 
 def next_step(verdict: Verdict, policy: Policy | None = None) -> str:

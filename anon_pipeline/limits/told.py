@@ -8,7 +8,8 @@ from anon_pipeline.evidence import told_values
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
-from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.traits import Judged, Published, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.profile.forms import holds_days
@@ -81,62 +82,67 @@ def _links(case: Case, name: str) -> bool:
 
 
 NEAR_HOMOGENEITY = Limit(
-    name="near_homogeneity",
-    meaning="At most this share of the records is in classes of which nearly all have one value of {}, or "
-    "nearly equal ones, that few others have.",
-    meaning_for=lambda policy: (
-        f"At most this share of the {counted(policy)} is in classes of which nearly all have one value of "
-        f"{{}}, or nearly equal ones, that few others have."
+    "near_homogeneity",
+    Words(
+        "At most this share of the {counted} is in classes of which nearly all have one value of {}, or "
+        "nearly equal ones, that few others have.",
+        advice=_DIVERSE,
+        advice_for=lambda policy, of: _DIVERSE if of in policy.sensitive else _OTHER_ROLE,
+        question="inference",
+    ),
+    Judged(
+        measure=lambda case, demand: told_values.told_share(case.evidence, demand.of),
+        people=True,
+        tolerance=_ROUNDING,
     ),
     demanded=_unchanged,
-    measure=lambda case, demand: told_values.told_share(case.evidence, demand.of),
-    people=True,
-    tolerance=_ROUNDING,
     advisable=True,
-    advice=_DIVERSE,
-    advice_for=lambda policy, of: _DIVERSE if of in policy.sensitive else _OTHER_ROLE,
-    question="inference",
 )
 HIDDEN_HOMOGENEITY = Limit(
-    name="hidden_homogeneity",
-    meaning="At most this share of the records is in classes whose originals nearly have one value of {} "
-    "behind the noise, that few others have.",
-    meaning_for=lambda policy: (
-        f"At most this share of the {counted(policy)} is in classes whose originals nearly have one value "
-        f"of {{}} behind the noise, that few others have."
+    "hidden_homogeneity",
+    Words(
+        "At most this share of the {counted} is in classes whose originals nearly have one value of {} "
+        "behind the noise, that few others have.",
+        advice=_BEHIND,
+        question="inference",
+    ),
+    Judged(
+        measure=lambda case, demand: told_values.told_behind_noise(case.evidence, case.policy, demand.of),
+        needs=("originals",),
+        people=True,
+        tolerance=_ROUNDING,
     ),
     demanded=_noisy,
-    measure=lambda case, demand: told_values.told_behind_noise(case.evidence, case.policy, demand.of),
-    needs=("originals",),
-    people=True,
-    tolerance=_ROUNDING,
     advisable=True,
-    advice=_BEHIND,
-    question="inference",
 )
 SPELLINGS = Limit(
-    name="spellings",
-    meaning="No value of {} is another spelling of a value (case, blanks, accents, punctuation): l-diversity "
-    "and t-closeness take them for different ones. Only advice.",
+    "spellings",
+    Words(
+        "No value of {} is another spelling of a value (case, blanks, accents, punctuation): l-diversity "
+        "and t-closeness take them for different ones. Only advice.",
+        advice="write each word in one way: clean (case, whitespace, map) does that.",
+        question="inference",
+    ),
+    Judged(measure=lambda case, demand: told_values.spellings(case.evidence, demand.of)),
     demanded=_worded,
-    measure=lambda case, demand: told_values.spellings(case.evidence, demand.of),
     advisable=True,
-    advice="write each word in one way: clean (case, whitespace, map) does that.",
-    question="inference",
 )
 TOLD_SECRETS = Limit(
-    name="told_secrets",
-    meaning="No quasi-identifier whose name says that it is a secret (an illness, an income, a belief) is "
-    "told by the others: no limit on classes protects what has this role. No sensitive column that others "
-    "know, by its name or because it holds days, links people: no limit on linking counts it. Only advice.",
+    "told_secrets",
+    Words(
+        "No quasi-identifier whose name says that it is a secret (an illness, an income, a belief) is told "
+        "by the others: no limit on classes protects what has this role. No sensitive column that others "
+        "know, by its name or because it holds days, links people: no limit on linking counts it. Only "
+        "advice.",
+        advice="give a secret the role sensitive, so that limits on classes hold for it, and what others "
+        "know the role generalize; or say with gate.attacks.known_columns how many may be linked by "
+        "it.",
+        question="inference",
+    ),
+    Judged(judge=_secrets, needs=("originals",)),
     demanded=lambda policy: {"": Advised(None)},
-    judge=_secrets,
-    needs=("originals",),
     always=True,
     advisable=True,
-    valued=False,
     expectation="",
-    advice="give a secret the role sensitive, so that limits on classes hold for it, and what others know "
-    "the role generalize; or say with gate.attacks.known_columns how many may be linked by it.",
-    question="inference",
+    published=Published(valued=False),
 )

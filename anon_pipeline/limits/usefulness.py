@@ -14,6 +14,7 @@ from anon_pipeline.evidence.usefulness import constant_columns, expected_error
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit
+from anon_pipeline.limits.traits import Forecast, Judged, Words
 from anon_pipeline.policy.model import Policy
 
 LOSS = 0.8
@@ -53,58 +54,61 @@ def _information_loss(case: Case, demand: Demand) -> float:
     return float(case.facts["k_anonymized"]["information_loss"])
 
 
-def _released(policy: Policy) -> str:
-    if policy.person is None:
-        return SHARE_RELEASED.meaning
-    beyond = "" if policy.rows_per_person is None else ", but for those beyond rows_per_person"
-    return f"At least this share of the people is released with all of their records{beyond}."
-
-
 INFORMATION_LOSS = Limit(
-    name="utility_information_loss",
-    meaning="Generalization loses at most this share of what the quasi-identifiers say.",
+    "utility_information_loss",
+    Words(
+        "Generalization loses at most this share of what the quasi-identifiers say.",
+        advice=_FINER,
+        advice_for=_finer,
+    ),
+    Judged(measure=_information_loss, needs=("originals",)),
     demanded=lambda policy: {"": _or_advised(policy.gate.utility.information_loss, LOSS)},
-    measure=_information_loss,
-    needs=("originals",),
     advisable=True,
     usefulness="recoding",
-    advice=_FINER,
-    advice_for=_finer,
-    foreseen=lambda expected, policy: expected.information_loss,
     expectation="",
+    forecast=Forecast(value=lambda expected, policy: expected.information_loss),
 )
 RELATIVE_ERROR = Limit(
-    name="utility_relative_error",
-    meaning="The noise is expected to move {} by at most this multiple of its value, on average.",
+    "utility_relative_error",
+    Words(
+        "The noise is expected to move {} by at most this multiple of its value, on average.",
+        advice="take a larger ε if you can promise it, narrower public bounds, or generalize the column.",
+    ),
+    Judged(
+        measure=lambda case, demand: expected_error(case.evidence, case.policy, demand.of),
+        needs=("originals",),
+    ),
     demanded=_errors,
-    measure=lambda case, demand: expected_error(case.evidence, case.policy, demand.of),
-    needs=("originals",),
     advisable=True,
     usefulness="noise",
-    advice="take a larger ε if you can promise it, narrower public bounds, or generalize the column.",
-    foreseen_of=lambda expected, column: expected.errors.get(column, 0.0),
+    forecast=Forecast(of_column=lambda expected, column: expected.errors.get(column, 0.0)),
 )
 FULLY_GENERALIZED = Limit(
-    name="utility_fully_generalized",
-    meaning="At most this many quasi-identifiers have one value in the whole release, and say nothing.",
+    "utility_fully_generalized",
+    Words(
+        "At most this many quasi-identifiers have one value in the whole release, and say nothing.",
+        advice=_FINER,
+        advice_for=_finer,
+    ),
+    Judged(measure=lambda case, demand: len(constant_columns(case.evidence, case.policy))),
     demanded=lambda policy: {"": _or_advised(policy.gate.utility.fully_generalized, HIDDEN)},
-    measure=lambda case, demand: len(constant_columns(case.evidence, case.policy)),
     advisable=True,
     usefulness="recoding",
-    advice=_FINER,
-    advice_for=_finer,
-    foreseen=lambda expected, policy: expected.constant,
+    forecast=Forecast(value=lambda expected, policy: expected.constant),
 )
 SHARE_RELEASED = Limit(
-    name="utility_released",
-    meaning="At least this share of the input is released.",
-    meaning_for=_released,
+    "utility_released",
+    Words(
+        "At least this share of the input is released.",
+        of_people="At least this share of the people is released with all of their records, but for those "
+        "beyond rows_per_person.",
+        advice="take a smaller k, a smaller confidence, or another recoder: less is then left out.",
+    ),
+    Judged(
+        measure=lambda case, demand: 1.0 - suppression(case.evidence), sense="at least", needs=("originals",)
+    ),
     demanded=lambda policy: {"": _or_advised(policy.gate.utility.released, RELEASED)},
-    measure=lambda case, demand: 1.0 - suppression(case.evidence),
-    sense="at least",
-    needs=("originals",),
     advisable=True,
     usefulness="noise",
-    advice="take a smaller k, a smaller confidence, or another recoder: less is then left out.",
-    foreseen=lambda expected, policy: 1.0 - expected.suppression_judged,
+    forecast=Forecast(value=lambda expected, policy: 1.0 - expected.suppression_judged),
 )

@@ -24,7 +24,7 @@ from anon_pipeline.orchestration.vault import (
 from anon_pipeline.perturb.entropy import system_entropy
 from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.before_drawing import refuse_known_categories
+from anon_pipeline.publish.before_drawing import refuse_before_drawing
 from anon_pipeline.publish.booking import release_id_in
 from anon_pipeline.publish.drawing import Opening
 from anon_pipeline.publish.preconditions import refuse_what_cannot_be_published
@@ -97,7 +97,7 @@ def _perturbed(run: StageRun, before: Staged) -> Staged:
     check_retainable(run.vault, run.policy)
     refuse_what_cannot_be_published(run.policy, run.folders, partition=run.partition)
     memory = published_before(run.policy, run.folders, partition=run.partition, manager=run.vault)
-    refuse_known_categories(run.policy, before)
+    refuse_before_drawing(run.policy, before)
     booked = run.booking()
     opened = Opening(booked, draws_in(run.vault, run.policy, run.folders, run.partition))
     with opened.failing():

@@ -22,7 +22,7 @@ from anon_pipeline.orchestration.stage import StageRun, stage_key
 from anon_pipeline.orchestration.vault import measured_in, published_before
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.booking import release_id_in
-from anon_pipeline.publish.release import refuse_unless_passed
+from anon_pipeline.publish.judgment import refuse_unless_passed
 from anon_pipeline.sources.population import Population, read_population
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.lineage import Descent, Where
@@ -49,7 +49,7 @@ class GateResult:
         """Raise unless every limit was measured and kept.
 
         Raises:
-            GateRefused: see `publish.release.refuse_unless_passed`.
+            GateRefused: see `publish.judgment.refuse_unless_passed`.
         """
         refuse_unless_passed(self.report, drawn=bool(self.policy.noisy), kept=self.kept)
 

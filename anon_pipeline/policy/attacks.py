@@ -22,7 +22,7 @@ from anon_pipeline.policy.fields import LocalPath, Plain, Real, Share, Strict, W
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import FileFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, Below, Fits, Names
+from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, BeforeMaking, Below, Fits, Names
 from anon_pipeline.policy.protection import JUDGED, MORE, NEUTRAL
 
 COVERING = names_where(lambda recoder: recoder.family.releases != "means")
@@ -178,7 +178,14 @@ class Attacks(Strict):
         None, description="Limit on the mean of several releases. Needs exactly one perturb column."
     )
     linkage: Linkage = Field(Linkage(), description="Limits on record linkage.")
-    known_columns: Annotated[tuple[KnownColumns, ...], SHOWN, AFTER, JUDGED, Fits(_known, "columns")] = Field(
+    known_columns: Annotated[
+        tuple[KnownColumns, ...],
+        SHOWN,
+        AFTER,
+        JUDGED,
+        Fits(_known, "columns"),
+        BeforeMaking("anon_pipeline.policy.contradictions:unlimited_categories"),
+    ] = Field(
         (),
         description="Bounds of sets of known columns, in place of those that hold without: for each "
         "insensitive column, and as advice for all columns together.",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.policy.allow import Allowing
-from anon_pipeline.policy.fields import Plain, Real
-from anon_pipeline.policy.hierarchies import HierarchySpec, Tree, as_texts
+from anon_pipeline.policy.fields import Missing, Plain, Real
+from anon_pipeline.policy.hierarchies import HIERARCHIES, HierarchySpec, as_texts, hierarchy_kind
 from anon_pipeline.policy.kind_names import CategoryMechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
 from anon_pipeline.policy.protection import NEUTRAL
@@ -23,6 +23,8 @@ _FITTING = ", ".join(
 )
 _WITHOUT_HIERARCHY = ", ".join(name for name, one in CATEGORY_MECHANISMS.items() if not one.by_distance)
 
+_PUBLIC = " or ".join(f"a {name}" for name, kind in HIERARCHIES.items() if kind.domain is not None)
+
 
 class PerturbCategories(Allowing):
     """A quasi-identifier of categories that is released as a random value of its public domain."""
@@ -33,12 +35,14 @@ class PerturbCategories(Allowing):
         None, description="All values that the column may have, also those not in the data."
     )
     hierarchy: HierarchySpec | None = Field(
-        None, description="Instead of values: a tree, whose leaves they are. Needed for exponential."
+        None,
+        description=f"Instead of values: {_PUBLIC}, whose leaves they are. Needed for "
+        f"{', '.join(name for name, one in CATEGORY_MECHANISMS.items() if one.by_distance)}.",
     )
     weight: Annotated[Real, SHOWN] = Field(
         1, gt=0, description="Share of ε, relative to the other perturb columns."
     )
-    missing: Annotated[Literal["error", "suppress"], SHOWN, NEUTRAL] = "error"
+    missing: Annotated[Missing, SHOWN, NEUTRAL] = "error"
 
     @model_validator(mode="before")
     @classmethod
@@ -71,8 +75,10 @@ class PerturbCategories(Allowing):
                 f"mechanism: {self.mechanism} needs a hierarchy, whose distances it keeps. Without one, use "
                 f"{_WITHOUT_HIERARCHY}."
             )
-        if self.hierarchy is not None and not isinstance(self.hierarchy, Tree):
-            raise ValueError("hierarchy must be a tree: its leaves are the public domain, whatever the data")
+        if self.hierarchy is not None and hierarchy_kind(self.hierarchy).domain is None:
+            raise ValueError(
+                f"hierarchy must be {_PUBLIC}: its leaves are the public domain, whatever the data"
+            )
         self._check_leaves()
         return self
 
@@ -82,34 +88,15 @@ class PerturbCategories(Allowing):
             raise ValueError("each value of the domain must be named once")
         if not 2 <= len(leaves) <= MOST_VALUES:
             raise ValueError(f"the domain must have 2 to {MOST_VALUES} values, got {len(leaves)}")
-        if isinstance(self.hierarchy, Tree) and len(set(_depths(self.hierarchy.tree))) > 1:
-            raise ValueError("all leaves of the hierarchy must be at the same depth")
 
     @property
     def domain(self) -> tuple[str, ...]:
         """All values, as the policy lists them."""
-        if isinstance(self.hierarchy, Tree):
-            return tuple(_leaves(self.hierarchy.tree))
-        return self.values or ()
+        kind = hierarchy_kind(self.hierarchy)
+        return self.values or () if kind.domain is None else kind.domain(self.hierarchy)
 
 
 _OF_NUMBERS = frozenset({"resolution", "unit", "output_bounds", "input_bounds", "sensitivity"})
-
-
-def _leaves(tree: Any) -> Iterator[str]:
-    if isinstance(tree, Mapping):
-        for below in tree.values():
-            yield from _leaves(below)
-    else:
-        yield from tree
-
-
-def _depths(tree: Any) -> Iterator[int]:
-    if isinstance(tree, Mapping):
-        for below in tree.values():
-            yield from (depth + 1 for depth in _depths(below))
-    else:
-        yield 0
 
 
 def has_categories(column: Mapping[str, Any]) -> bool:

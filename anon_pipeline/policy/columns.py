@@ -13,7 +13,7 @@ from anon_pipeline.catalog.identifiers import DEFAULT_ACTION, IDENTIFIER_ACTIONS
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.categories import PerturbCategories, has_categories
 from anon_pipeline.policy.coarsening import Coarsened
-from anon_pipeline.policy.fields import Plain, Real, Strict
+from anon_pipeline.policy.fields import Missing, Plain, Real, Strict
 from anon_pipeline.policy.hierarchies import HierarchySpec
 from anon_pipeline.policy.kind_names import Action, Mechanism
 from anon_pipeline.policy.marks import COUNTED, SHOWN
@@ -30,8 +30,6 @@ __all__ = [
     "Sensitive",
     "columns_of",
 ]
-
-Missing = Literal["error", "suppress"]
 
 
 def _tells(action: str) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.policy.marks import NEEDS_NOISE, needs_noise
+from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.policy.attacks import KnownColumns
+from anon_pipeline.policy.marks import NEEDS_NOISE, BeforeMaking, marked_values, needs_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.safe_harbor_rules import unsafe_by_policy
 
@@ -21,58 +23,57 @@ def refuse_contradictions(policy: Policy) -> None:
     Raises:
         PolicyError: with what to change, all of it.
     """
-    problems = [
-        *_unreachable(policy),
-        *_unlimited(policy),
-        *_unlimited_categories(policy),
-        *_unsafe(policy),
-    ]
+    problems = [f"{line}. Nothing was made, and no ε was spent." for line in _broken(policy)]
     if problems:
         raise PolicyError(problems)
 
 
-def _unreachable(policy: Policy) -> Iterator[str]:
-    k = policy.anonymize.k
-    if policy.gate_k > k:
+def _broken(policy: Policy) -> Iterator[str]:
+    """Yield what fields say that is wrong with them where a release is made, see `BeforeMaking`."""
+    for name in type(policy).model_fields:
+        section = getattr(policy, name)
+        if isinstance(section, BaseModel):
+            for key, value, mark in marked_values(name, section, BeforeMaking):
+                yield from (f"{key}: {line}" for line in import_entry(mark.broken)(value, policy))
+
+
+def unreachable_k(wanted: int | None, policy: Policy) -> Iterator[str]:
+    """Yield that the gate asks for larger classes than are made."""
+    made = policy.anonymize.k
+    if wanted is not None and wanted > made:
         yield (
-            f"gate.k: must be at most anonymize.k, which makes the classes, got {policy.gate_k} and {k}. Set "
-            f"anonymize.k to {policy.gate_k}. Nothing was made, and no ε was spent."
+            f"must be at most anonymize.k, which makes the classes, got {wanted} and {made}. Set anonymize.k "
+            f"to {wanted}"
         )
 
 
-def _unlimited(policy: Policy) -> Iterator[str]:
+def unlimited_linking(epsilon: float, policy: Policy) -> Iterator[str]:
     """Yield that so large an ε hides nobody, where the policy does not say how many may be linked."""
-    if policy.perturb is None or not policy.perturbed or policy.perturb.epsilon <= LARGE_EPSILON:
+    if not policy.perturbed or epsilon <= LARGE_EPSILON:
         return
     if all(bound == 1 for _, bound in linking_bounds(policy.gate, "gate")):
         yield (
-            f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking below 1, such as "
-            f"gate.{_example()}, got {policy.perturb.epsilon:g} without one. Set it, or a smaller ε. Nothing "
-            f"was made, and no ε was spent."
+            f"above {LARGE_EPSILON} must be given with a limit on linking below 1, such as "
+            f"gate.{_example()}, got {epsilon:g} without one. Set it, or a smaller ε"
         )
 
 
-def _unlimited_categories(policy: Policy) -> Iterator[str]:
+def unlimited_categories(known: Sequence[KnownColumns], policy: Policy) -> Iterator[str]:
     """Yield that so large an ε draws most categories as they are, where no limit says what that may tell."""
     if policy.perturb is None or not policy.categorical or policy.perturb.epsilon <= LARGE_EPSILON:
         return
-    limited = {
-        name for entry in policy.gate.attacks.known_columns if entry.risk < 1 for name in entry.columns
-    }
+    limited = {name for entry in known if entry.risk < 1 for name in entry.columns}
     if missing := [name for name in policy.categorical if name not in limited]:
         yield (
-            f"perturb.epsilon: above {LARGE_EPSILON} must be given with a limit on linking for each column "
-            f"of categories, gate.attacks.known_columns: [{{columns: [{missing[0]}], risk: …}}], got "
-            f"{policy.perturb.epsilon:g} without one for {', '.join(missing)}. Set it, or a smaller ε. "
-            f"Nothing was made, and no ε was spent."
+            f"must have a limit below 1 for each column of categories, such as "
+            f"[{{columns: [{missing[0]}], risk: …}}], where perturb.epsilon is above {LARGE_EPSILON}, got "
+            f"{policy.perturb.epsilon:g} without one for {', '.join(missing)}. Set it, or a smaller ε"
         )
 
 
-def _unsafe(policy: Policy) -> Iterator[str]:
+def unsafe_whatever_the_data(wanted: bool, policy: Policy) -> Iterator[str]:
     """Yield what breaks Safe Harbor whatever the data is, where the policy demands it."""
-    if policy.gate.safe_harbor:
-        for line in unsafe_by_policy(policy):
-            yield f"gate.safe_harbor: {line}. Nothing was made, and no ε was spent."
+    yield from unsafe_by_policy(policy) if wanted else ()
 
 
 def linking_bounds(section: BaseModel, key: str) -> Iterator[tuple[str, float]]:

@@ -5,7 +5,7 @@ Plugins build their models from it, too: it must not import a table.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -39,6 +39,10 @@ LocalPath = Annotated[Plain, AfterValidator(_local)]
 Reason = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
 Real = Annotated[float, BeforeValidator(_no_switch)]
 Whole = Annotated[int, BeforeValidator(_no_switch)]
+Missing = Literal["error", "suppress"]
+"""What happens to records without a value in a column that must have one."""
+LEFT_OUT: Missing = "suppress"
+"""They are suppressed before recoding."""
 Separator = Annotated[str, Field(pattern=r"^[\t -!#-~]$")]
 Share = Annotated[Real, Field(ge=0, le=1)]
 Positive = Annotated[Real, Field(gt=0)]

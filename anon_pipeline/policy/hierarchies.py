@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
@@ -16,6 +16,7 @@ from anon_pipeline.policy.frozen import FrozenTree
 from anon_pipeline.policy.marks import COUNTED, SHOWN, Below
 
 _DEEPEST = 50  # levels of a taxonomy; a YAML alias can make one without an end
+_WRITTEN = "anon_pipeline.hierarchy.written"
 _MOST = 2**53  # intervals of one width in the next; beyond, a float no longer counts them
 
 
@@ -147,6 +148,28 @@ def _depth(tree: Any) -> int:
     return 1 + _depth(next(iter(tree.values()))) if isinstance(tree, Mapping) else 0
 
 
+def _leaves_of(tree: Any) -> Iterator[str]:
+    if isinstance(tree, Mapping):
+        for below in tree.values():
+            yield from _leaves_of(below)
+    else:
+        yield from tree
+
+
+def _depths(tree: Any) -> Iterator[int]:
+    if isinstance(tree, Mapping):
+        for below in tree.values():
+            yield from (depth + 1 for depth in _depths(below))
+    else:
+        yield 0
+
+
+def _domain(spec: Tree) -> tuple[str, ...]:
+    if len(set(_depths(spec.tree))) > 1:
+        raise ValueError("all leaves of the hierarchy must be at the same depth")
+    return tuple(_leaves_of(spec.tree))
+
+
 def _of(name: str, model: type[Strict], **traits: Any) -> HierarchyKind:
     builds = f"anon_pipeline.hierarchy.build:{name}_column"
     return HierarchyKind(name, model, builds, f"anon_pipeline.hierarchy.levels_seen:{name}_texts", **traits)
@@ -167,20 +190,28 @@ HIERARCHIES = table_of(
     "hierarchies",
     HierarchyKind,
     (
-        _of("table", Table, file="table", words=lambda spec, level: "coarser, by its table"),
+        _of(
+            "table",
+            Table,
+            leaves=f"{_WRITTEN}:table_leaves",
+            file="table",
+            words=lambda spec, level: "coarser, by its table",
+        ),
         _of(
             "intervals",
             Intervals,
             numbers=True,
             ordered=True,
+            computed=True,
             words=_in_bands,
             steps=lambda spec: len(spec.intervals) + 1,
         ),
-        _of("mask", Mask, words=_without_last, steps=lambda spec: len(spec.mask) + 1),
+        _of("mask", Mask, computed=True, words=_without_last, steps=lambda spec: len(spec.mask) + 1),
         _of(
             "dates",
             Dates,
             ordered=True,
+            computed=True,
             days=True,
             words=lambda spec, level: f"the {spec.dates[level - 1]}",
             steps=lambda spec: len(spec.dates) + 1,
@@ -188,15 +219,18 @@ HIERARCHIES = table_of(
         _of(
             "tree",
             Tree,
-            listed=True,
+            leaves=f"{_WRITTEN}:tree_leaves",
+            domain=_domain,
             words=lambda spec, level: "coarser, by its taxonomy",
             steps=lambda spec: _depth(spec.tree) + 1,
         ),
-        _of("numbers", Numbers, numbers=True, ordered=True, steps=_one),
-        _of("order", Order, ordered=True, steps=_one),
-        _of("suppress", Suppress, steps=_one),
+        _of("numbers", Numbers, numbers=True, ordered=True, computed=True, steps=_one),
+        _of("order", Order, ordered=True, computed=True, leaves=f"{_WRITTEN}:order_leaves", steps=_one),
+        _of("suppress", Suppress, computed=True, steps=_one),
     ),
 )
+ALL_OR_NOTHING: dict[str, Any] = {"suppress": True}
+"""How a policy writes the hierarchy that has nothing between the value itself and the top."""
 _BY_MODEL = {kind.model: kind for kind in HIERARCHIES.values()}
 
 

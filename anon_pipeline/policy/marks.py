@@ -12,12 +12,13 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 Folder = Literal["sources", "hierarchies", "releases"]
+_M = TypeVar("_M")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,17 @@ class Fits:
 
     broken: Callable[[Any, Mapping[str, Any]], Iterable[str]]
     needs: Needs = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeMaking:
+    """The field must fit the policy where a release is made; one that is out is verified all the same.
+
+    broken: place of the function from its value and the policy to what is wrong, without the name of the
+        field and without a full stop at the end.
+    """
+
+    broken: str
 
 
 NEEDS_NOISE = _Noisy()
@@ -152,13 +164,18 @@ def needs_noise(model: BaseModel) -> list[str]:
 
 def misfits(where: str, model: BaseModel, sections: Mapping[str, Any], needs: Needs) -> Iterator[str]:
     """Yield which fields of a section, and of the sections in it, do not fit other sections, by `Fits`."""
+    for here, value, mark in marked_values(where, model, Fits):
+        if mark.needs == needs:
+            yield from (f"{here}: {problem}" for problem in mark.broken(value, sections))
+
+
+def marked_values(where: str, model: BaseModel, kind: type[_M]) -> Iterator[tuple[str, Any, _M]]:
+    """Yield the fields of a section, and of the sections in it, that have a mark: key, value, mark."""
     for name, field in type(model).model_fields.items():
         here, value = f"{where}.{name}", getattr(model, name)
-        for mark in field.metadata:
-            if isinstance(mark, Fits) and mark.needs == needs:
-                yield from (f"{here}: {problem}" for problem in mark.broken(value, sections))
+        yield from ((here, value, mark) for mark in field.metadata if isinstance(mark, kind))
         if isinstance(value, BaseModel):
-            yield from misfits(here, value, sections, needs)
+            yield from marked_values(here, value, kind)
 
 
 def public_fields(

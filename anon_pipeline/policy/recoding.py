@@ -21,6 +21,11 @@ CELLS = names_where(lambda recoder: recoder.family.cells)
 PREFERRING = names_where(lambda recoder: recoder.prefers)
 
 
+def _having(option: str) -> tuple[str, ...]:
+    """Name the recoders that a key of this section is for."""
+    return names_where(lambda recoder: option in recoder.options)
+
+
 def _choosing(prefer: str, sections: Mapping[str, Any]) -> Iterator[str]:
     recoder = sections["anonymize"].recoder
     if prefer != "loss" and recoder not in PREFERRING:
@@ -74,13 +79,12 @@ class Anonymize(Strict):
     k: Annotated[Whole, SHOWN, MORE] = Field(ge=2, description="Records in the smallest class.")
     recoder: Annotated[RecoderName, SHOWN] = Field(
         DEFAULT_RECODER,
-        description="ola, incognito: a minimal node of the lattice; optimal: the least loss of all nodes; "
-        "samarati: least height; datafly: greedy; mingen: exhaustive; mondrian: cuts, suppressing nothing; "
-        "mondrian_relaxed: also through equal values; mdav, vmdav, univariate: microaggregation; merge, "
-        "kanon_first, tclose_first: the same, t-close.",
+        description="What chooses the generalized values. "
+        + "; ".join(f"{one.name}: {one.words}" for one in RECODERS.values())
+        + ".",
     )
     prefer: Annotated[Preference, SHOWN, NEUTRAL, Fits(_choosing)] = Field(
-        "loss", description="Between nodes, for ola, incognito, samarati and mingen; ties by loss."
+        "loss", description=f"Between nodes, for {', '.join(PREFERRING)}; ties by loss."
     )
     suppress: Annotated[Literal["records", "cells"], SHOWN, Fits(_blanking)] = Field(
         "records",
@@ -88,12 +92,15 @@ class Anonymize(Strict):
         "limits. For full-domain recoders.",
     )
     gamma: Annotated[Real | None, SHOWN, NEUTRAL] = Field(
-        None, ge=0, description="For vmdav: how willingly clusters grow beyond k. Default: 0.2."
+        None,
+        ge=0,
+        description=f"For {', '.join(_having('gamma'))}: how willingly clusters grow beyond k. Default: 0.2.",
     )
     loss: Annotated[LossName, SHOWN, NEUTRAL] = Field(
         DEFAULT_LOSS,
         description="Information loss to minimize. "
-        + "; ".join(f"{loss.name}: {loss.words}" for loss in LOSSES.values()),
+        + "; ".join(f"{loss.name}: {loss.words}" for loss in LOSSES.values())
+        + ".",
     )
     weights: Annotated[
         Keyed[Annotated[Real, Field(gt=0)]],
@@ -106,7 +113,7 @@ class Anonymize(Strict):
         description=f"Generalize column → weight in {', '.join(WEIGHED)}. Default: 1 each.",
     )
     target: Annotated[str | None, SHOWN, NEUTRAL, Fits(_labeling, "columns")] = Field(
-        None, description="Released column that holds the class label, for loss: classification."
+        None, description=f"Released column that holds the class label, for loss: {' or '.join(LABELED)}."
     )
     most_nodes: Annotated[Whole, SHOWN, NEUTRAL] = Field(
         10_000_000, ge=1, description="A lattice with more nodes is refused instead of searched."
@@ -128,6 +135,6 @@ class Anonymize(Strict):
         own = recoder_of(self.recoder).options
         for option in sorted({name for recoder in RECODERS.values() for name in recoder.options} - own):
             if getattr(self, option) is not None:
-                fitting = ", ".join(name for name, one in RECODERS.items() if option in one.options)
+                fitting = ", ".join(_having(option))
                 raise ValueError(f"{option} must be given only with recoder: {fitting}, got {self.recoder}")
         return self

@@ -9,7 +9,7 @@ from typing import Any
 
 from anon_pipeline.base.spelling import escape, is_plain, look_alikes
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
-from anon_pipeline.catalog.entries import Fit
+from anon_pipeline.catalog.entries import Fit, Recoder
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import names_where, recoder_of
 from anon_pipeline.policy.acknowledged import unfit_acknowledgements
@@ -155,9 +155,17 @@ def _recoder(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
         if limit.by_distance
     ]
     ordered = [x for x in itertools.chain(*limits) if getattr(columns.get(x), "distance", None) == "ordered"]
-    problem = recoder_of(wanted.recoder).misfit(Fit(len(quasi), numeric, len(ordered)))
+    own, fit = recoder_of(wanted.recoder), Fit(len(quasi), numeric, len(ordered))
+    problem = own.misfit(fit)
     if problem is not None:
-        yield f"anonymize.recoder: {problem}"
+        fitting = ", ".join(names_where(lambda one: _takes_its_place(one, own) and one.misfit(fit) is None))
+        others = f". These fit: {fitting}." if fitting else ""
+        yield f"anonymize.recoder: {own.name} {problem}{others}"
+
+
+def _takes_its_place(one: Recoder, own: Recoder) -> bool:
+    """Tell whether a recoder releases values of the same form, and keeps limits that the other one keeps."""
+    return one.family == own.family and one.keeps_limits >= own.keeps_limits
 
 
 def _record_key(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from anon_pipeline.catalog.entries import LimitKey
-from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
+from anon_pipeline.catalog.class_limits import CLASS_LIMITS
+from anon_pipeline.catalog.entries import LimitKey, Promise
+from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM, mechanisms_with
 from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.catalog.releases import DEFAULT_RELEASE_FORMAT
 from anon_pipeline.policy.attacks import Attacks
@@ -20,7 +21,7 @@ from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, Below, Fits, Names
+from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, BeforeMaking, Below, Fits, Names
 from anon_pipeline.policy.plugin_limits import with_limits
 from anon_pipeline.policy.protection import (
     BY_PROMISE,
@@ -36,6 +37,8 @@ from anon_pipeline.policy.protection import (
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.policy.safe_harbor_terms import SafeHarborTerms, demanded
 
+_CONTRADICTIONS = "anon_pipeline.policy.contradictions"
+_WITH_DELTA: Promise = "epsilon and delta"
 _timezones = cache(zoneinfo.available_timezones)  # looked for in all of the time zones' files
 
 
@@ -64,20 +67,27 @@ def _sticky(republish: str, sections: Mapping[str, Any]) -> Iterator[str]:
 class PerturbSection(Strict):
     """The budget of one record for all of its perturb columns together."""
 
-    epsilon: Annotated[Real, SHOWN, LESS] = Field(
+    epsilon: Annotated[Real, SHOWN, LESS, BeforeMaking(f"{_CONTRADICTIONS}:unlimited_linking")] = Field(
         gt=0, description="ε of one record, for all of its perturb columns together."
     )
     mechanism: Annotated[Mechanism, SHOWN, BY_PROMISE] = Field(
-        DEFAULT_MECHANISM, description="Kind of noise, of columns that name none themselves."
+        DEFAULT_MECHANISM,
+        description="Kind of noise, of columns of numbers that name none themselves. It promises ε with "
+        f"{mechanisms_with(promises=('epsilon',))}; ε and δ with {mechanisms_with(promises=(_WITH_DELTA,))}; "
+        f"nothing with {mechanisms_with(promises=('nothing',))}.",
     )
     delta: Annotated[Real | None, SHOWN, LESS_IF_SET] = Field(
         None,
         ge=1e-12,
         lt=1,
-        description="δ of one record, for all of its columns with discrete_gaussian together.",
+        description="δ of one record, for all of its columns together whose noise needs one "
+        f"({mechanisms_with(promises=(_WITH_DELTA,))}).",
     )
     without_guarantee: Annotated[bool, SHOWN, ranked(True, False)] = Field(
-        False, strict=True, description="Whether columns may have noise that guarantees nothing (uniform)."
+        False,
+        strict=True,
+        description="Whether columns may have noise that guarantees nothing "
+        f"({mechanisms_with(promises=('nothing',))}).",
     )
     republish: Annotated[Literal["fresh", "sticky"], SHOWN, Fits(_sticky)] = Field(
         "fresh",
@@ -109,7 +119,7 @@ def _noisy(confidence: float | None, sections: Mapping[str, Any]) -> Iterator[st
     if categories := columns_of(sections["columns"], PerturbCategories):
         yield (
             f"needs a perturb column with numbers, got categories alone: {', '.join(categories)}. "
-            f"Limits that fit: k, t_closeness, l_diversity, suppression."
+            f"Limits that fit: k, {', '.join(CLASS_LIMITS)}."
         )
     else:
         yield "must be left out when no column has the role perturb"
@@ -176,7 +186,9 @@ class Usefulness(Strict):
 class Gate(Strict):
     """The limits that the release must keep; k always, the others when they are set."""
 
-    k: Annotated[Whole | None, SHOWN, AFTER, JUDGED] = Field(None, ge=2, description="Default: anonymize.k.")
+    k: Annotated[Whole | None, SHOWN, AFTER, JUDGED, BeforeMaking(f"{_CONTRADICTIONS}:unreachable_k")] = (
+        Field(None, ge=2, description="Default: anonymize.k.")
+    )
     t_closeness: Annotated[Keyed[Share], SHOWN, AFTER, Names("sensitive")] = Field(
         default_factory=FrozenMapping,
         description="Sensitive column → largest distance of a class to the whole input.",
@@ -206,7 +218,13 @@ class Gate(Strict):
         description="Over all releases, at least this many people match every class that any one person was "
         "published in. Needs record_key.",
     )
-    safe_harbor: Annotated[bool, SHOWN, AFTER, ranked(False, True)] = Field(
+    safe_harbor: Annotated[
+        bool,
+        SHOWN,
+        AFTER,
+        ranked(False, True),
+        BeforeMaking(f"{_CONTRADICTIONS}:unsafe_whatever_the_data"),
+    ] = Field(
         False, strict=True, description="Whether it must keep what software can check of HIPAA Safe Harbor."
     )
     safe_harbor_terms: Annotated[SafeHarborTerms, Fits(demanded)] = Field(

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.base.project import project_root
+from anon_pipeline.policy.hierarchies import ALL_OR_NOTHING
 from anon_pipeline.policy.load import policy_from, read_document
 from anon_pipeline.policy.source import Source
 from anon_pipeline.profile.layout import Layout, find_layout, read_table
@@ -22,7 +23,7 @@ from anon_pipeline.sources import read_source
 
 _SECTION = "source"
 _SUFFIXES = (".yaml", ".yml")
-_ANY = {"columns": {"any": {"role": "generalize", "hierarchy": {"suppress": True}}}, "anonymize": {"k": 2}}
+_ANY = {"columns": {"any": {"role": "generalize", "hierarchy": ALL_OR_NOTHING}}, "anonymize": {"k": 2}}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

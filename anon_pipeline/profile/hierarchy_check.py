@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.values import to_texts
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.hierarchy.build import code_column
-from anon_pipeline.hierarchy.written import read_table, tree_levels
-from anon_pipeline.policy.hierarchies import Order, Table, Tree
+from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.profile.looking import Look
 from anon_pipeline.profile.proposed_hierarchies import as_series
 
@@ -59,10 +59,11 @@ def check_hierarchy(look: Look, spec: Any, *, folder: Path = Path()) -> CheckedH
         InputError: it is not nested, its table is unreadable, or the column does not hold what it needs.
     """
     column = as_series(look)
-    leaves = _leaves(str(look.seen.name), spec, folder)
+    place = hierarchy_kind(spec).leaves
     texts = to_texts(column)
     outside = np.zeros(len(column), np.bool_)
-    if leaves is not None:
+    if place:
+        leaves = import_entry(place)(str(look.seen.name), spec, folder)
         outside = texts.notna().to_numpy() & ~texts.isin(leaves).to_numpy()
     missing = tuple(sorted(texts[outside].unique()))
     kept = column[~outside]
@@ -71,15 +72,6 @@ def check_hierarchy(look: Look, spec: Any, *, folder: Path = Path()) -> CheckedH
     codes, hierarchy = code_column(kept, spec, folder=folder)
     records = np.bincount(codes, minlength=hierarchy.leaves).astype(np.int64)
     return CheckedHierarchy(hierarchy, records, missing, int(outside.sum()))
-
-
-def _leaves(name: str, spec: Any, folder: Path) -> list[str] | None:
-    """Return the leaves of a hierarchy that lists them; None where they are computed."""
-    if isinstance(spec, Table):
-        return [str(leaf) for leaf in read_table(folder / spec.table, separator=spec.separator)[0]]
-    if isinstance(spec, Tree):
-        return [str(leaf) for leaf in tree_levels(name, spec.tree)[0]]
-    return list(spec.order) if isinstance(spec, Order) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

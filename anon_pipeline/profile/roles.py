@@ -13,6 +13,7 @@ import numpy as np
 
 from anon_pipeline.detectors import DETECTORS
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
+from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.profile import questions
 from anon_pipeline.profile.looking import MOSTLY, SOME, Kind, Look, Seen
 from anon_pipeline.profile.name_hints import Hint, find_hint
@@ -142,7 +143,7 @@ def propose_sensitive(look: Look, reason: str, sure: Sure) -> Proposal | None:
     """Propose that a column is what an attacker wants to learn; None where it has too many categories."""
     seen = look.seen
     lacking: str | None = None
-    missing = {"missing": "suppress"} if seen.missing else {}
+    missing = {"missing": LEFT_OUT} if seen.missing else {}
     if seen.missing_share > MOST_LACKING:
         return None
     if seen.kind is Kind.NUMBER:
@@ -203,7 +204,7 @@ def propose_noise(look: Look, reason: str, sure: Sure) -> Proposal | None:
     rows = np.repeat(look.values.to_numpy(np.float64), look.counts)
     span = float(np.subtract(*np.quantile(rows, (0.98, 0.02)))) or float(np.ptp(rows))
     resolution = step_from(max(span / 1_000, 1.0 if seen.whole else 0.0) * 0.999)
-    missing = {"missing": "suppress"} if seen.missing else {}
+    missing = {"missing": LEFT_OUT} if seen.missing else {}
     return Proposal(
         seen,
         Perturb(role="perturb", resolution=resolution, **missing),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
@@ -18,6 +17,7 @@ from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish import promises
+from anon_pipeline.publish.noise_kinds import by_choice, by_kind
 
 
 def _promises(mechanism: str) -> bool:
@@ -51,7 +51,8 @@ def _noisy(policy: Policy) -> Iterator[str]:
     """Say what the noise promises, and what it does not."""
     if policy.perturb is None:
         return
-    kinds, chosen = _by_kind(policy), _by_choice(policy)
+    kinds = by_kind(policy, MECHANISMS)
+    chosen = by_choice(policy, CATEGORY_MECHANISMS)
     for (mechanism, sensitivity), columns in kinds.items():
         yield _row(mechanism, sensitivity, columns)
     if any(_promises(mechanism) and sensitivity == "class" for mechanism, sensitivity in kinds):
@@ -122,7 +123,7 @@ def _again(policy: Policy, *, declared: bool) -> str:
         both = "the ε values and the δ values" if delta else "the ε values"
         alike = " This holds for two people who are in the same class in both releases."
         return f"If the same people are released twice, {both} add up.{'' if declared else alike}"
-    limited = any(demand.limit.together for demand in demands(policy))
+    limited = any(demand.limit.published.together for demand in demands(policy))
     stays = promises.sticky_sentence(epsilon, delta)
     followed = "" if limited else ", and nothing limits what is learned from all classes of a record together"
     return (
@@ -135,37 +136,12 @@ def _again(policy: Policy, *, declared: bool) -> str:
 
 def _accepted(policy: Policy) -> Iterator[str]:
     """Say that the gate's answer tells something of the noise, where the policy lets it."""
-    looks = [demand.name for demand in demands(policy) if demand.limit.over_noise is not None]
+    looks = [demand.name for demand in demands(policy) if demand.limit.judged.over_noise is not None]
     if policy.perturbed and policy.gate.linking == "realized" and looks:
         yield (
             f"The gate looked at the drawn noise: {', '.join(looks)} held of the noise of this release, and "
             f"that it was accepted tells more of the original values than ε says."
         )
-
-
-def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
-    """Return the perturb columns with numbers and their noise, sorted, by mechanism and sensitivity."""
-    drawn = dict(zip(policy.perturbed, noises(policy), strict=True))
-    found: dict[tuple[str, str], dict[str, Noise]] = {}
-    for kind in itertools.product(MECHANISMS, ("class", "declared")):
-        columns = {
-            name: drawn[name]
-            for name, column in sorted(policy.perturbed.items(), key=itemgetter(0))
-            if (drawn[name].mechanism, column.sensitivity) == kind
-        }
-        if columns:
-            found[kind] = columns
-    return found
-
-
-def _by_choice(policy: Policy) -> dict[str, dict[str, CategoryNoise]]:
-    """Return the perturb columns with categories, sorted, by mechanism."""
-    drawn = sorted(category_noises(policy).items(), key=itemgetter(0))
-    found = {
-        kind: {name: noise for name, noise in drawn if noise.mechanism == kind}
-        for kind in CATEGORY_MECHANISMS
-    }
-    return {kind: columns for kind, columns in found.items() if columns}
 
 
 def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:
@@ -218,10 +194,10 @@ def _row(mechanism: str, sensitivity: str, columns: Mapping[str, Noise]) -> str:
 
 def _limited(policy: Policy) -> Iterator[str]:
     """Say what limits promise: first those on all releases together, then by column."""
-    for limit in sorted(LIMITS, key=lambda limit: not limit.together):
+    for limit in sorted(LIMITS, key=lambda limit: not limit.published.together):
         for demand in sorted(limit.demands(policy), key=lambda demand: demand.of):
-            if limit.promise is not None:
-                yield limit.promise(demand)
+            if limit.published.promise is not None:
+                yield limit.published.promise(demand)
 
 
 def _answered_for(policy: Policy) -> Iterator[str]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import itemgetter
 
-from anon_pipeline.encode.categories import category_noises
-from anon_pipeline.encode.grids import noises
 from anon_pipeline.perturb.category_law import CategoryNoise
 from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.columns import Insensitive, Sensitive
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.noise_kinds import by_choice, by_kind
 
 _NAMED = {
     "discrete_laplace": "discrete Laplace",
@@ -46,7 +44,7 @@ def _noisy(policy: Policy) -> Iterator[str]:
     """Say what the noise promises, and what it does not."""
     if policy.perturb is None:
         return
-    kinds, chosen = _by_kind(policy), _by_choice(policy)
+    kinds, chosen = by_kind(policy, _NAMED), by_choice(policy, _CHOSEN)
     for (mechanism, sensitivity), columns in kinds.items():
         yield _indistinguishable(mechanism, sensitivity, columns)
     for mechanism, choices in chosen.items():
@@ -85,28 +83,6 @@ def _noisy(policy: Policy) -> Iterator[str]:
             f"its {100 * policy.suppress.confidence:.6g} % confidence interval of "
             f"{names}."
         )
-
-
-def _by_kind(policy: Policy) -> dict[tuple[str, str], dict[str, Noise]]:
-    """Return the perturb columns with numbers and their noise, sorted, by mechanism and sensitivity."""
-    drawn = dict(zip(policy.perturbed, noises(policy), strict=True))
-    found: dict[tuple[str, str], dict[str, Noise]] = {}
-    for kind in itertools.product(_NAMED, ("class", "declared")):
-        columns = {
-            name: drawn[name]
-            for name, column in sorted(policy.perturbed.items(), key=itemgetter(0))
-            if (drawn[name].mechanism, column.sensitivity) == kind
-        }
-        if columns:
-            found[kind] = columns
-    return found
-
-
-def _by_choice(policy: Policy) -> dict[str, dict[str, CategoryNoise]]:
-    """Return the perturb columns with categories, sorted, by mechanism."""
-    drawn = sorted(category_noises(policy).items(), key=itemgetter(0))
-    found = {kind: {name: noise for name, noise in drawn if noise.mechanism == kind} for kind in _CHOSEN}
-    return {kind: columns for kind, columns in found.items() if columns}
 
 
 def _chosen(mechanism: str, columns: Mapping[str, CategoryNoise]) -> str:

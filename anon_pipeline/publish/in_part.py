@@ -14,8 +14,6 @@ import pandas as pd
 
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
-from anon_pipeline.limits.structure import CONTRACT
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.columns import Generalize, PerturbCategories
 from anon_pipeline.policy.model import Policy
@@ -23,7 +21,6 @@ from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.policy.sections import LIMIT_KEYS
 
 _NEEDS_POLICY = "needs --policy"
-_BY_LISTS = (CONTRACT.name, SAFE_HARBOR.name)
 
 
 def evaluate_in_part(frame: pd.DataFrame, policy: PublicPolicy) -> GateReport:
@@ -63,10 +60,11 @@ def _without_lists(policy: PublicPolicy, frame: pd.DataFrame) -> Policy:
 
 def _in_part(verdict: Verdict, policy: PublicPolicy) -> Verdict:
     """Return the verdict as far as it was reached without what is private."""
-    if limit_of(verdict.limit).name in LIMIT_KEYS:  # a plugin's limit may ask for anything
+    limit = limit_of(verdict.limit)
+    if limit.name in LIMIT_KEYS:  # a plugin's limit may ask for anything
         return _unmeasured(verdict, _NEEDS_POLICY)
     compared = ", ".join(_uncompared(policy))
-    if verdict.limit in _BY_LISTS and compared and verdict.status is Status.PASSED:
+    if limit.published.compares_lists and compared and verdict.status is Status.PASSED:
         return _unmeasured(verdict, f"kept, but values were not compared, of {compared}: {_NEEDS_POLICY}")
     return verdict
 

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import PublishError
+from anon_pipeline.evidence.identifying import allowed_share
 from anon_pipeline.policy.acknowledged import Acknowledged, hashed_columns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import LARGEST_SET, exceeds
@@ -83,10 +84,9 @@ def _together(
     names = [name for name in entry.columns if name in policy.insensitive]
     sets = chain.from_iterable(combinations(names, many) for many in range(2, LARGEST_SET + 1))
     for chosen in islice(sets, _MOST):
-        held = [one.share for one in policy.acknowledged for day in days if one.covers(chosen, day)]
         there = frame[list(chosen)].dropna()
         alone = int((~there.duplicated(keep=False)).sum()) - (records - len(frame))
-        if exceeds(alone, records, max([policy.gate.released_identifiers, *held])):
+        if exceeds(alone, records, allowed_share(policy, chosen, days)):
             term = f"{', '.join(chosen)} are acknowledged{_term(policy, chosen)}"
             yield f"made_at must be a day on which {term}, got {days[0]}"
             return

@@ -29,8 +29,8 @@ from anon_pipeline.publish.in_part import known_levels
 from anon_pipeline.publish.manifest import BESIDE
 from anon_pipeline.publish.versions import Rules
 
-_OF_PEOPLE = names_where(lambda limit: limit.people and limit.recomputable)
-_MISSING = names_where(lambda limit: limit.missing)
+_OF_PEOPLE = names_where(lambda limit: limit.judged.people and limit.recomputable)
+_MISSING = names_where(lambda limit: limit.published.missing)
 
 
 def broken_gate(
@@ -67,7 +67,7 @@ def broken_gate(
 
 def _misses_population(gate: GateReport, policy: Policy) -> bool:
     """Tell whether a report names the population otherwise than the policy does."""
-    named = any("population" in demand.limit.needs for demand in demands(policy))
+    named = any("population" in demand.limit.judged.needs for demand in demands(policy))
     return (gate.population_digest is not None) != named
 
 
@@ -103,7 +103,7 @@ def _told_of_people(gate: GateReport, policy: Policy) -> Iterator[str]:
     """Yield the limits whose value counts people, which the file does not show, and is recorded."""
     if policy.person is not None:
         for verdict in gate.verdicts:
-            if verdict.value is not None and limit_of(verdict.limit).people:
+            if verdict.value is not None and limit_of(verdict.limit).judged.people:
                 yield f"{verdict.limit}: its value must not be told"
 
 

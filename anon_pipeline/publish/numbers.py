@@ -8,7 +8,6 @@ manifest or an event that shows it anyhow fails a test.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 
 from anon_pipeline.base.audience import FILE, POLICY, RUN, Audience, Number
 from anon_pipeline.facts.records import COUNTED
@@ -154,38 +153,7 @@ ELSEWHERE: Mapping[str, Number] = {
 
 def limit_numbers() -> Iterator[tuple[str, Number]]:
     """Yield the value of every limit, by its name in a verdict."""
-    yield from ((f"value of {limit.name}", limit.number) for limit in LIMITS if limit.valued)
-
-
-def manifest_number(path: str, limits: Mapping[str, str]) -> Number:
-    """Return the declaration of a leaf of a manifest.
-
-    Args:
-        path: keys and places that lead to it, joined by points.
-        limits: name of the limit of each verdict, by its place.
-    Raises:
-        KeyError: nobody declared it.
-    """
-    steps = path.split(".")
-    if path.startswith("gate.verdicts.") and steps[-1] == "value":
-        kind = limits[steps[2]].partition(".")[0]
-        return next(limit.number if limit.valued else POLICY for limit in LIMITS if limit.name == kind)
-    if steps[0] == "facts":
-        return _fact(steps)
-    for pattern, number in MANIFEST.items():
-        if len(pattern.split(".")) == len(steps) and fnmatchcase(path, pattern):
-            return number
-    raise KeyError(path)
-
-
-def _fact(steps: list[str]) -> Number:
-    """Return the declaration of a fact: of its field, or of the part of it that the last keys name."""
-    field = ".".join(steps[:3])
-    for name, number in fact_numbers():
-        parts = name.split(".")
-        if ".".join(parts[:3]) == field and (len(parts) == 3 or len(steps) == 3 or parts[-1] == steps[-1]):
-            return number
-    raise KeyError(".".join(steps))
+    yield from ((f"value of {limit.name}", limit.number) for limit in LIMITS if limit.published.valued)
 
 
 def all_numbers() -> Iterator[tuple[str, str, Number]]:

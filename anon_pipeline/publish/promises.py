@@ -28,11 +28,11 @@ LOCAL = (
 )
 """One row, any two values; public scale, or categories. Class and suppression depend on values as ever."""
 
-_EXCHANGED = (
+EXCHANGED = (
     "If two members of a class exchange their rows, the whole released table is at most {} as likely one way "
     "as the other: two rows, twice ε."
 )
-_RELEASED = (
+RELEASED = (
     "Given that a row was released, it is at most {} as likely for one member of its class as for another: "
     "suppression looks at the noise that was drawn, so the ε of columns with numbers counts twice."
 )
@@ -128,24 +128,7 @@ def released_person_sentence(epsilon: Fraction, numbers: Fraction, delta: Fracti
     return (_PERSON_RELEASED_DELTA if delta else _PERSON_RELEASED).format(times(epsilon + numbers))
 
 
-EPSILON = "e^ε times"
-"""How many times as likely, where no policy says what ε is: in documents."""
-
 _SHOWN = 1e6
-
-
-def general_sentences() -> tuple[str, ...]:
-    """Return the sentences on a row, two rows and a released row for any ε, as the documents have them."""
-    twice = "e^(2ε) times"
-    return (
-        f"{ROW.format(EPSILON)}.",
-        FIXED,
-        EQUAL,
-        f"{LOCAL.format(EPSILON)}.",
-        _EXCHANGED.format(twice),
-        _RELEASED.format(twice),
-        PASSED,
-    )
 
 
 def times(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
@@ -165,7 +148,7 @@ def times(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
 
 def exchange_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
     """Say what two exchanged rows cost; ε and δ are a row's, of all of its columns that promise one."""
-    return _EXCHANGED.format(times(2 * epsilon, 2 * delta))
+    return EXCHANGED.format(times(2 * epsilon, 2 * delta))
 
 
 def sticky_sentence(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
@@ -180,4 +163,4 @@ def released_row_sentence(epsilon: Fraction, numbers: Fraction, delta: Fraction 
         epsilon: of a row, all of its columns.
         numbers: of its columns with numbers, which suppression by confidence looks at.
     """
-    return (_RELEASED_DELTA if delta else _RELEASED).format(times(epsilon + numbers))
+    return (_RELEASED_DELTA if delta else RELEASED).format(times(epsilon + numbers))

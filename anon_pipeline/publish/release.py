@@ -1,62 +1,45 @@
-"""Publishing: the gate judges the very bytes, and only what passes is written."""
+"""Publishing: only what the gate passes is written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anon_pipeline.base.canonical import canonical_form
-from anon_pipeline.base.digest import digest_frame
-from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
-from anon_pipeline.catalog.releases import RELEASE_FORMATS
+from anon_pipeline.base.errors import GateRefused
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.facts.check import checked_facts
-from anon_pipeline.gate import GateReport, evaluate
+from anon_pipeline.gate import GateReport
 from anon_pipeline.ledger import exact_text
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.publish.booking import booking, epsilon_in, with_release_id
+from anon_pipeline.publish.booking import Booking, booking, epsilon_in, with_release_id
 from anon_pipeline.publish.delivering import deliver_published
 from anon_pipeline.publish.destination import refuse_private_place
 from anon_pipeline.publish.draw_keys import Draws
 from anon_pipeline.publish.drawing import forget_published
-from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, to_bytes
+from anon_pipeline.publish.judgment import Judged, judge, refuse_unless_passed
 from anon_pipeline.publish.lapsed import refuse_lapsed
-from anon_pipeline.publish.manifest import MANIFEST, ReleaseFile, manifest
+from anon_pipeline.publish.manifest import MANIFEST, manifest
 from anon_pipeline.publish.measured import Measured
 from anon_pipeline.publish.policy_beside import policy_bytes
 from anon_pipeline.publish.signing import signing_key
-from anon_pipeline.publish.writer import Page, data_file, prepare, write_release
+from anon_pipeline.publish.writer import Page, prepare, write_release
 from anon_pipeline.report import public_report
-from anon_pipeline.sources.population import Population, read_population
+from anon_pipeline.sources.population import read_population
 from anon_pipeline.stages.history.archive import Archive, refuse_unless_archived
 from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.history.sticky import spent_since
-from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.stages.lineage import Where
 from anon_pipeline.stages.private import Staged
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """A release as the bytes that would be written, with the gate's report on them.
-
-    frame: (r, columns) the table read back from ``data``.
-    data: bytes of the file.
-    file: its description.
-    report: verdicts on ``frame``.
-    """
-
-    frame: pd.DataFrame = field(repr=False)
-    data: bytes = field(repr=False)
-    file: ReleaseFile
-    report: GateReport
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,69 +55,6 @@ class Published:
     report_path: Path
     manifest: Mapping[str, Any]
     report: GateReport
-
-
-def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
-    released: Staged,
-    originals: pd.DataFrame,
-    policy: Policy,
-    *,
-    hierarchies: Path,
-    memory: Memory | None = None,
-    population: Population | None = None,
-    where: Where | None = None,
-) -> Judged:
-    """Turn a table into bytes, read them back, and let the gate judge what was read.
-
-    Args:
-        released: the suppressed table, with private columns, and the facts of every stage.
-        originals: (n, columns) the table of `k_anonymized`.
-        memory: what was published before; None without ``record_key``.
-        population: needed with ``gate.attacks.population``.
-        where: the tables must belong; None: in memory, a release of one piece.
-    Raises:
-        PublishError: the bytes do not read back as the table that was written.
-    """
-    table = released.frame[policy.released]
-    file_format, formulas = policy.publish.format, policy.publish.formulas
-    data = to_bytes(table, file_format, formulas=formulas)
-    back = from_bytes(data, file_format, like=table, formulas=formulas)
-    if digest_frame(back) != digest_frame(table):
-        raise PublishError(f"the {file_format} file must read back as it was written; it does not")
-    with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
-    report = evaluate(
-        with_ids,
-        policy,
-        released.facts,
-        originals=originals,
-        hierarchies=hierarchies,
-        memory=memory,
-        population=population,
-        descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
-    )
-    file = data_file(policy.name, file_format, data, len(back))
-    types = file_types(data, file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)
-    typed = replace(file, types=types)
-    return Judged(back, data, typed, report)
-
-
-def refuse_unless_passed(report: GateReport, *, drawn: bool = False, kept: str | None = None) -> None:
-    """Raise unless every limit was measured and kept.
-
-    Args:
-        drawn: whether noise was drawn and paid for, which another policy would be once more.
-        kept: where the curator finds what was measured; None: nowhere but in the error's ``report``.
-    Raises:
-        GateRefused: naming each limit that was not, with its bound, and not by how much.
-    """
-    if report.passed:
-        return
-    lines = [v.as_text() for v in report.unkept]
-    if kept is not None:
-        lines.append(f"({kept})")
-    if drawn:
-        lines.append(f"({ANOTHER_DRAW})")
-    raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report, kept=kept)
 
 
 @contextmanager
@@ -163,46 +83,59 @@ def _remembering(archive: Archive | None, memory: Memory | None) -> Iterator[Non
     archive.commit()
 
 
-def _passed(  # noqa: PLR0913 - what is judged, by what, where it belongs, who learns what was measured
-    released: Staged,
-    originals: pd.DataFrame,
-    policy: Policy,
-    *,
-    locations: Locations,
-    memory: Memory | None,
-    where: Where,
-    measured: Measured | None,
-) -> Judged:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Task:
+    """A release that is about to be published.
+
+    released: the suppressed table, with the facts of every stage.
+    originals: (n, columns) the table of `k_anonymized`.
+    partition: None for a release of one piece.
+    booked: where the ledger has it.
+    release_id: None without a ledger.
+    epsilon: that it was opened with.
+    """
+
+    policy: Policy
+    released: Staged
+    originals: pd.DataFrame
+    locations: Locations
+    partition: str | None
+    booked: Booking
+    release_id: str | None
+    epsilon: Fraction
+
+
+def _passed(task: _Task, *, memory: Memory | None, project: str | None, measured: Measured | None) -> Judged:
     """Judge a release where it lies and refuse it unless it passes; what was measured goes to the curator."""
+    policy, locations = task.policy, task.locations
     judged = judge(
-        released,
-        originals,
+        task.released,
+        task.originals,
         policy,
         hierarchies=locations.hierarchies,
         memory=memory,
         population=read_population(policy, folder=locations.sources, hierarchies=locations.hierarchies),
-        where=where,
+        where=Where(project, policy.name, task.partition),
     )
     kept = None
     if measured is not None and judged.report.passed:
-        measured.keep(judged.report, released.facts)
+        measured.keep(judged.report, task.released.facts)
     elif measured is not None:
-        kept = measured.keep_refused(judged.report, released.facts)
+        kept = measured.keep_refused(judged.report, task.released.facts)
     refuse_unless_passed(judged.report, drawn=bool(policy.noisy), kept=kept)
     return judged
 
 
-def _refuse_if_more(
-    epsilon: Fraction, released: Staged, originals: pd.DataFrame, policy: Policy, *, memory: Memory | None
-) -> None:
+def _refuse_if_more(task: _Task, memory: Memory | None) -> None:
     """Refuse a sticky release that spends more than it was opened with: facts or memory are others."""
+    policy = task.policy
     if memory is None or policy.perturb is None or policy.perturb.republish == "fresh":
         return
-    spent = spent_since(memory, policy, originals, records=released.frame[RECORD])
-    if spent > epsilon:
+    spent = spent_since(memory, policy, task.originals, records=task.released.frame[RECORD])
+    if spent > task.epsilon:
         raise GateRefused(
-            f"sticky: the release spends ε = {exact_text(spent)}, and was opened with {exact_text(epsilon)}. "
-            f"Materialize perturbed again."
+            f"sticky: the release spends ε = {exact_text(spent)}, and was opened with "
+            f"{exact_text(task.epsilon)}. Materialize perturbed again."
         )
 
 
@@ -256,47 +189,57 @@ def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under
     key = signing_key(policy.publish.sign, folder=locations.sources)
     booked = booking(policy, locations, partition=partition)
     facts, release_id = with_release_id(checked_facts(policy, released.facts), ledger=booked.ledger)
-    named, ids = replace(released, facts=facts), released.frame[RECORD].to_numpy()
     with booked.failing(release_id):
         epsilon = epsilon_in(policy, facts)
         booked.refuse_another(release_id, epsilon)
         prepare(booked.folder, policy.name)
+        named = replace(released, facts=facts)
+        task = _Task(policy, named, originals, locations, partition, booked, release_id, epsilon)
     with booked.failing(release_id), _held(archive, policy, partition) as memory:
-        where = Where(project, policy.name, partition)
-        judged = _passed(
-            named,
-            originals,
-            policy,
-            locations=locations,
-            memory=memory,
-            where=where,
-            measured=measured,
-        )
-        _refuse_if_more(epsilon, named, originals, policy, memory=memory)
+        judged = _passed(task, memory=memory, project=project, measured=measured)
+        _refuse_if_more(task, memory)
         second_lock(judged.report)
-        made = (datetime.now(UTC), partition)
-        document = manifest(policy, judged.report, facts, file=judged.file, made=made)
-        digest = judged.report.data_digest
-        past, table = Past(digest, partition, release_id), judged.frame.assign(**{RECORD: ids})
-        known = None if memory is None else remember(memory, policy, table, originals, past=past)
-        with _remembering(archive, known):
-            page = _page(policy, document, judged.frame)
-            rows = None if booked.ledger is None else canonical_form(judged.frame).digest
-            with booked.writing(release_id, digest, epsilon, rows_digest=rows) as fence:
-                written = write_release(
-                    booked.folder,
-                    judged.file,
-                    judged.data,
-                    document,
-                    wait=policy.publish.wait,
-                    key=key,
-                    page=page,
-                    policy=policy_bytes(policy),
-                    fence=fence,
-                )
+        written = _write(task, judged, archive=archive, memory=memory, key=key)
     forget_published(draws)
     deliver_published(policy, locations, partition=partition)
     return _published(booked.folder, judged, written)
+
+
+def _remembered(task: _Task, judged: Judged, memory: Memory) -> Memory:
+    """Return the memory with this release."""
+    table = judged.frame.assign(**{RECORD: task.released.frame[RECORD].to_numpy()})
+    past = Past(judged.report.data_digest, task.partition, task.release_id)
+    return remember(memory, task.policy, table, task.originals, past=past)
+
+
+def _write(
+    task: _Task,
+    judged: Judged,
+    *,
+    archive: Archive | None,
+    memory: Memory | None,
+    key: Ed25519PrivateKey | None,
+) -> Mapping[str, Any]:
+    """Write a release that has passed, under the ledger's fence; return its manifest."""
+    policy, booked, digest = task.policy, task.booked, judged.report.data_digest
+    made = (datetime.now(UTC), task.partition)
+    document = manifest(policy, judged.report, task.released.facts, file=judged.file, made=made)
+    known = None if memory is None else _remembered(task, judged, memory)
+    with _remembering(archive, known):
+        page = _page(policy, document, judged.frame)
+        rows = None if booked.ledger is None else canonical_form(judged.frame).digest
+        with booked.writing(task.release_id, digest, task.epsilon, rows_digest=rows) as fence:
+            return write_release(
+                booked.folder,
+                judged.file,
+                judged.data,
+                document,
+                wait=policy.publish.wait,
+                key=key,
+                page=page,
+                policy=policy_bytes(policy),
+                fence=fence,
+            )
 
 
 def _published(folder: Path, judged: Judged, document: Mapping[str, Any]) -> Published:

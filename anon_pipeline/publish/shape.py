@@ -1,7 +1,7 @@
 """The shape of a manifest: every key that it must have, no other, and what kind of value each leaf holds.
 
 Keys of verdicts are those that a verdict publishes, those of facts from the rules that every field has
-(`facts.check`), so that a field that is added is known here, too. A missing key, an unknown one and a
+(`facts.fields`), so that a field that is added is known here, too. A missing key, an unknown one and a
 value of another kind are refused, whatever they say.
 """
 
@@ -20,8 +20,8 @@ from typing import Any
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.spelling import is_plain
 from anon_pipeline.catalog.releases import RELEASE_FORMATS
-from anon_pipeline.facts.check import PUBLIC_FIELDS
 from anon_pipeline.facts.fact_rules import is_count, is_digest
+from anon_pipeline.facts.fields import PUBLIC_FIELDS
 from anon_pipeline.facts.kinds import broken_kinds
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.verdicts import BANDS
@@ -141,7 +141,7 @@ _VERDICT: Mapping[str, Shape] = {
     "sense": _is(*_SENSES),
     "reason": _is(None),
 }
-_PUBLISHED = GateReport((Verdict("k", Status.PASSED),), "", "").to_json()["verdicts"][0]
+_PUBLISHED = GateReport((Verdict("limit", Status.PASSED),), "", "").to_json()["verdicts"][0]
 VERDICT: Mapping[str, Shape] = {
     **{name: _VERDICT.get(name, or_none(is_real)) for name in _PUBLISHED},
     "band?": _is(*BANDS),

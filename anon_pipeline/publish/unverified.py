@@ -22,9 +22,9 @@ from anon_pipeline.publish.in_part import known_levels
 Steps = tuple[str, ...]
 
 _ALWAYS = names_where(lambda limit: limit.always)
-_BARE = names_where(lambda limit: not limit.valued)
+_BARE = names_where(lambda limit: not limit.published.valued)
 _ADVISABLE = names_where(lambda limit: limit.advisable)
-_MISSING = names_where(lambda limit: limit.missing)
+_MISSING = names_where(lambda limit: limit.published.missing)
 _UNTOLD = names_where(lambda limit: not limit.recomputable)
 
 _BY_FILE: tuple[Steps, ...] = (

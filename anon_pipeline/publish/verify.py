@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import AnonPipelineError, InputError
 from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
-from anon_pipeline.limits.structure import CONTRACT
+from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.publish.extensions import absent, broken_plugins
@@ -256,18 +256,18 @@ def _gate(
     verdicts = (
         unmeasured_verdict(verdict.limit, "made with another version of its plugin")
         if f"limits.{verdict.limit.partition('.')[0]}" in unknown
-        else _contract_verdict(verdict, frame, rules)
+        else _verdict_of_version(verdict, frame, rules)
         for verdict in report.verdicts
     )
     then = replace(report, verdicts=tuple(verdicts))
     return [replace(verdict, limit=f"gate.{verdict.limit}") for verdict in then.verdicts], then, frame
 
 
-def _contract_verdict(verdict: Verdict, frame: pd.DataFrame, rules: Rules) -> Verdict:
-    """Return the verdict on the contract that the version's own rules give; of others, the same."""
+def _verdict_of_version(verdict: Verdict, frame: pd.DataFrame, rules: Rules) -> Verdict:
+    """Return the verdict that the version's own rules give, where they decide; else the same."""
     lines = (verdict.reason or "").split("; ")
-    if verdict.limit != CONTRACT.name or verdict.status is not Status.REFUSED:
+    if not limit_of(verdict.limit).published.by_version or verdict.status is not Status.REFUSED:
         return verdict
     if any(rules.asked(frame, line) for line in lines):
         return verdict
-    return Verdict(CONTRACT.name, Status.PASSED, reason=f"{LATER}: {verdict.reason}")
+    return Verdict(verdict.limit, Status.PASSED, reason=f"{LATER}: {verdict.reason}")

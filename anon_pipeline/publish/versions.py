@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.check import PUBLIC_FIELDS, checked_facts, decided_facts
+from anon_pipeline.facts.check import checked_facts, decided_facts
+from anon_pipeline.facts.fields import PUBLIC_FIELDS
 from anon_pipeline.facts.origin import broken_origin
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import Verdict, limits_of

@@ -20,12 +20,12 @@ from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.contents import ClassContents
 from anon_pipeline.recode.task import Task
+from anon_pipeline.risk.capacity import WORD
 
 if TYPE_CHECKING:
     from anon_pipeline.recode.ranges import Axis
 
 _BITS = 30  # of a bit that an information of up to 304,788,810 records is counted in
-_WORD = 2**63
 
 
 class Kept(NamedTuple):
@@ -125,7 +125,7 @@ def information_bits(records: int) -> int:
     (30, 29, 24)
     """
     bits = _BITS
-    while records > 1 and records * (math.floor(math.log2(records) * 2**bits) + 1) >= _WORD:
+    while records > 1 and records * (math.floor(math.log2(records) * 2**bits) + 1) >= WORD:
         bits -= 1
     return bits
 
@@ -244,41 +244,68 @@ def measured_loss(task: Task, classes: ClassContents, columns: Sequence[ColumnCo
         In [0, 1], as the module says; a full-domain recoding measures as the search scored it.
     """
     sizes, n = classes.sizes, classes.records
-    suppressed = n - int(sizes.sum())
     if (kind := cell_loss(task.loss)) is not None:
         weights = exact_weights(task.weights, len(columns))
-        lost, most = _cells(kind, sizes, suppressed, columns, weights)
-        return (min(1.0, max(0.0, lost / most)) * n + task.gone) / max(1, n + task.gone)
-    squares = sum(size * size for size in sizes.tolist())
-    kept = Kept(suppressed, len(sizes), squares, _mistaken(task, classes))
-    units = LossUnits(task.loss, n, task.gone)
-    return float(units.loss(units.score(kept)))
+        share = lost_in_cells(
+            [(column, sizes) for column in columns], weights, records=n, alike=kind.offset is None
+        )
+        return (share * n + task.gone) / max(1, n + task.gone)
+    mistakes = count_mistaken(classes) if LOSSES[task.loss].labels else 0
+    return float(lost_in_classes(task.loss, sizes, records=n, gone=task.gone, mistakes=mistakes))
 
 
-def _cells(
-    kind: CellLoss,
-    sizes: NDArray[np.int64],
-    suppressed: int,
-    columns: Sequence[ColumnCosts],
+def lost_in_cells(
+    columns: Sequence[tuple[ColumnCosts, NDArray[np.int64]]],
     weights: Sequence[int],
-) -> tuple[float, float]:
-    """Return what the cells of a partition lose, and what they would lose at most."""
-    n, lost, most = int(sizes.sum()) + suppressed, [], []
-    for weight, column in zip(weights, columns, strict=True):
-        cost = math.fsum((column.classes * sizes).tolist()) + suppressed * column.suppressed - column.offset
-        full = n * column.suppressed - column.offset
-        if kind.offset is not None:
+    *,
+    records: int,
+    alike: bool,
+) -> float:
+    """Return what the cells of a release lose, in [0, 1].
+
+    Args:
+        columns: q of them: what each of its released values costs, (v,), and the records that have it, (v,);
+            all others are suppressed.
+        weights: q of them.
+        records: n of the input.
+        alike: whether every column counts alike, whatever it costs to lose it.
+    """
+    lost, most = [], []
+    for weight, (column, counts) in zip(weights, columns, strict=True):
+        suppressed = records - int(counts.sum())
+        cost = math.fsum((column.classes * counts).tolist()) + suppressed * column.suppressed - column.offset
+        full = records * column.suppressed - column.offset
+        if not alike:
             lost.append(weight * cost)
             most.append(weight * full)
         else:
             lost.append(weight * cost / full if full else 0.0)
             most.append(float(weight))
-    return math.fsum(lost), math.fsum(most) or 1.0
+    return min(1.0, max(0.0, math.fsum(lost) / (math.fsum(most) or 1.0)))
 
 
-def _mistaken(task: Task, classes: ClassContents) -> int:
-    """Count the released records whose label is not their class's most frequent one."""
+def lost_in_classes(
+    name: str, sizes: NDArray[np.integer], *, records: int, gone: int = 0, mistakes: int = 0
+) -> Fraction:
+    """Return what a loss that looks at classes says, in [0, 1].
+
+    Args:
+        sizes: (m,) records of each class.
+        records: n of the input, those that are suppressed included; ``gone``: more, suppressed before.
+        mistakes: see `count_mistaken`.
+
+    >>> lost_in_classes("discernibility", np.array([2, 3]), records=6) * 6**2
+    Fraction(19, 1)
+    """
+    own = sizes.tolist()
+    kept = Kept(records - sum(own), len(own), sum(size * size for size in own), mistakes)
+    units = LossUnits(name, records, gone)
+    return units.loss(units.score(kept))
+
+
+def count_mistaken(classes: ClassContents) -> int:
+    """Count the released records whose label is not their class's most frequent one; 0 without labels."""
     target = classes.target
-    if not LOSSES[task.loss].labels or target is None:
+    if target is None:
         return 0
     return int((classes.sizes - np.maximum.reduceat(target.counts, target.starts[:-1])).sum())

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.gate import GateReport, Verdict
-from anon_pipeline.limits.limit import Question
 from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
+from anon_pipeline.limits.traits import Question
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.report.attacks import Attack, is_limited
@@ -178,7 +178,7 @@ def _judged(policy: Policy, gate: GateReport, question: Question, internal: bool
     """Yield what the limits say to a question."""
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
-        if limit.question == question:
+        if limit.words.question == question:
             told = internal or limit.recomputable
             yield f"{limit_meaning(verdict.limit, policy)} ({verdict.limit}: {_numbers(verdict, told=told)})"
 
@@ -239,7 +239,7 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
         f"that has it."
         for name in hashed
     ]
-    together = any(limit_of(v.limit).together for v in gate.verdicts)
+    together = any(limit_of(v.limit).published.together for v in gate.verdicts)
     if not together:
         lines.append("What several releases tell together is not limited.")
     worst = by_values(found)
@@ -263,7 +263,7 @@ def _inferred(policy: Policy, gate: GateReport, plain: Sequence[Plain], internal
         lines = [unasked, *_judged(policy, gate, "inference", internal), present]
         return Answer(asked, "inference", "Not measured", True, tuple(lines))
     advised = {demand.name for demand in demands(policy) if demand.advised}
-    judged = {v.limit for v in gate.verdicts if limit_of(v.limit).question == "inference"}
+    judged = {v.limit for v in gate.verdicts if limit_of(v.limit).words.question == "inference"}
     bounded = {name.partition(".")[2] for name in judged - advised}
     free = [name for name in policy.sensitive if name not in bounded]
     lines = list(_judged(policy, gate, "inference", internal))

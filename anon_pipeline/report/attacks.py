@@ -108,7 +108,7 @@ def attacks(
     )
     for verdict in gate.verdicts:
         limit = limit_of(verdict.limit)
-        if limit.knows:
+        if limit.words.knows:
             found = _limited(verdict, limit, among, internal=internal)
             yield from (replace(attack, noun=noun) for attack in found)
     if internal and policy.perturbed:
@@ -116,11 +116,12 @@ def attacks(
 
 
 def _limited(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:
-    knows = limit.knows.format(verdict.limit.partition(".")[2])
+    knows = limit.words.knows.format(verdict.limit.partition(".")[2])
     seen = verdict.value if internal or limit.recomputable else None
     value = verdict.realized if internal and verdict.realized is not None else seen
     if value is not None:
-        how = "the mean over the noise or what was drawn, on the originals" if limit.needs else "the file"
+        on_originals = "the mean over the noise or what was drawn, on the originals"
+        how = on_originals if limit.judged.needs else "the file"
         yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit)
         return
     most, how = _most(verdict)
@@ -161,5 +162,7 @@ def is_limited(policy: Policy, gate: GateReport) -> bool:
     """Tell whether anything bounds what the noisy columns let be linked; without such columns nothing can."""
     bounded = [v for v in gate.verdicts if v.bound is not None and v.bound < 1]
     limits = [limit_of(verdict.limit) for verdict in bounded]
-    linking = any(one.question == "linkability" and one.knows and not one.banded for one in limits)
+    linking = any(
+        one.words.question == "linkability" and one.words.knows and not one.published.banded for one in limits
+    )
     return not policy.perturbed or linking

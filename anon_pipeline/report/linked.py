@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from anon_pipeline.gate import GateReport
-from anon_pipeline.limits.known_columns import KNOWN_COLUMNS, name_of
+from anon_pipeline.limits.known_columns import name_of
 from anon_pipeline.limits.table import limit_of
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.attacks import Attack, is_limited
@@ -27,18 +27,17 @@ def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -
 
 def by_linking(found: Sequence[Attack]) -> list[Attack]:
     """Return the attacks by limits on linking by what the noise hides."""
-    return [one for one in _linking(found) if not limit_of(str(one.limit)).banded]
+    return [one for one in _linking(found) if not limit_of(str(one.limit)).published.banded]
 
 
 def by_values(found: Sequence[Attack]) -> Attack | None:
     """Return the worst attacker who knows values that are released as they are, too; None: nobody."""
-    return max(
-        (one for one in _linking(found) if limit_of(str(one.limit)).banded), key=by_share, default=None
-    )
+    banded = (one for one in _linking(found) if limit_of(str(one.limit)).published.banded)
+    return max(banded, key=by_share, default=None)
 
 
 def _linking(found: Sequence[Attack]) -> list[Attack]:
-    return [one for one in found if one.limit and limit_of(one.limit).question == "linkability"]
+    return [one for one in found if one.limit and limit_of(one.limit).words.question == "linkability"]
 
 
 def by_share(attack: Attack) -> float:
@@ -54,18 +53,18 @@ def noisy_lines(policy: Policy, gate: GateReport, found: Sequence[Attack]) -> It
             f"{', '.join(policy.perturbed)} {have} noise: a released value may be anybody's of the class. "
             f"{linked_sentence(policy, gate, found)}"
         )
-    attacks = {one.limit: one for one in found}
     for name in policy.categorical:
         said = f"{name} is drawn: a released value may be anybody's of the class. Who also knows the own one"
-        yield f"{said}{_found_by(attacks, [name])}"
+        yield f"{said}{_found_by(found, [name])}"
     if len(policy.categorical) > 1:
         drawn = sorted(policy.categorical)
-        yield f"Who knows the own values of {' and '.join(drawn)} together{_found_by(attacks, drawn)}"
+        yield f"Who knows the own values of {' and '.join(drawn)} together{_found_by(found, drawn)}"
 
 
-def _found_by(attacks: Mapping[str | None, Attack], names: Sequence[str]) -> str:
+def _found_by(found: Sequence[Attack], names: Sequence[str]) -> str:
     """Say what a limit says of who knows these drawn categories."""
-    linked = attacks.get(f"{KNOWN_COLUMNS.name}.{name_of(names)}")
+    known = [one for one in found if one.limit and limit_of(one.limit).published.banded]
+    linked = next((one for one in known if str(one.limit).partition(".")[2] == name_of(names)), None)
     if linked is None or not linked.is_limited:
         return ": no limit says how many records he finds."
     return f" finds {linked.many} on average ({linked.limit})."

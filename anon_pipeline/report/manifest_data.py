@@ -11,7 +11,8 @@ import pandas as pd
 from anon_pipeline.base.audience import Audience
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.facts.check import PUBLIC_FIELDS, checked_facts
+from anon_pipeline.facts.check import checked_facts
+from anon_pipeline.facts.fields import PUBLIC_FIELDS
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.facts.seen import facts_seen_by
 from anon_pipeline.gate import GateReport

@@ -14,7 +14,7 @@ from anon_pipeline.base.drawing import Paper, axes, bars, limit_line, picture, s
 from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.evidence.selection import Selection
 from anon_pipeline.hierarchy.levels import TOP
-from anon_pipeline.limits.accepted import ACCEPTED, accepted_risks
+from anon_pipeline.limits.accepted import accepted_risks
 from anon_pipeline.limits.table import limit_of, names_where
 from anon_pipeline.limits.verdicts import Status
 from anon_pipeline.policy.model import Policy
@@ -40,7 +40,7 @@ _OF_RECODING = (
     "The loss here is that of the recoding, by the measure that the policy chose, over all generalized "
     "columns: one of them may be hidden as a whole, see the levels below."
 )
-_MAPPED = names_where(lambda limit: limit.mapped)
+_MAPPED = names_where(lambda limit: limit.forecast.mapped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def page(
             verdicts=verdict_rows(gate, policy, exact=internal is not None),
             people=policy.person is not None,
             warned=_warned(described),
-            beyond=[name for name in _warned(described) if limit_of(name) is not ACCEPTED],
+            beyond=[name for name in _warned(described) if not limit_of(name).of_policy],
             accepted=list(accepted_risks(policy).items()),
             guarantee=described.document["guarantee"],
             found=found,

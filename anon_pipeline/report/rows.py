@@ -8,12 +8,11 @@ from typing import Any
 import yaml
 
 from anon_pipeline.evidence.evidence import Evidence
-from anon_pipeline.evidence.known import known_attack
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.gate import GateReport, Verdict
-from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
+from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.meanings import limits_nothing
-from anon_pipeline.limits.table import demanded_by, limit_meaning, limit_of
+from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
 from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
 
@@ -53,12 +52,13 @@ def verdict_rows(gate: GateReport, policy: Policy, *, exact: bool) -> list[dict[
 
 def known_rows(evidence: Evidence, policy: Policy) -> list[tuple[str, float, float]]:
     """Return whom attackers with known columns link: columns, share on average, its standard error."""
-    wanted = list(KNOWN_COLUMNS.demands(policy))
-    if not wanted:
-        return []
-    attack = known_attack(evidence, policy)
-    found = [attack.over_noise(demand.wanted.columns) for demand in wanted]
-    return [(d.of, share.mean, share.standard_error) for d, share in zip(wanted, found, strict=True)]
+    case = Case(policy, evidence.released, evidence)
+    found = [
+        (demand.of, demand.limit.judged.over_noise(case, demand))
+        for demand in demands(policy)
+        if demand.limit.published.banded and demand.limit.judged.over_noise is not None
+    ]
+    return [(of, share.mean, share.standard_error) for of, share in found]
 
 
 def _measured(verdict: Verdict, *, exact: bool) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.class_limits import T_CLOSENESS
 
 WORD: Final = 2**63
 """What a signed whole number of 64 bits stays below."""
@@ -50,7 +49,7 @@ def refuse_areas(records: int, values: int) -> None:
     """
     if records * values >= WORD:
         raise InputError(
-            f"{T_CLOSENESS.name}: an ordered column of {records:,} records must have fewer than "
+            f"A column with distance: ordered and {records:,} records must have fewer than "
             f"{-(-WORD // records):,} distinct values, got more. Make it coarser (round) or declare "
             "distance: equal."
         )

@@ -7,6 +7,7 @@ import hmac
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -61,6 +62,14 @@ def hashing_key(policy: Policy, *, folder: Path = Path()) -> bytes | None:
     hashes = policy.record_key is not None or policy.person is not None
     hashes |= any(IDENTIFIER_ACTIONS[column.action].keyed for column in policy.identifiers.values())
     return read_key(policy.deidentify, folder=folder) if hashes and policy.deidentify else None
+
+
+def identifier_facts(policy: Policy) -> dict[str, Any]:
+    """Return the facts on identifiers: from the field of each action to the columns that have it."""
+    return {
+        action.fact: tuple(name for name, one in policy.identifiers.items() if one.action == action.name)
+        for action in IDENTIFIER_ACTIONS.values()
+    }
 
 
 def hash_column(column: pd.Series, key: bytes) -> pd.Series:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import to_arrow, to_texts
+from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.people import people_with_gaps
 
 ID = 64
 """Characters of one hash of a person."""
@@ -167,3 +169,20 @@ def memory_key(policy: Policy, key: bytes | None) -> str:
     if key is None:
         raise InputError("record_key: must have a key, got none. Name it under deidentify.")
     return hmac.new(key, _MEMORY + str(policy.record_key).encode(), hashlib.sha256).hexdigest()
+
+
+def people_facts(evidence: Evidence, keep: NDArray[np.bool_]) -> dict[str, int]:
+    """Count the people who are released, and those of whom a record is not; nothing where records count.
+
+    Args:
+        evidence: of a table.
+        keep: (r,) its records that are released.
+    """
+    behind = evidence.originals
+    if behind is None or behind.people is None:
+        return {}
+    own = behind.own[keep]
+    return {
+        "released_people": len(np.unique(behind.people[own])),
+        "people_with_gaps": people_with_gaps(own, behind.people),
+    }

@@ -8,24 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes
 from anon_pipeline.base.errors import InfeasibleError, InputError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
-from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.catalog.recoders import recoder_of
-from anon_pipeline.encode.categories import (
-    category_facts,
-    category_values,
-    draw_category_columns,
-    noisy_units,
-)
+from anon_pipeline.encode.categories import noisy_columns, noisy_units
 from anon_pipeline.encode.codes import (
     CLASS,
     PERSON,
@@ -34,9 +26,8 @@ from anon_pipeline.encode.codes import (
     decode,
     mark_incomplete,
 )
-from anon_pipeline.encode.grids import noises
-from anon_pipeline.encode.noise import noise_facts, output_bounds
-from anon_pipeline.evidence.evidence import Evidence, evidence_from, people_in
+from anon_pipeline.encode.noise import draw_noise
+from anon_pipeline.evidence.evidence import evidence_from, people_in
 from anon_pipeline.evidence.held_identifiers import held_identifiers
 from anon_pipeline.evidence.listing_labels import listing_labels
 from anon_pipeline.evidence.measures import class_limits, confident_originals
@@ -49,22 +40,19 @@ from anon_pipeline.facts.records import (
     SuppressedFacts,
 )
 from anon_pipeline.perturb.entropy import Entropy, distinct_ids
-from anon_pipeline.perturb.grid import from_grid
 from anon_pipeline.perturb.keys import Words, fresh_key
-from anon_pipeline.perturb.noise import add_noise
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.recode import recode
-from anon_pipeline.risk.people import people_with_gaps
 from anon_pipeline.risk.suppression import suppress_unconfident
 from anon_pipeline.sources.value_maps import value_map_digests
 from anon_pipeline.stages.accepted import accepted_input, with_later_problems
 from anon_pipeline.stages.coarsen import coarsen
-from anon_pipeline.stages.deidentify import deidentify
+from anon_pipeline.stages.deidentify import deidentify, identifier_facts
 from anon_pipeline.stages.history.memory import Memory
 from anon_pipeline.stages.history.sticky import composition, epsilon_to_book, sticky_noise
 from anon_pipeline.stages.lineage import Lineage, Where
 from anon_pipeline.stages.noise_input import noise_input, without_numbers
-from anon_pipeline.stages.persons import bounded_rows, person_ids, shared_ids
+from anon_pipeline.stages.persons import bounded_rows, people_facts, person_ids, shared_ids
 from anon_pipeline.stages.private import Chain, Drawn, Means, Opens, Staged, refuse_strangers, stage_result
 from anon_pipeline.stages.recoder_task import recoding_facts, recoding_task, refuse_too_incomplete
 from anon_pipeline.stages.repeated import repeated_people
@@ -109,12 +97,7 @@ def deidentified(policy: Policy, before: Staged, *, key: bytes | None, hierarchi
     What is released without noise becomes as coarse as the policy says, before anything is measured on it.
     With ``person`` and ``rows_per_person``, records of a person beyond so many are left out.
     """
-
-    def with_action(action: str) -> tuple[str, ...]:
-        return tuple(name for name, column in policy.identifiers.items() if column.action == action)
-
-    named: dict[str, Any] = {one.fact: with_action(one.name) for one in IDENTIFIER_ACTIONS.values()}
-    facts = DeidentifiedFacts(**named)
+    facts = DeidentifiedFacts(**identifier_facts(policy))
     without = deidentify(before.frame, policy, key=key)
     try:
         after = coarsen(without, policy, hierarchies=hierarchies)
@@ -203,33 +186,20 @@ def perturbed(
     kept = before.frame[in_class].reset_index(drop=True)
     labels = kept[CLASS].to_numpy(np.int64)
     classes = EquivalenceClasses(labels, np.bincount(labels).astype(np.int64))
-    originals, numbers = noisy_units(kept, policy), len(policy.perturbed)
+    originals = noisy_units(kept, policy)
     stays = sticky_noise(policy, kept, originals, memory=memory)
     if opens is None:
         drawn = Drawn(fresh_key(entropy))
     else:
         drawn = opens(epsilon_to_book(policy, stays), noise_input(whole, in_class, stays, facts=before.facts))
     words = Words(drawn.key, whole.places[in_class])
-    noisy = add_noise(
-        originals[:, :numbers],
-        classes,
-        noises=noises(policy),
-        entropy=words,
-        bounds=output_bounds(policy),
-        names=list(policy.perturbed),
-    )
-    categories = draw_category_columns(policy, originals[:, numbers:], words=words)
-    values = np.where(stays.known, stays.noisy, np.hstack((noisy.values, categories)))
-    released = {
-        name: from_grid(values[:, j], column.resolution)
-        for j, (name, column) in enumerate(policy.perturbed.items())
-    } | category_values(values[:, numbers:], policy)
+    values, described = draw_noise(policy, originals, classes, words=words)
+    released = noisy_columns(np.where(stays.known, stays.noisy, values), policy)
     facts = PerturbedFacts(
         passed_through=not policy.noisy,
         epsilon=None if policy.perturb is None else policy.perturb.epsilon,
         mechanism=policy.mechanism_of_numbers,
-        columns=noise_facts(policy, originals[:, :numbers], classes, noisy.diameters)
-        | category_facts(policy),
+        columns=described,
         seeded=drawn.key.seeded,
         republish="fresh" if policy.perturb is None else policy.perturb.republish,
         composition=composition(policy, stays, memory=memory),
@@ -289,21 +259,9 @@ def suppressed(policy: Policy, before: Staged, originals: Staged, *, hierarchies
         suppressed_small_classes=found.small,
         suppressed_by_limit=found.limits,
         suppressed_in_all=len(originals.frame) - len(kept),
-        **_people_facts(evidence, found.keep),
+        **people_facts(evidence, found.keep),
     )
     return stage_result(policy, before, kept, facts)
-
-
-def _people_facts(evidence: Evidence, keep: NDArray[np.bool_]) -> dict[str, int]:
-    """Count the people who are released, and those of whom a record is not; nothing where records count."""
-    behind = evidence.originals
-    if behind is None or behind.people is None:
-        return {}
-    own = behind.own[keep]
-    return {
-        "released_people": len(np.unique(behind.people[own])),
-        "people_with_gaps": people_with_gaps(own, behind.people),
-    }
 
 
 def run(

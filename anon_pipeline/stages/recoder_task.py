@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.base.observer import Observer, ignore
-from anon_pipeline.base.values import to_texts
 from anon_pipeline.catalog.class_limits import L_DIVERSITY, T_CLOSENESS
-from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive
+from anon_pipeline.encode.codes import PERSON, Coded, code_sensitive, label_codes
 from anon_pipeline.evidence.evidence import people_in
 from anon_pipeline.facts.origin import hierarchy_digests
 from anon_pipeline.facts.records import KAnonymizedFacts
@@ -74,11 +73,6 @@ def _people_limits(policy: Policy, frame: pd.DataFrame, *, rows: NDArray[np.bool
     return [Limited(limit, people[rows])]
 
 
-def _labels(column: pd.Series) -> NDArray[np.int64]:
-    """Number the values of the target; a missing one is a label as any other, (n,)."""
-    return pd.factorize(to_texts(column), sort=True, use_na_sentinel=False)[0].astype(np.int64)
-
-
 def recoding_task(
     policy: Policy,
     frame: pd.DataFrame,
@@ -121,7 +115,7 @@ def recoding_task(
             coded.codes if rows.all() else coded.codes[rows],
             coded.hierarchies,
             sensitive=[codes for _, codes in limited],
-            target=None if wanted.target is None else _labels(frame[wanted.target])[rows],
+            target=None if wanted.target is None else label_codes(frame[wanted.target])[rows],
         ),
     )
 

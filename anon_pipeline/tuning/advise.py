@@ -70,7 +70,7 @@ def advise(
         limit that it cannot judge; what another draw costs. Where a change cannot be computed, that: the
         release is refused all the same.
     """
-    foreseen = [name for name in refused if limit_of(name).is_foreseen]
+    foreseen = [name for name in refused if limit_of(name).forecast.is_possible]
     found, otherwise = None, _NOTHING_NEAR
     if foreseen:
         try:
@@ -78,7 +78,7 @@ def advise(
         except AnonPipelineError:  # a bug, too, is one behind `private_stage`; an interrupt is none
             otherwise = NO_ADVICE
     lines = [f"{', '.join(foreseen)}: {found or otherwise}"] if foreseen else []
-    others = [name for name in refused if not (limit_of(name).is_foreseen and found)]
+    others = [name for name in refused if not (limit_of(name).forecast.is_possible and found)]
     said = ((limit_of(name).name, advice_on(name, policy)) for name in others)
     lines += dict.fromkeys(f"{name}: {advice}" for name, advice in said if advice)
     return [*lines, f"({ANOTHER_DRAW}; {_FREE})"] if lines else []

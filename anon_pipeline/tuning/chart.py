@@ -69,14 +69,14 @@ def ru_map(tuning: Tuning, policy: Policy | None = None) -> str:
 
 def _demanded(policy: Policy) -> tuple[str, float]:
     """Return the limit of the risk that a policy sets, and its bound; 0 without one."""
-    found = ((demand.name, demand.bound or 0.0) for demand in demands(policy) if demand.limit.mapped)
+    found = ((demand.name, demand.bound or 0.0) for demand in demands(policy) if demand.limit.forecast.mapped)
     return next(found, ("", 0.0))
 
 
 def _mapped(tuning: Tuning) -> tuple[str, float]:
     """Return the limit of the risk that points were judged by, and its bound; 0 without one."""
     judged = [verdict for point in tuning.points for verdict in point.verdicts]
-    found = ((one.limit, one.bound or 0.0) for one in judged if limit_of(one.limit).mapped)
+    found = ((one.limit, one.bound or 0.0) for one in judged if limit_of(one.limit).forecast.mapped)
     return next(found, ("", 0.0))
 
 

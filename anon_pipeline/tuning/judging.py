@@ -26,14 +26,16 @@ def verdicts(policy: Policy, expected: Expected) -> tuple[Verdict, ...]:
 def _verdicts(policy: Policy, expected: Expected) -> Iterator[Verdict]:
     for limit in LIMITS:
         demanded = list(limit.demands(policy))
-        if limit.is_foreseen:
+        if limit.forecast.is_possible:
             yield from (demand.foreseen(expected, policy) for demand in demanded)
-        if limit.missing and not demanded and expected.suppression > 1 - 1e-9:
+        if limit.published.missing and not demanded and expected.suppression > 1 - 1e-9:
             yield Verdict(limit.name, Status.REFUSED, 1.0, 1.0, "below", reason="no record is left")
 
 
 def limits_not_judged(policy: Policy) -> tuple[str, ...]:
     """Name the limits of the gate that only a release can be judged by."""
     return tuple(
-        demand.name for demand in demands(policy) if not demand.limit.is_foreseen and not demand.limit.certain
+        demand.name
+        for demand in demands(policy)
+        if not (demand.limit.forecast.is_possible or demand.limit.forecast.certain)
     )

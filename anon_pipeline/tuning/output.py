@@ -122,7 +122,7 @@ def describe(tuning: Tuning) -> list[str]:
     elif tuning.nearest is not None:
         near, limit = tuning.nearest.point, tuning.nearest.limit
         value = limit.value or 0.0
-        value = shown_share(value, near, tuning.records) if limit_of(limit.limit).missing else value
+        value = shown_share(value, near, tuning.records) if limit_of(limit.limit).published.missing else value
         lines.append(
             f"No point passes. The binding limit is {limit.limit}: the nearest point, {title(near)}, has "
             f"{number(value, 2)}, {limit.sense} {limit.bound:g} is demanded."

@@ -1,8 +1,4 @@
-"""What generalization loses, cell by cell: by level, width, leaves, information, squared distance.
-
-Each loss is a mean over the columns of a mean over all n records; a record that is not released loses 1 in
-every column that has something to lose.
-"""
+"""What generalization loses beside the losses that recoders minimize: widths, levels, squared distance."""
 
 from __future__ import annotations
 
@@ -10,51 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from anon_pipeline.recode.loss import ColumnCosts, lost_in_cells
+from anon_pipeline.recode.ranges import lengths
+from anon_pipeline.utility.losses import as_shares, cover
 from anon_pipeline.utility.records import Generalized
-
-
-def _mean(column: Generalized, losses: NDArray[np.float64]) -> float:
-    """Mean over the n records of what their cells lose, given (v,) by released value."""
-    counts = column.counts
-    suppressed = len(column.own) - int(counts.sum())
-    return (math.fsum((losses * counts).tolist()) + suppressed) / len(column.own)
-
-
-def _over(columns: Sequence[float]) -> float | None:
-    return math.fsum(columns) / len(columns) if columns else None
-
-
-def _widths(column: Generalized) -> NDArray[np.float64]:
-    """Range of each value over the range of the table, (v,), in [0, 1]; 1 where numbers and missing mix."""
-    places = column.hierarchy.places
-    assert places is not None  # noqa: S101 - callers ask for lines alone
-    full = column.span or float(column.hierarchy.leaves > 1)
-    lengths = places[column.high] - places[column.low]
-    shares = np.where(np.isnan(lengths), full, lengths) / (full or 1.0)
-    return np.where(column.low == column.high, 0.0, np.minimum(shares, 1.0))
-
-
-def _by_level(column: Generalized) -> NDArray[np.float64]:
-    """Loss of each value, (v,): by its level, or by its width where it is on none."""
-    top = column.hierarchy.height - 1
-    if column.hierarchy.places is None:
-        return column.levels / top
-    return np.where(column.levels >= 0, column.levels / max(top, 1), _widths(column))
-
-
-def precision(columns: Sequence[Generalized]) -> float | None:
-    """Compute the mean of l/(h − 1); a range or a mean loses its width over the table's.
-
-    Args:
-        columns: q of them; one with a single level loses nothing.
-    Returns:
-        The loss in [0, 1]; None without columns.
-    Source:
-        Sweeney; [UT (2.9)]; [methods 9.1].
-    """
-    return _over([_mean(c, _by_level(c)) if c.hierarchy.height > 1 else 0.0 for c in columns])
 
 
 def numerical_precision(columns: Sequence[Generalized]) -> float | None:
@@ -69,51 +25,12 @@ def numerical_precision(columns: Sequence[Generalized]) -> float | None:
     Source:
         [methods 9.1].
     """
-    return _over([_mean(c, _widths(c)) for c in columns if c.hierarchy.places is not None])
-
-
-def granularity(columns: Sequence[Generalized]) -> float | None:
-    """Compute the mean of (c − 1)/(D − 1) for a value that covers c of D leaves.
-
-    Args:
-        columns: q of them; one with a single leaf loses nothing.
-    Returns:
-        The loss in [0, 1]; None without columns.
-    Source:
-        [methods 9.1]: (Σ shares − n/D)/(n − n/D).
-    """
-    return _over(
-        [
-            _mean(c, (c.high - c.low) / (c.hierarchy.leaves - 1)) if c.hierarchy.leaves > 1 else 0.0
-            for c in columns
-        ]
-    )
-
-
-def entropy(columns: Sequence[Generalized]) -> float | None:
-    """Compute the bits that are lost over those that suppressing everything would lose.
-
-    A cell of value v, generalized to g, loses log₂(count(g)/count(v)), counted over the whole table; one that
-    is not released loses as if g were everything.
-
-    Returns:
-        The loss in [0, 1]; 0 if every column is constant; None without columns.
-    Source:
-        Gionis and Tassa's non-uniform entropy; [UT (2.11)]; [methods 9.1].
-    """
-    lost, most = [], []
-    for column in columns:
-        n, counts = len(column.own), np.bincount(column.own, minlength=column.hierarchy.leaves)
-        below = np.concatenate(([0], np.cumsum(counts)))
-        within = np.append(below[column.high + 1] - below[column.low], n)  # −1 is the last one: everything
-        pairs, repeats = np.unique(np.stack([column.own, column.codes]), axis=1, return_counts=True)
-        own = counts[pairs[0]]
-        lost.append(math.fsum((repeats * np.log2(within[pairs[1]] / own)).tolist()))
-        most.append(math.fsum((repeats * np.log2(n / own)).tolist()))
-    if not columns:
+    lines = [column for column in columns if column.hierarchy.places is not None]
+    if not lines:
         return None
-    total = math.fsum(most)
-    return math.fsum(lost) / total if total > 0 else 0.0
+    shares = [as_shares(lengths(*cover(column))).classes for column in lines]
+    costs = [(ColumnCosts(own, 1.0), column.counts) for own, column in zip(shares, lines, strict=True)]
+    return lost_in_cells(costs, [1] * len(lines), records=len(lines[0].own), alike=True)
 
 
 def _column_levels(columns: Sequence[Generalized]) -> list[int] | None:

@@ -7,7 +7,8 @@ microaggregated value covers the originals of its class, and says a number, or a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import to_dates, to_finite_numbers
 from anon_pipeline.catalog.recoders import recoder_of
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
-from anon_pipeline.policy.hierarchies import Dates, HierarchySpec
+from anon_pipeline.policy.hierarchies import HierarchySpec, hierarchy_kind
 from anon_pipeline.recode.ranges import make_axis, release_ranges
 from anon_pipeline.utility.records import Generalized
 
@@ -40,18 +41,6 @@ class Recoded(NamedTuple):
     labels: NDArray[np.int64]
 
 
-class _Values(NamedTuple):
-    """v distinct released values, as `Generalized` has them, before they are sorted."""
-
-    codes: NDArray[np.int64]
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    means: NDArray[np.float64]
-
-
 def find_covers(column: Recoded, recoder: str) -> Generalized:
     """Find what each released value of a column covers.
 
@@ -61,17 +50,11 @@ def find_covers(column: Recoded, recoder: str) -> Generalized:
         InputError: a released value that neither the hierarchy nor a range of originals makes; with the
             count.
     """
-    releases = recoder_of(recoder).family.releases
-    if releases == "means":
-        found = _of_classes(column)
-    elif releases == "levels":
-        found = _of_levels(column)
-    else:
-        found = _of_values(column)
+    found = _BY_FORM[recoder_of(recoder).family.releases](column)
     table = np.stack([found.low, found.high, found.levels, found.first, found.last, found.means], axis=1)
     keys, ranks = np.unique(np.where(np.isnan(table), np.inf, table), axis=0, return_inverse=True)
-    low, high, levels, first, last = keys[:, :5].T.astype(np.int64)
     means = np.where(np.isinf(keys[:, 5]), np.nan, keys[:, 5])
+    low, high, levels, first, last = keys[:, :5].T.astype(np.int64)
     codes = np.append(ranks.reshape(-1), -1)[found.codes]
     return Generalized(column.hierarchy, column.own, codes, low, high, levels, first, last, means)
 
@@ -111,10 +94,12 @@ def _extremes(
     return least, most
 
 
-def _assembled(codes: NDArray[np.int64], found: list[tuple[int, int, int]]) -> _Values:
-    """Values that say what they cover."""
+def _assembled(column: Recoded, codes: NDArray[np.int64], found: list[tuple[int, int, int]]) -> Generalized:
+    """Return values that say what they cover."""
     low, high, levels = np.array(found, np.int64).reshape(-1, 3).T
-    return _Values(codes, low, high, levels, low, high, np.full(len(low), np.nan))
+    return Generalized(
+        column.hierarchy, column.own, codes, low, high, levels, low, high, np.full(len(low), np.nan)
+    )
 
 
 def _refuse(column: Recoded, strangers: int) -> InputError:
@@ -124,7 +109,7 @@ def _refuse(column: Recoded, strangers: int) -> InputError:
     )
 
 
-def _of_levels(column: Recoded) -> _Values:
+def _of_levels(column: Recoded) -> Generalized:
     """Values of a full-domain recoding: all on the lowest level that makes them, blanked cells on top."""
     hierarchy = column.hierarchy
     codes, texts = _distinct(column, column.labels >= 0)
@@ -144,11 +129,11 @@ def _of_levels(column: Recoded) -> _Values:
         for code, text in enumerate(texts):
             at = on.get(code, top)
             found.append((*_ends(hierarchy, at, nodes[text] if at == level else 0), at))
-        return _assembled(codes, found)
+        return _assembled(column, codes, found)
     raise _refuse(column, strangers)
 
 
-def _of_values(column: Recoded) -> _Values:
+def _of_values(column: Recoded) -> Generalized:
     """Values of a local recoding: each the smallest node of its name that has its originals, or a range."""
     hierarchy = column.hierarchy
     codes, texts = _distinct(column, column.labels >= 0)
@@ -165,7 +150,7 @@ def _of_values(column: Recoded) -> _Values:
         found.append(node or (int(low[code]), int(high[code]), -1))
     if strangers:
         raise _refuse(column, strangers)
-    return _assembled(codes, found)
+    return _assembled(column, codes, found)
 
 
 def _smallest(
@@ -186,7 +171,7 @@ def _lowest_common(hierarchy: Hierarchy, low: int, high: int) -> tuple[int, int,
     return (*_ends(hierarchy, level, int(hierarchy.lookups[level][low])), level)
 
 
-def _of_classes(column: Recoded) -> _Values:
+def _of_classes(column: Recoded) -> Generalized:
     """Values of microaggregation, one for each class: what its originals span, and what it says."""
     hierarchy, labels = column.hierarchy, column.labels
     count = int(labels.max(initial=-1)) + 1
@@ -196,23 +181,22 @@ def _of_classes(column: Recoded) -> _Values:
     texts = column.texts.iloc[rows].reset_index(drop=True)
     if hierarchy.places is None:
         spans = [_lowest_common(hierarchy, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-        lost = _assembled(labels, spans)
         first, last = _said(column, texts)
-        return lost._replace(first=first, last=last)
+        return replace(_assembled(column, labels, spans), first=first, last=last)
     mixed = (low != high) & np.isnan(hierarchy.places[high])  # as `recode.ranges` has it: covers everything
     low, high = np.where(mixed, 0, low), np.where(mixed, hierarchy.leaves - 1, high)
     levels = np.full(count, -1, np.int64)
     if hierarchy.coordinates is None:
         first, last = _said(column, texts)
-        return _Values(labels, low, high, levels, first, last, np.full(count, np.nan))
+        means = np.full(count, np.nan)
+        return Generalized(hierarchy, column.own, labels, low, high, levels, first, last, means)
     means = _numbers(column.spec, texts)
     absent = np.isnan(means)
     if (absent & ~hierarchy.has_missing).any():
         raise _refuse(column, int(absent.sum()))
     missing = hierarchy.leaves - 1
-    return _Values(
-        labels, low, high, levels, np.where(absent, missing, low), np.where(absent, missing, high), means
-    )
+    first, last = np.where(absent, missing, low), np.where(absent, missing, high)
+    return Generalized(hierarchy, column.own, labels, low, high, levels, first, last, means)
 
 
 def _said(column: Recoded, texts: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -233,7 +217,15 @@ def _said(column: Recoded, texts: pd.Series) -> tuple[NDArray[np.int64], NDArray
 
 def _numbers(spec: HierarchySpec | None, texts: pd.Series) -> NDArray[np.float64]:
     """Return released means as the numbers that they are, dates as days since 1970; NaN for missing."""
-    if isinstance(spec, Dates):
+    if hierarchy_kind(spec).days:
         days = to_dates(texts).to_numpy().astype("datetime64[D]")
         return np.where(np.isnat(days), np.nan, days.astype(np.int64).astype(np.float64))
     return to_finite_numbers(texts).to_numpy(np.float64)
+
+
+_BY_FORM: Mapping[str, Callable[[Recoded], Generalized]] = {
+    "means": _of_classes,
+    "levels": _of_levels,
+    "ranges": _of_values,
+}
+"""How values of each form are read, by what families of recoders release."""

@@ -12,22 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.utility.moments import at_most_one
-from anon_pipeline.utility.records import Generalized, Table
+from anon_pipeline.utility.records import Generalized, Pair, Table, line_numbers
 
 MOST_VALUES = 32
 """Columns that a category may become: finer hierarchies are read on the lowest level with so few values."""
 
 _FARTHEST = 10.0  # standard scores are cut there: one record with much noise does not decide
-
-Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Columns of the n records before, and of the r released ones after."""
-
-
-def line_numbers(column: Generalized) -> Pair:
-    """Return the numbers or ranks of a generalized column, (n,) and (r,); NaN for missing."""
-    places = column.hierarchy.places
-    assert places is not None  # noqa: S101 - callers ask for lines alone
-    return places[column.own], column.midpoints()[column.codes[column.codes >= 0]]
 
 
 def _scores(before: NDArray[np.float64], after: NDArray[np.float64]) -> Pair:
@@ -78,7 +68,7 @@ def _columns(table: Table, without: str | None) -> Iterator[Pair]:
             yield _scores(numbers.own, numbers.released[table.kept])
     for name, categories in table.categories.items():
         if name != without:
-            yield _frequent(categories.own, table.kept)
+            yield _frequent(categories, table.kept)
 
 
 def features(table: Table, *, without: str | None = None) -> Pair:

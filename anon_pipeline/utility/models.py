@@ -125,23 +125,22 @@ def _predicted(
     return predicted
 
 
-def classifier_accuracy(table: Table, target: str) -> Accuracy | None:
+def classifier_accuracy(table: Table, target: str | None) -> Accuracy | None:
     """Compare a classifier trained on the release with one trained on the input, on input records of neither.
 
     Args:
         table: in order (`Table.in_order`): every third record is held out, the others train.
         target: a column of ``table.categories``.
     Returns:
-        The accuracies; None if the column has more than 64 labels, or the input fewer than two records.
-    Raises:
-        ValueError: no such column.
+        The accuracies; None without such a column, if it has more than 64 labels, or if the input has fewer
+        than two records.
     Source:
         [methods 9.3]; Iyengar (2002).
     """
-    if target not in table.categories:
-        raise ValueError(f"target must be a column of categories that is released as it is, got {target}.")
+    if target is None or target not in table.categories:
+        return None
     part = _thinned(table)
-    labels, n = part.categories[target].own, len(part.kept)
+    labels, n = part.categories[target], len(part.kept)
     if n < 2 or len(np.unique(labels)) > MOST_LABELS:
         return None
     held = np.arange(n) % 3 == 1

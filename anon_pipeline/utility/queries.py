@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.utility.records import Generalized, Numeric, Table
+from anon_pipeline.utility.records import Numeric, Table
 
 _LEAST = 0.001
 """An error is relative to the true count, or to this share of the records where that is more."""
@@ -86,36 +86,32 @@ def _product(
     return np.prod(np.stack(parts), axis=0, dtype=np.float64)
 
 
-def answers(table: Table, query: Query) -> tuple[int, float]:
+def released_codes(table: Table) -> dict[str, NDArray[np.int64]]:
+    """Return the released value of each released record, by generalized column."""
+    return {name: column.codes[table.kept] for name, column in table.generalized.items()}
+
+
+def answers(table: Table, query: Query, codes: Mapping[str, NDArray[np.int64]]) -> tuple[int, float]:
     """Answer a query on the input and on the release.
 
+    Args:
+        codes: see `released_codes`; the same for all queries.
     Returns:
         The true count, and the released one: of each record the product over the columns of the share of
         what its cell says that lies in the range (`Generalized.shares`); a number with noise is in it or not.
     """
-    kept = table.kept
-    codes = {name: column.codes[kept] for name, column in table.generalized.items()}
-    return _true(table, query), _estimate(table, query, codes)
 
-
-def _true(table: Table, query: Query) -> int:
     def own(name: str, least: int, most: int) -> NDArray:
         leaves = table.generalized[name].own
         return (leaves >= least) & (leaves <= most)
 
-    found = _product(query, own, lambda name, a, b: _within(table.perturbed[name], a, b, None), table)
-    return int(found.sum())
-
-
-def _estimate(table: Table, query: Query, codes: dict[str, NDArray[np.int64]]) -> float:
     def share(name: str, least: int, most: int) -> NDArray:
-        column: Generalized = table.generalized[name]
-        return column.shares(least, most)[codes[name]]
+        return table.generalized[name].shares(least, most)[codes[name]]
 
-    def within(name: str, least: float, most: float) -> NDArray:
-        return _within(table.perturbed[name], least, most, table.kept)
-
-    return float(_product(query, share, within, table).sum())
+    kept = table.kept
+    true = _product(query, own, lambda name, a, b: _within(table.perturbed[name], a, b, None), table)
+    found = _product(query, share, lambda name, a, b: _within(table.perturbed[name], a, b, kept), table)
+    return int(true.sum()), float(found.sum())
 
 
 def query_errors(table: Table, queries: list[Query]) -> QueryErrors | None:
@@ -131,10 +127,8 @@ def query_errors(table: Table, queries: list[Query]) -> QueryErrors | None:
     if not queries or not len(table.kept):
         return None
     bound = max(1.0, _LEAST * len(table.kept))
-    codes = {name: column.codes[table.kept] for name, column in table.generalized.items()}
-    errors = []
-    for query in queries:
-        true = _true(table, query)
-        errors.append(abs(_estimate(table, query, codes) - true) / max(true, bound))
+    codes = released_codes(table)
+    pairs = [answers(table, query, codes) for query in queries]
+    errors = [abs(found - true) / max(true, bound) for true, found in pairs]
     median, ninth = np.quantile(errors, [0.5, 0.9]).tolist()
     return QueryErrors(len(errors), math.fsum(errors) / len(errors), median, ninth)

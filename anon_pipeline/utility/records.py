@@ -87,6 +87,17 @@ class Generalized:
         return np.where(np.isnan(self.means), shares, inside)
 
 
+Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Columns of the n records before, and of the r released ones after."""
+
+
+def line_numbers(column: Generalized) -> Pair:
+    """Return the numbers or ranks of a generalized column, (n,) and (r,); NaN for missing."""
+    places = column.hierarchy.places
+    assert places is not None  # noqa: S101 - callers ask for lines alone
+    return places[column.own], column.midpoints()[column.codes[column.codes >= 0]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Numeric:
     """A column of numbers: with noise, or released as it is.
@@ -100,29 +111,19 @@ class Numeric:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unchanged:
-    """A column of categories that is released as it is.
-
-    own: (n,) category of each record, 0 … c−1.
-    """
-
-    own: NDArray[np.int64] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """n records of the input, and what is released of them.
 
     kept: (n,) whether a record is released.
-    generalized, perturbed, numbers, categories: columns by name; ``numbers`` and ``categories`` are released
-        as they are.
+    generalized, perturbed, numbers: columns by name; ``numbers`` are released as they are.
+    categories: (n,) category of each record, 0 … c−1, in columns that are released as they are.
     """
 
     kept: NDArray[np.bool_] = field(repr=False)
     generalized: Mapping[str, Generalized] = field(default_factory=dict)
     perturbed: Mapping[str, Numeric] = field(default_factory=dict)
     numbers: Mapping[str, Numeric] = field(default_factory=dict)
-    categories: Mapping[str, Unchanged] = field(default_factory=dict)
+    categories: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
     def in_order(self) -> Table:
         """Sort the records by what they are before and after.
@@ -132,7 +133,7 @@ class Table:
         """
         keys: list[NDArray] = [column.own for column in self.generalized.values()]
         keys += [column.own for column in (*self.perturbed.values(), *self.numbers.values())]
-        keys += [column.own for column in self.categories.values()]
+        keys += [*self.categories.values()]
         keys += [self.kept, *(column.codes for column in self.generalized.values())]
         keys += [column.released for column in self.perturbed.values()]
         return self.take_rows(np.lexsort(keys[::-1]))
@@ -148,5 +149,5 @@ class Table:
             {n: replace(c, own=c.own[rows], codes=c.codes[rows]) for n, c in self.generalized.items()},
             numeric(self.perturbed),
             numeric(self.numbers),
-            {name: Unchanged(c.own[rows]) for name, c in self.categories.items()},
+            {name: own[rows] for name, own in self.categories.items()},
         )

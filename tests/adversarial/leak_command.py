@@ -23,13 +23,13 @@ _STAGES = {
     "raw": "anon_pipeline.stages.pipeline.accepted_input",
     "deidentified": "anon_pipeline.stages.pipeline.deidentify",
     "k_anonymized": "anon_pipeline.stages.pipeline.recode",
-    "perturbed": "anon_pipeline.stages.pipeline.add_noise",
+    "perturbed": "anon_pipeline.encode.noise.add_noise",
     "shuffled": "anon_pipeline.stages.pipeline.permutation",
     "suppressed": "anon_pipeline.stages.pipeline.suppress_unconfident",
-    "bytes": "anon_pipeline.publish.release.to_bytes",
-    "gate": "anon_pipeline.publish.release.evaluate",
+    "bytes": "anon_pipeline.publish.judgment.to_bytes",
+    "gate": "anon_pipeline.publish.judgment.evaluate",
     "writing": "anon_pipeline.publish.release.write_release",
-    "report": "anon_pipeline.cli.releasing.print_report",
+    "report": "anon_pipeline.cli.run_output.print_report",
 }
 """A function that each stage calls on the data, by the stage."""
 

@@ -31,10 +31,10 @@ _STAGES = {
     "raw": "anon_pipeline.stages.pipeline.accepted_input",
     "deidentified": "anon_pipeline.stages.pipeline.deidentify",
     "k_anonymized": "anon_pipeline.stages.pipeline.recode",
-    "perturbed": "anon_pipeline.stages.pipeline.add_noise",
+    "perturbed": "anon_pipeline.encode.noise.add_noise",
     "shuffled": "anon_pipeline.stages.pipeline.permutation",
     "suppressed": "anon_pipeline.stages.pipeline.suppress_unconfident",
-    "published": "anon_pipeline.publish.release.to_bytes",
+    "published": "anon_pipeline.publish.judgment.to_bytes",
 }
 _ELSEWHERE = {
     "source": ("raw", "anon_pipeline.orchestration.assets.read_source"),

@@ -40,7 +40,7 @@ _CRASHES = (
     ("published", "anon_pipeline.publish.release.write_release", "leaves"),
     ("check", "anon_pipeline.orchestration.gate_checks.evaluate", "panics"),
     ("k_anonymized", "anon_pipeline.stages.pipeline.recode", "raises"),
-    ("perturbed", "anon_pipeline.stages.pipeline.add_noise", "dies"),
+    ("perturbed", "anon_pipeline.encode.noise.add_noise", "dies"),
 )
 """What is run again in the project that has passed, what crashes in it, and how; the last ones spoil it."""
 

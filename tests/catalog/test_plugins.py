@@ -166,6 +166,9 @@ def test_its_loss_is_minimized(tmp_path: Path, site: Path) -> None:
 def test_its_key_has_marks_and_leaves_other_policies_as_they_are(tmp_path: Path, site: Path) -> None:
     found = scenario("policy", tmp_path, site)
     assert found["schema"]
+    assert "squared_levels" in found["measures"]
+    assert "lowest" in found["recoder"]["enum"]
+    assert "; lowest: the first node that keeps all limits" in found["recoder"]["description"]
     assert found["public"] == {"k": 3, "largest_class": 0.5}
     assert not found["binds"]
     assert "largest_class" not in found["document"]
@@ -291,7 +294,12 @@ def _limit(name: str, place: str = "a:b") -> str:
 
 
 BAD: dict[str, tuple[str, str, str, str]] = {
-    "a recoder of the same name": ("recoders", "ola", "Recoder('ola', FULL_DOMAIN, 'a:b')", "anon-pipeline"),
+    "a recoder of the same name": (
+        "recoders",
+        "ola",
+        "Recoder('ola', 'x', FULL_DOMAIN, 'a:b')",
+        "anon-pipeline",
+    ),
     "a mechanism of the same name": ("mechanisms", "uniform", "Mechanism('uniform', 'x', 'a:b')", "uniform"),
     "a mechanism named as one of categories": (
         "mechanisms",
@@ -316,13 +324,18 @@ BAD: dict[str, tuple[str, str, str, str]] = {
     ),
     "a limit on attacks": ("limits", "prosecutor_risk", _limit("prosecutor_risk"), "anon-pipeline"),
     "a limit of every policy": ("limits", "contract", _limit("contract"), "anon-pipeline"),
-    "another type": ("limits", "mine", "Recoder('mine', FULL_DOMAIN, 'a:b')", "must be a LimitKey"),
-    "another name": ("recoders", "mine", "Recoder('yours', FULL_DOMAIN, 'a:b')", "must have the name"),
-    "a name that is none": ("recoders", "a.b", "Recoder('a.b', FULL_DOMAIN, 'a:b')", "must have the name"),
+    "another type": ("limits", "mine", "Recoder('mine', 'x', FULL_DOMAIN, 'a:b')", "must be a LimitKey"),
+    "another name": ("recoders", "mine", "Recoder('yours', 'x', FULL_DOMAIN, 'a:b')", "must have the name"),
+    "a name that is none": (
+        "recoders",
+        "a.b",
+        "Recoder('a.b', 'x', FULL_DOMAIN, 'a:b')",
+        "must have the name",
+    ),
     "a family that there is": (
         "recoders",
         "mine",
-        "Recoder('mine', Family('mondrian', 'a:b', 'levels'), 'a:b')",
+        "Recoder('mine', 'x', Family('mondrian', 'a:b', 'levels'), 'a:b')",
         "must not replace the family",
     ),
     "a failing import": ("recoders", "mine", "1 / 0", "got ZeroDivisionError"),
@@ -356,7 +369,7 @@ def test_what_a_plugin_must_not_do_is_an_error_that_names_it(case: str, tmp_path
     assert done.stderr.startswith("error: ")
 
 
-GOOD = f"{ENTRIES}ENTRY = Recoder('mine', FULL_DOMAIN, 'a:b')\n"
+GOOD = f"{ENTRIES}ENTRY = Recoder('mine', 'x', FULL_DOMAIN, 'a:b')\n"
 ABOUT: dict[str, tuple[str, str, str]] = {
     "another name": ("METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 2.0\n", "got 'other'"),
     "no version": ("METADATA", "Metadata-Version: 2.1\nName: anon-bad\n", "'anon-bad' and None"),
@@ -388,6 +401,8 @@ def test_a_plugin_whose_metadata_does_not_say_what_it_is_is_an_error_that_names_
         ("demanded=lambda policy: {}", "must leave demanded"),
         ("always=True", "must leave demanded, always"),
         ("attack=True", "must leave demanded, always and attack out"),
+        ("of_policy=True", "must leave of_policy and by_version out"),
+        ("published=Published(by_version=True)", "must leave of_policy and by_version out"),
         ("expectation='expect_release_to_be_k_anonymous'", "must have an expectation of its own"),
     ],
 )
@@ -397,7 +412,8 @@ def test_a_limit_does_not_decide_whether_it_or_another_one_is_judged(
     key = "ENTRY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
     limit = (
         "from anon_pipeline.limits.limit import Limit\n"
-        f"LIMIT = Limit('mine', 'x', {trait}, measure=lambda case, demand: 0.0)\n"
+        "from anon_pipeline.limits.traits import Judged, Published, Words\n"
+        f"LIMIT = Limit('mine', Words('x'), Judged(lambda case, demand: 0.0), {trait})\n"
     )
     site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:ENTRY"}}, bad=ENTRIES + key, lim=limit)
     done = cli("plugins", site=site, allowed="anon-bad")
@@ -405,8 +421,43 @@ def test_a_limit_does_not_decide_whether_it_or_another_one_is_judged(
     assert said in done.stderr
 
 
+WRITTEN = """
+import numpy as np
+from anon_pipeline.hierarchy.build import code_leaves
+
+def groups_column(column, spec, folder):
+    def levels(leaves):
+        labels = [next((group for group in spec.groups if leaf in group), "rest") for leaf in leaves]
+        return [leaves, np.array(labels, object), np.full(len(leaves), "*", object)]
+    return code_leaves(column, levels)
+"""
+
+
+@pytest.mark.parametrize(("trait", "found"), [("", "('ward',)"), (", computed=True", "()")])
+def test_labels_of_a_hierarchy_are_looked_at_unless_it_says_that_a_rule_computes_them(
+    tmp_path: Path, trait: str, found: str
+) -> None:
+    entry = (
+        f"{ENTRIES}class Groups(Strict):\n    groups: tuple[str, ...]\n"
+        f"ENTRY = HierarchyKind('groups', Groups, 'written:groups_column', 'written:none'{trait})\n"
+    )
+    site = fake(tmp_path, "anon-own", {"hierarchies": {"groups": "own:ENTRY"}}, own=entry, written=WRITTEN)
+    program = """
+import pandas as pd
+from anon_pipeline.evidence.listing_labels import listing_labels
+from anon_pipeline.policy import policy_from
+ward = {"role": "generalize", "hierarchy": {"groups": ["Ann and Bob"]}}
+policy = policy_from(
+    {"name": "n", "source": {"path": "n.csv"}, "columns": {"ward": ward}, "anonymize": {"k": 5}}
+)
+print(listing_labels(pd.DataFrame({"ward": ["Ann"] * 2 + ["Bob"] * 3 + ["Cid"] * 40}), policy))
+"""
+    done = run("-c", program, site=site, allowed="anon-own")
+    assert done.stdout.splitlines() == [found], done.stdout + done.stderr[-2000:]
+
+
 def test_two_plugins_with_one_name(tmp_path: Path) -> None:
-    entry = f"{ENTRIES}ENTRY = Recoder('mine', FULL_DOMAIN, 'a:b')\n"
+    entry = f"{ENTRIES}ENTRY = Recoder('mine', 'x', FULL_DOMAIN, 'a:b')\n"
     fake(tmp_path, "anon-one", {"recoders": {"mine": "one:ENTRY"}}, one=entry)
     fake(tmp_path, "anon-two", {"recoders": {"mine": "two:ENTRY"}}, two=entry)
     done = cli("plugins", site=tmp_path, allowed="anon-one, anon_two")
@@ -437,9 +488,10 @@ def test_in_dagster_the_error_has_no_traceback_of_the_plugin(tmp_path: Path) -> 
 CHEATS = """
 from dataclasses import replace
 from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.traits import Judged, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.recode.fulldomain.search import score
-LIMIT = Limit("mine", "x", judge=lambda case, demand: Verdict("k", Status.PASSED))
+LIMIT = Limit("mine", Words("x"), Judged(judge=lambda case, demand: Verdict("k", Status.PASSED)))
 
 def node(search):
     return replace(score(search, 0), suppressed=0) if hasattr(score(search, 0), "__dataclass_fields__") \\
@@ -450,7 +502,7 @@ def node(search):
 def test_a_recoder_that_breaks_the_limits_and_a_verdict_on_another_limit_are_refused(tmp_path: Path) -> None:
     entries = (
         f"{ENTRIES}KEY = LimitKey('mine', Share | None, 'x', 'cheats:LIMIT')\n"
-        "LAZY = Recoder('lazy', FULL_DOMAIN, 'cheats:node', needs_levels=True)\n"
+        "LAZY = Recoder('lazy', 'x', FULL_DOMAIN, 'cheats:node', needs_levels=True)\n"
     )
     points = {"limits": {"mine": "bad:KEY"}, "recoders": {"lazy": "bad:LAZY"}}
     site = fake(tmp_path, "anon-bad", points, bad=entries, cheats=CHEATS)
@@ -473,6 +525,7 @@ except Exception as error:
 def test_a_limit_that_changes_what_it_is_given_changes_no_release(tmp_path: Path) -> None:
     lim = """
 from anon_pipeline.limits.limit import Limit
+from anon_pipeline.limits.traits import Judged, Words
 
 def measure(case, demand):
     case.release.drop(columns=list(case.release), inplace=True)
@@ -482,7 +535,7 @@ def measure(case, demand):
     object.__setattr__(case.policy.gate, "k", 2)
     return 0.1
 
-LIMIT = Limit("mine", "x", measure=measure)
+LIMIT = Limit("mine", Words("x"), Judged(measure))
 """
     key = "KEY = LimitKey('mine', Share | None, 'x', 'lim:LIMIT')\n"
     site = fake(tmp_path, "anon-bad", {"limits": {"mine": "bad:KEY"}}, bad=ENTRIES + key, lim=lim)

@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 from anon_pipeline.base.errors import ANOTHER_DRAW
-from anon_pipeline.sources.messy import customers
 from tests.acknowledging import acknowledged
 from tests.cli.projects import Folder, People
 
@@ -296,35 +295,6 @@ def test_partitions_are_validated(folder: Callable[..., Folder]) -> None:
     assert made.released == []
     assert made.call("run", "policy.yaml", "--partition", "2026-01-05").code == 0
     assert {path.parent.name for path in made.released} == {"2026-01-05"}
-
-
-def test_demo_through_dagster(folder: Callable[..., Folder]) -> None:
-    made = folder()
-    done = made.call("demo", "--to", "somewhere")
-    assert done.code == 0, done.err
-    assert "… patients/k_anonymized" in done.err
-    manifest = made.path / "somewhere/releases/patients/manifest.json"
-    assert f"manifest  {manifest}" in done.out
-    document = json.loads(manifest.read_text())
-    assert document["gate"]["passed"] is True
-    assert document["facts"]["raw"]["records"] == 20_000
-    for verdict in document["gate"]["verdicts"]:
-        assert verdict["limit"] in done.out
-
-
-def test_demo_writes_a_messy_table_once(folder: Callable[..., Folder]) -> None:
-    made = folder()
-    done = made.call("demo", "--messy", "messy.csv")
-    assert (done.code, done.out) == (
-        0,
-        "wrote messy.csv: 10,000 generated customers of a bank; nobody is meant\n",
-    )
-    file = made.path / "messy.csv"
-    assert file.read_bytes() == customers()
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert made.call("demo", "--messy", "messy.csv").code == 2
-    assert "must be writable" in made.call("demo", "--messy", "gone/messy.csv").err
-    assert made.released == []
 
 
 def test_a_refused_run_leaves_no_folder(folder: Callable[..., Folder]) -> None:

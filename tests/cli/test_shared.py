@@ -84,7 +84,7 @@ def test_a_terminal_shows_the_records_that_were_asked_for(monkeypatch: pytest.Mo
     ctx = click.Context(click.Command("run"))
     show_records(ctx, ["height: 7777"])
     assert screen.getvalue() == ""
-    ctx.meta["anon_pipeline.cli.shared.show_values"] = True
+    ctx.meta["anon_pipeline.cli.options.show_values"] = True
     show_records(ctx, ["height: 7777"])
     assert "Records with mistakes, from 1 (--show-values):\n  height: 7777" in screen.getvalue()
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_pipeline.detectors import DETECTORS, Form, patterns
+from anon_pipeline.detectors import DETECTORS, Form, spellings
 from anon_pipeline.detectors.patterns import matches
 
 EMAIL, SSN, PHONE, IBAN, IP = "email", "ssn", "telephone", "iban", "ip_address"
@@ -268,5 +268,5 @@ def test_a_few_values_are_judged_as_many_are(texts: list[str]) -> None:
     values = pd.Series(texts, dtype="str")
     few = matches(values)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(patterns, "_SHORT", -1)
+        patch.setattr(spellings, "_SHORT", -1)
         assert matches(values) == few

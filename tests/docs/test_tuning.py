@@ -29,7 +29,7 @@ def test_each_column_has_one_row() -> None:
 
 
 def test_each_limit_that_is_judged_has_one_row() -> None:
-    judged = [limit.name for limit in LIMITS if limit.is_foreseen]
+    judged = [limit.name for limit in LIMITS if limit.forecast.is_possible]
     assert sorted(_named("Which points pass")) == sorted(
         [*judged, "t_closeness", "l_diversity", "contract", "contract", "origin"]
     )

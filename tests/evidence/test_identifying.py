@@ -13,7 +13,7 @@ import pytest
 
 from anon_pipeline import Policy, anonymize
 from anon_pipeline.base.errors import GateRefused
-from anon_pipeline.evidence.identifying import identifying_columns
+from anon_pipeline.evidence.identifying import allowed_share, identifying_columns
 
 Small = Callable[..., Policy]
 People = Callable[..., pd.DataFrame]
@@ -106,6 +106,28 @@ def test_an_acknowledgement_lapses(small_policy: Small, people: pd.DataFrame) ->
     assert too_small in line
     [line] = found(small_policy(**SHOES, acknowledged=[{**ONE, "columns": ["hat", "note"]}]), people)
     assert line.startswith("shoe: must not single out more than 0.05 of the records together with hat. ")
+
+
+def test_the_share_of_columns_is_the_largest_that_is_acknowledged_on_a_day_and_else_the_limit_s(
+    small_policy: Small,
+) -> None:
+    entry = {"columns": ["a", "b", "c"], "share": 0.3, "who": "DPO", "why": "flags"}
+    terms = [{**entry, "when": "2026-01-01", "until": "2026-06-30"}, {**entry, "share": 0.2} | _LATER]
+    columns = {name: {"role": "insensitive"} for name in "abcd"}
+    policy = small_policy(columns=columns, acknowledged=terms, gate={"released_identifiers": 0.04})
+    spring, fall, winter = date(2026, 3, 1), date(2026, 9, 1), date(2027, 2, 1)
+    for names, days, share in (
+        (["a", "b"], [spring], 0.3),
+        (["a", "b", "c"], [fall], 0.2),
+        (["a", "c"], [fall, spring], 0.3),
+        (["a", "d"], [spring], 0.04),
+        (["a", "b"], [winter], 0.04),
+        (["a", "b"], [], 0.04),
+    ):
+        assert allowed_share(policy, names, days) == share
+
+
+_LATER = {"when": "2026-07-01", "until": "2026-12-31"}
 
 
 def test_a_released_hash_needs_an_acknowledgement_of_its_own(

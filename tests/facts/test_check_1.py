@@ -10,7 +10,7 @@ import pytest
 
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.recoders import RECODERS
-from anon_pipeline.facts import check, check_1
+from anon_pipeline.facts import check_1, fields
 from anon_pipeline.facts import fact_rules as must
 from anon_pipeline.policy.model import Policy
 
@@ -31,9 +31,9 @@ def grown(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         patch.setattr(
             must, "one_of", lambda model, name: must.either(words(model, name), lambda v, _: v == "later")
         )
-        importlib.reload(check)
+        importlib.reload(fields)
         yield
-    importlib.reload(check)
+    importlib.reload(fields)
 
 
 def _fields(module: ModuleType, stage: str) -> dict[str, must.Rule]:
@@ -49,5 +49,5 @@ def test_the_words_of_0_1_0_are_in_version_1(stage: str, field: str, word: str) 
 @pytest.mark.usefixtures("grown")
 def test_a_word_that_is_added_gets_into_today_s_facts_alone(stage: str, field: str) -> None:
     again = importlib.reload(check_1)
-    assert _fields(check, stage)[field]("later", KNOWN)
+    assert _fields(fields, stage)[field]("later", KNOWN)
     assert not _fields(again, stage)[field]("later", KNOWN)

@@ -7,11 +7,15 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.catalog.named import import_entry
+from anon_pipeline.hierarchy.build import code_column
 from anon_pipeline.hierarchy.levels import from_columns
 from anon_pipeline.hierarchy.written import read_table, tree_levels
+from anon_pipeline.policy.hierarchies import HIERARCHIES
 
 CANARY = "-".join(["CANARY", "7f3a"])
 
@@ -163,3 +167,31 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "h.csv")
     with pytest.raises(InputError, match="it is no plain file"):
         read_table(tmp_path / "h.csv")
+
+
+WRITTEN: dict[str, Any] = {
+    "table": "race.csv",
+    "tree": {"some": ["White", "Black"], "other": ["Asian"]},
+    "order": ["White", "Asian", "Black"],
+}
+
+
+def test_every_kind_that_says_its_leaves_builds_a_hierarchy_of_exactly_these(tmp_path: Path) -> None:
+    written(tmp_path, b"White;some;*\nBlack;some;*\nAsian;other;*\n")
+    assert {name for name, kind in HIERARCHIES.items() if kind.leaves} == {*WRITTEN}
+    for name, given in WRITTEN.items():
+        kind = HIERARCHIES[name]
+        spec = kind.model(**{name: given})
+        leaves = import_entry(kind.leaves)("race", spec, tmp_path)
+        _, hierarchy = code_column(pd.Series(["White"], name="race"), spec, folder=tmp_path)
+        assert sorted(leaves) == sorted(hierarchy.values[0]) == ["Asian", "Black", "White"]
+        if kind.domain is not None:
+            assert list(kind.domain(spec)) == leaves
+
+
+def test_a_public_domain_has_its_leaves_at_one_depth() -> None:
+    tree = HIERARCHIES["tree"]
+    assert [name for name, kind in HIERARCHIES.items() if kind.domain] == ["tree"]
+    assert tree.domain is not None
+    with pytest.raises(ValueError, match="same depth"):
+        tree.domain(tree.model(tree={"a": ["b"], "c": {"d": ["e"]}}))

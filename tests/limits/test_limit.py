@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.classes import L_DIVERSITY
 from anon_pipeline.limits.contradiction import contradiction
 from anon_pipeline.limits.limit import Advised, Demand, Limit
+from anon_pipeline.limits.traits import Judged, Words
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.recoding import LDiversity
 
@@ -23,8 +25,12 @@ class Forged(Verdict):
     """Says something else of itself than it holds."""
 
 
+def mine(*, advisable: bool = False, **judging: Any) -> Limit:
+    return Limit("mine", Words("x"), Judged(**judging), advisable=advisable)
+
+
 def judged(**limit: Any) -> Verdict:
-    return Demand(Limit("mine", "x", **limit), "", 0.5).verdict(CASE)
+    return Demand(mine(**limit), "", 0.5).verdict(CASE)
 
 
 def test_a_measure_within_the_bound_is_kept() -> None:
@@ -64,19 +70,19 @@ def test_a_verdict_that_contradicts_the_demand_is_none(verdict: Callable[[], Ver
 
 
 def test_an_advised_limit_warns_beyond_its_bound_and_only_then() -> None:
-    limit = Limit("mine", "x", measure=lambda case, demand: demand.wanted + 0.1, advisable=True)
+    limit = mine(measure=lambda case, demand: demand.wanted + 0.1, advisable=True)
     beyond = Demand(limit, "", 0.5, advised=True).verdict(CASE)
     assert (beyond.status, beyond.value, beyond.bound) == (Status.WARNED, 0.6, 0.5)
     assert beyond.status.publishable
     assert contradiction(limit, beyond) is None
     assert Demand(limit, "", 0.5).verdict(CASE).status is Status.REFUSED
-    within = Limit("mine", "x", measure=lambda case, demand: 0.4, advisable=True)
+    within = mine(measure=lambda case, demand: 0.4, advisable=True)
     assert Demand(within, "", 0.5, advised=True).verdict(CASE).status is Status.PASSED
 
 
 def test_a_policy_that_advises_is_a_demand_that_only_warns() -> None:
-    limit = Limit(
-        "mine", "x", demanded=lambda policy: {"a": Advised(0.5), "b": 0.5}, measure=lambda case, demand: 1
+    limit = replace(
+        mine(measure=lambda case, demand: 1), demanded=lambda policy: {"a": Advised(0.5), "b": 0.5}
     )
     found = [(demand.of, demand.wanted, demand.advised) for demand in limit.demands(cast(Any, None))]
     assert found == [("a", 0.5, True), ("b", 0.5, False)]
@@ -86,7 +92,7 @@ def test_a_limit_cannot_warn_by_itself_nor_where_it_is_not_advisable() -> None:
     said = Verdict("mine", Status.WARNED, 0.6, 0.5, "at most")
     with pytest.raises(ValueError, match="kept or refused"):
         judged(judge=lambda case, demand: said, advisable=True)
-    limit = Limit("mine", "x", measure=lambda case, demand: 0.6)
+    limit = mine(measure=lambda case, demand: 0.6)
     assert Demand(limit, "", 0.5, advised=True).verdict(CASE).status is Status.REFUSED  # fails closed
     assert contradiction(limit, said) == "mine must be kept, it never only warns"
 
@@ -95,12 +101,12 @@ def test_a_limit_cannot_warn_by_itself_nor_where_it_is_not_advisable() -> None:
     ("value", "sense"), [(0.4, "at most"), (0.6, "at least"), (0.6, "flu"), (None, "at most")]
 )
 def test_a_recorded_warning_within_its_bound_is_broken(value: float | None, sense: str) -> None:
-    limit = Limit("mine", "x", measure=lambda case, demand: 0.6, advisable=True)
+    limit = mine(measure=lambda case, demand: 0.6, advisable=True)
     assert contradiction(limit, Verdict("mine", Status.WARNED, value, 0.5, sense)) is not None
 
 
 def test_an_advised_limit_that_cannot_be_measured_refuses() -> None:
-    limit = Limit("mine", "x", measure=lambda case, demand: math.nan, advisable=True)
+    limit = mine(measure=lambda case, demand: math.nan, advisable=True)
     assert Demand(limit, "", 0.5, advised=True).verdict(CASE).status is Status.REFUSED
 
 

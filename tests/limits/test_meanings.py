@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from anon_pipeline.gate import Status, Verdict
 from anon_pipeline.limits.meanings import OVER_NOISE
 from anon_pipeline.limits.table import LIMITS, demanded_by, demands, limit_meaning
@@ -27,17 +25,29 @@ def said(policy: Policy) -> dict[str, str]:
 def test_of_a_policy_only_what_holds_is_said(small_policy: Small) -> None:
     for changes in ({}, PERSON, {"gate": {**LIMITED["gate"], "linking": "realized"}}):
         for meaning in said(small_policy(**(LIMITED | changes))).values():
-            assert "with person" not in meaning and OVER_NOISE not in meaning and "{" not in meaning
+            assert OVER_NOISE not in meaning and "{" not in meaning
     assert OVER_NOISE in limit_meaning("linking_risk")
+
+
+def test_in_general_records_are_counted_and_no_slot_is_left() -> None:
+    for limit in LIMITS:
+        meaning = limit_meaning(f"{limit.name}.zip")
+        assert ("{" not in meaning and "people" not in limit_meaning(limit.name)) or not limit.words.of_people
+        assert meaning.endswith(".") and (OVER_NOISE in meaning) == (limit.judged.over_noise is not None)
+    assert limit_meaning("rare_values.zip").startswith(
+        "No record has a value of zip that fewer than k records"
+    )
 
 
 def test_records_or_people_are_counted(small_policy: Small) -> None:
     records, people = said(small_policy(**LIMITED)), said(small_policy(**LIMITED, **PERSON))
-    counting = ("k", "linking_risk", "marketer_risk", "suppression", "utility_released")
+    counting = ("k", "linking_risk", "marketer_risk", "suppression", "confidence_k", "utility_released")
     assert not any("people" in records[name] for name in counting)
     assert all("people" in people[name] for name in counting)
     assert people["k"] == "Every class of equal quasi-identifiers has at least this many people."
     assert people["suppression"].endswith("Records beyond rows_per_person are not counted.")
+    assert "fewer than 5 records share" in records["rare_values.note"]
+    assert "fewer than 5 people share" in people["rare_values.note"]
 
 
 def test_the_noise_that_is_judged_is_named(small_policy: Small) -> None:
@@ -47,16 +57,10 @@ def test_the_noise_that_is_judged_is_named(small_policy: Small) -> None:
     assert realized["linking_risk"].endswith("Judged on the noise that was drawn.")
 
 
-@pytest.mark.parametrize(("fewest", "group"), [(2, "1 original:"), (10, "1 to 9 originals:")])
-def test_an_interval_points_to_no_small_group(small_policy: Small, fewest: int, group: str) -> None:
-    wanted = {"gate": {"confidence_k": fewest}, "anonymize": {"k": 10}, "suppress": {"confidence": 0.9}}
-    assert f"a group of {group}" in said(small_policy(**wanted))["confidence_k"]
-
-
 def test_a_bound_of_everything_is_no_limit() -> None:
     whole = [("linking_risk", "no limit"), ("utility_relative_error.income", "at most 1"), ("k", "at most 1")]
     for name, words in whole:
         assert demanded_by(Verdict(name, Status.PASSED, 0.5, 1.0, "at most")) == words
     assert demanded_by(Verdict("linking_risk", Status.PASSED, 0.5, 0.2, "at most")) == "at most 0.2"
     assert demanded_by(Verdict("contract", Status.PASSED)) == "holds"
-    assert all(limit.meaning for limit in LIMITS)
+    assert all(limit.words.meaning for limit in LIMITS)

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from anon_pipeline.base.errors import InputError
+from anon_pipeline.encode import noise
 from anon_pipeline.ledger import ledger_at
 from anon_pipeline.orchestration.failures import as_failure
-from anon_pipeline.stages import pipeline
 
 Make = Callable[..., "Project"]  # noqa: F821 - conftest's
 
@@ -93,7 +93,7 @@ def test_a_refusal_is_not_tried_again_and_a_retry_draws_nothing_anew(
     kinds = [event.event_type for event in result.all_events]
     assert dg.DagsterEventType.STEP_UP_FOR_RETRY not in kinds
     made = project(name="other", budget={"epsilon": 2}, dataset="others")
-    add_noise = pipeline.add_noise
+    add_noise = noise.add_noise
     draws: list[object] = []
 
     def interrupted(*arguments: Any, **named: Any) -> Any:
@@ -102,7 +102,7 @@ def test_a_refusal_is_not_tried_again_and_a_retry_draws_nothing_anew(
             raise TimeoutError
         return draws[-1]
 
-    monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", interrupted)
+    monkeypatch.setattr("anon_pipeline.encode.noise.add_noise", interrupted)
     result = made.run("other_release")
     assert result.success
     assert len(draws) == 2

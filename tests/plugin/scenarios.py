@@ -88,14 +88,18 @@ def policy(folder: Path) -> Any:
     """Say what policy, JSON Schema and public report make of the keys of the plugin."""
     from anon_pipeline.policy import json_schema, load_policy
     from anon_pipeline.policy.marks import binding_fields, public_fields
+    from anon_pipeline.utility.measures import MEASURES
 
     made = load_policy(write(folder, 0.5))
-    gate = json_schema()["$defs"]["Gate"]["properties"]
+    defined = json_schema()["$defs"]
+    gate = defined["Gate"]["properties"]
     without = made.model_copy(update={"gate": type(made.gate)(k=3)})
     return {
         "schema": "largest_class" in gate,
+        "recoder": defined["Anonymize"]["properties"]["recoder"],
         "public": public_fields(made)["gate"],
         "binds": "largest_class" in json.dumps(binding_fields(made)),
+        "measures": list(MEASURES),
         "document": without.model_dump(mode="json")["gate"],
         "digest": without.digest,
     }

@@ -92,7 +92,7 @@ def test_limits_on_numbers_need_numbers(small_policy: Small) -> None:
         )
     assert list(caught.value.problems) == [
         "suppress.confidence: needs a perturb column with numbers, got categories alone: job, smokes. Limits "
-        "that fit: k, t_closeness, l_diversity, suppression.",
+        "that fit: k, t_closeness, l_diversity.",
         "gate.linking_risk: needs a perturb column with numbers (linking does not use categories)",
         "gate.attacks.assignment_risk: needs a perturb column with numbers (linking does not use categories)",
         "gate.attacks.linkage.match: must name columns with the role generalize or perturb and numbers, got "

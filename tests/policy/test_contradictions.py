@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from pydantic import BaseModel
 
 from anon_pipeline import Policy, anonymize
 from anon_pipeline.base.errors import PolicyError
+from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.policy.contradictions import LARGE_EPSILON, refuse_contradictions
+from anon_pipeline.policy.marks import BeforeMaking, marked_values
 
 Small = Callable[..., Policy]
+HASH: dict[str, Any] = {"columns": {"person": {"action": "hash"}}, "deidentify": {"key_env": "K"}}
 
 
 def test_a_gate_that_the_recoding_cannot_reach_is_refused(
@@ -62,3 +67,26 @@ def test_a_bound_that_cannot_be_broken_is_no_limit_on_linking(small_policy: Call
                 refuse_contradictions(policy)
         else:
             refuse_contradictions(policy)
+
+
+def test_all_that_is_wrong_is_listed_by_the_key_that_says_so(small_policy: Small) -> None:
+    policy = small_policy(perturb={"epsilon": 20}, gate={"k": 9, "safe_harbor": True}, **HASH)
+    with pytest.raises(PolicyError) as caught:
+        refuse_contradictions(policy)
+    keys = [line.partition(":")[0] for line in caught.value.problems]
+    assert keys == ["perturb.epsilon", "gate.k", *["gate.safe_harbor"] * (len(keys) - 2)]
+    assert len(keys) > 2
+    assert all(line.endswith(". Nothing was made, and no ε was spent.") for line in caught.value.problems)
+
+
+def test_every_key_that_is_asked_names_code_that_is_there(small_policy: Small) -> None:
+    policy = small_policy()
+    sections = {name: value for name in Policy.model_fields if (value := getattr(policy, name))}
+    marked = {
+        key: mark.broken
+        for name, section in sections.items()
+        if isinstance(section, BaseModel)
+        for key, _, mark in marked_values(name, section, BeforeMaking)
+    }
+    assert [*marked] == ["perturb.epsilon", "gate.k", "gate.safe_harbor", "gate.attacks.known_columns"]
+    assert all(callable(import_entry(place)) for place in marked.values())

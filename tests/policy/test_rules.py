@@ -43,7 +43,7 @@ AGE = Generalize(role="generalize", hierarchy=Intervals(intervals=(5,)))
 PAY = Sensitive(role="sensitive", distance="ordered")
 NO_ORDERED = (
     "anonymize.recoder: tclose_first needs one sensitive column with distance: ordered and a limit in "
-    "t_closeness, got 0. These fit any limits: merge, kanon_first."
+    "t_closeness, got 0. These fit: merge, kanon_first."
 )
 NO_NUMBER = (
     "anonymize.recoder: univariate needs one generalize column alone, with numbers, intervals, "
@@ -374,3 +374,16 @@ def test_a_budget_per_record_needs_a_file_for_each_partition(source: Source, fit
     assert [line[: len(said)] for line in found] == ([] if fits else [said])
     assert broken_rules({**sections, "budget": Budget(epsilon=1)}) == []
     assert broken_rules({**sections, "source": None, "budget": Budget(epsilon=1, per="record")}) == []
+
+
+@pytest.mark.parametrize("name", RECODERS)
+def test_what_is_said_to_fit_in_a_recoders_place_fits(name: str) -> None:
+    columns = {"q": QUASI, "r": QUASI, "s": SECRET}
+    lines = broken_rules({**SOUND, "columns": columns, "anonymize": Anonymize(k=2, recoder=name), **BARE})
+    (line,) = [one for one in lines if one.startswith("anonymize.recoder")] or [""]
+    for other in line.partition("These fit: ")[2].removesuffix(".").split(", ") if line else ():
+        wanted = Anonymize(k=2, recoder=other)
+        again = broken_rules({**SOUND, "columns": columns, "anonymize": wanted, **BARE})
+        assert [one for one in again if one.startswith("anonymize.recoder")] == []
+        assert RECODERS[other].family == RECODERS[name].family
+        assert RECODERS[other].keeps_limits >= RECODERS[name].keeps_limits

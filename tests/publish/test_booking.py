@@ -59,7 +59,7 @@ def test_a_release_beyond_the_budget_draws_no_noise(
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", drawn)
+    monkeypatch.setattr("anon_pipeline.encode.noise.add_noise", drawn)
     with pytest.raises(GateRefused, match="spent 4, requested 2, remaining 1"):
         make_release(policy, places)
     assert entered(places) == ["drawn", "opened", "opened", "published"] * 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from anon_pipeline.facts.seen import fact_numbers
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
-from anon_pipeline.publish.numbers import METADATA, all_numbers, manifest_number
+from anon_pipeline.publish.numbers import MANIFEST, METADATA, all_numbers
 from anon_pipeline.release import make_release
 
 SECURITY = Path(__file__).resolve().parents[2] / "SECURITY.md"
@@ -46,9 +47,9 @@ def test_the_table_stands_in_security_md() -> None:
 
 def test_a_value_is_published_if_and_only_if_the_file_tells_it() -> None:
     for limit in LIMITS:
-        alone = limit.needs == () and limit.over_noise is None
-        assert limit.recomputable == (alone or limit.missing), limit.name
-        assert (limit.number == FILE) == (alone and not limit.missing), limit.name
+        alone = limit.judged.needs == () and limit.judged.over_noise is None
+        assert limit.recomputable == (alone or limit.published.missing), limit.name
+        assert (limit.number == FILE) == (alone and not limit.published.missing), limit.name
 
 
 def leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
@@ -98,6 +99,32 @@ def curators(measured: dict[str, Any], document: dict[str, Any]) -> dict[str, st
             found[path] = f"{value:.6g}"
     shown = {f"{value:.6g}" for _, value in leaves(document) if isinstance(value, float)}
     return {name: text for name, text in found.items() if text not in shown}
+
+
+def manifest_number(path: str, limits: Mapping[str, str]) -> Number:
+    """Return the declaration of a leaf of a manifest, by its path and the limits' names by their places."""
+    steps = path.split(".")
+    if path.startswith("gate.verdicts.") and steps[-1] == "value":
+        kind = limits[steps[2]].partition(".")[0]
+        return next(
+            limit.number if limit.published.valued else POLICY for limit in LIMITS if limit.name == kind
+        )
+    if steps[0] == "facts":
+        return _fact(steps)
+    for pattern, number in MANIFEST.items():
+        if len(pattern.split(".")) == len(steps) and fnmatchcase(path, pattern):
+            return number
+    raise KeyError(path)
+
+
+def _fact(steps: list[str]) -> Number:
+    """Return the declaration of a fact: of its field, or of the part of it that the last keys name."""
+    field = ".".join(steps[:3])
+    for name, number in fact_numbers():
+        parts = name.split(".")
+        if ".".join(parts[:3]) == field and (len(parts) == 3 or len(steps) == 3 or parts[-1] == steps[-1]):
+            return number
+    raise KeyError(".".join(steps))
 
 
 def test_a_run_shows_no_number_that_is_the_curators(

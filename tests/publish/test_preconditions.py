@@ -150,7 +150,7 @@ def test_in_memory_the_population_is_read_before_there_is_noise(
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", drawn)
+    monkeypatch.setattr("anon_pipeline.encode.noise.add_noise", drawn)
     population_of("34,Cork\n")(places.sources)
     with pytest.raises(InputError, match="must have the columns with the role generalize"):
         anonymize(small_policy(gate=CHANGES["gate"]), small_people(), hierarchies=places.sources)

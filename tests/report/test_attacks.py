@@ -65,10 +65,10 @@ def test_a_bound_of_everything_limits_nothing(small_policy: Small, bound: float,
 
 
 def test_every_limit_on_an_attack_on_records_says_what_its_attacker_knows() -> None:
-    known = [limit.name for limit in LIMITS if limit.knows]
+    known = [limit.name for limit in LIMITS if limit.words.knows]
     assert "linking_risk" in known
-    assert all(limit.question for limit in LIMITS if limit.knows)
-    without = [limit.name for limit in LIMITS if limit.attack and limit.question is None]
+    assert all(limit.words.question for limit in LIMITS if limit.words.knows)
+    without = [limit.name for limit in LIMITS if limit.attack and limit.words.question is None]
     assert without == []
 
 

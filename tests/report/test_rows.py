@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.gate import evaluate
 from anon_pipeline.policy import Policy
 from anon_pipeline.report import internal_report, public_report
-from anon_pipeline.report.rows import policy_text, suppressed_rows
+from anon_pipeline.report.rows import known_rows, policy_text, suppressed_rows
 
 Making = Callable[..., Any]
 Small = Callable[..., Policy]
@@ -66,3 +69,22 @@ def test_records_beyond_those_of_a_person_are_in_the_account(small_policy: Small
     ]
     facts["deidentified"]["excess_records"] = 0
     assert list(suppressed_rows(facts, policy)) == [("in all", 2)]
+
+
+def test_who_knows_columns_links_what_the_gate_judges(
+    small_policy: Small, small_people: People, making: Making, tmp_path: Path
+) -> None:
+    """Of a category that alone is drawn it is the exact mean, not a simulated one."""
+    trades = [f"trade {i}" for i in range(12)]
+    trade = {"role": "perturb", "mechanism": "randomized_response", "values": trades}
+    policy = small_policy(columns={"height": None, "trade": trade}, suppress=None, perturb={"epsilon": 1})
+    table = small_people(240).drop(columns="height")
+    table["trade"] = np.random.default_rng(4).choice(trades, len(table))
+    chain = making(policy, table, tmp_path).chain
+    evidence = evidence_from(chain.suppressed.frame, policy, originals=chain.k_anonymized.frame)
+    shown = {of: (mean, error) for of, mean, error in known_rows(evidence, policy)}
+    report = evaluate(chain.suppressed.frame, policy, originals=chain.k_anonymized.frame)
+    judged = {one.limit.partition(".")[2]: one.value for one in report.verdicts if one.band is not None}
+    assert shown.keys() == judged.keys()
+    assert all(mean <= (judged[of] or 0) <= mean + 4 * error + 1e-12 for of, (mean, error) in shown.items())
+    assert shown["trade"] == (judged["trade"], 0)

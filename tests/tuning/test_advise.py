@@ -27,8 +27,9 @@ def asked(wanted: Policy, *refused: str, frame: pd.DataFrame | None = None) -> l
 
 
 def test_every_limit_is_foreseen_or_has_advice() -> None:
-    assert [limit.name for limit in LIMITS if not limit.is_foreseen and not limit.advice] == []
-    assert [limit.name for limit in LIMITS if limit.advice and not limit.advice.endswith(".")] == []
+    advice = {limit.name: limit.words.advice for limit in LIMITS}
+    assert [one.name for one in LIMITS if not one.forecast.is_possible and not advice[one.name]] == []
+    assert [name for name, words in advice.items() if words and not words.endswith(".")] == []
 
 
 def test_one_change_comes_before_two_and_small_ones_before_large_ones() -> None:

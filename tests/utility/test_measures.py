@@ -1,68 +1,76 @@
-"""Every number of a utility has one entry, and every entry a number."""
+"""Every number of every measure has its words, its unit and its sense; every leaf of a result is shown."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, is_dataclass
+import json
+from collections.abc import Mapping
 from typing import Any
 
-from anon_pipeline.evidence.selection import Bias, Part, Selection
-from anon_pipeline.perturb.error import RealizedError
-from anon_pipeline.utility.measures import MEASURES, Row, rows
-from anon_pipeline.utility.models import Accuracy
-from anon_pipeline.utility.moments import Discrepancy
-from anon_pipeline.utility.queries import QueryErrors
-from anon_pipeline.utility.results import NoiseError, Utility
+import pandas as pd
+import pytest
 
-NESTED: dict[str, Any] = {
-    "noise": {"*": NoiseError(RealizedError(0.5, 2, 0.1), 0.6, 12.0)},
-    "moments": Discrepancy(0.1, 0.2, 0.3, 4, 6),
-    "classifier": Accuracy(0.9, 0.8, 0.5, 100),
-    "queries": QueryErrors(1000, 0.3, 0.2, 0.9),
-    "selection": Selection(0.1, 0.2, 30, 4, 0, {"*": Bias(0.1, 0.2, {"*": 0.3}, (Part(10, 0.4),))}),  # type: ignore[dict-item]
-}
+from anon_pipeline.catalog.losses import LOSSES
+from anon_pipeline.policy import Policy
+from anon_pipeline.utility.measures import GROUPS, MEASURES
+from anon_pipeline.utility.results import Utility, utility
+from tests.utility.released import Small, made
 
 
-def paths(value: Any, before: str = "") -> list[str]:
-    """Spell the paths of all leaves of a result."""
-    if is_dataclass(value):
-        return [p for f in fields(value) for p in paths(getattr(value, f.name), f"{before}.{f.name}")]
-    if isinstance(value, dict):
-        return [p for name, below in value.items() for p in paths(below, f"{before}.{name}")]
-    if isinstance(value, tuple):
-        return sorted({p for below in value for p in paths(below, f"{before}.*")})
-    return [before.removeprefix(".")]
+@pytest.fixture
+def measured(small_policy: Small, people: pd.DataFrame) -> Utility:
+    policy: Policy = small_policy(anonymize={"suppression_limit": 0.2})
+    found = made(policy, people.assign(age=people["age"].fillna(50).astype(int))[list(policy.columns)])
+    return utility(found.evidence(), policy, found.before)
 
 
-def result(**more: Any) -> Utility:
-    plain: dict[str, Any] = {field.name: 0.25 for field in fields(Utility)}
-    return Utility(**(plain | NESTED | more))
+def leaves(value: Any) -> int:
+    """Count the numbers in a result, as JSON types."""
+    if isinstance(value, Mapping):
+        return sum(map(leaves, value.values()))
+    return sum(map(leaves, value)) if isinstance(value, (list, tuple)) else 1
 
 
-def test_every_number_has_one_entry() -> None:
-    assert sorted(measure.path for measure in MEASURES) == sorted(paths(result()))
+def shown(value: Any, path: list[str]) -> int:
+    """Count the numbers at a path, ``*`` standing for every one there."""
+    if not path or value is None:
+        return 1
+    if path[0] == "*":
+        several = value.values() if isinstance(value, Mapping) else value
+        return sum(shown(below, path[1:]) for below in several)
+    return shown(value[path[0]], path[1:])
 
 
-def test_groups_stand_together_and_senses_are_known() -> None:
-    groups = [measure.group for measure in MEASURES]
-    assert groups == sorted(groups, key=groups.index)
-    assert {measure.better for measure in MEASURES} == {"", "less", "more"}
-    assert all(measure.unit for measure in MEASURES if measure.path != "target")
+def test_every_number_of_a_measure_is_shown_once(measured: Utility) -> None:
+    for name, value in measured.to_json().items():
+        paths = [number.path.split(".") if number.path else [] for number in MEASURES[name].numbers]
+        assert value is not None
+        assert sum(shown(value, path) for path in paths) == leaves(value), name
+        assert len({number.path for number in MEASURES[name].numbers}) == len(paths)
 
 
-def test_numbers_of_a_column_name_it_and_what_is_not_measured_is_a_dash() -> None:
-    shown = list(rows(asdict(result(noise={"pay": NESTED["noise"]["*"]}, classifier=None))))
-    expected = next(row for row in shown if row.words.startswith("error to expect"))
-    words = "error to expect of any draw, in multiples of the value"
-    assert expected == Row("What noise loses", words, "pay", "0.6", "times", "less")
-    assert {row.value for row in shown if row.words.startswith("predicted rightly")} == {"–"}
-    assert len([row for row in shown if row.column == "pay"]) == 5
-    assert len(list(rows(asdict(result(noise={}))))) == len(MEASURES) - 5
+def test_names_are_said_once_and_senses_are_known() -> None:
+    assert sum(map(len, GROUPS.values())) == len(MEASURES)
+    numbers = [number for measure in MEASURES.values() for number in measure.numbers]
+    assert {number.better for number in numbers} == {"", "less", "more"}
+    assert all(number.words for number in numbers)
+    assert [name for name, one in MEASURES.items() for n in one.numbers if not n.unit] == ["target"]
 
 
-def test_whom_the_confidence_leaves_out_is_said_by_column_quantile_and_tenth() -> None:
-    bias = Bias(0.1, None, {0.5: 0.3, 0.95: 2.0}, (Part(10, 0.4), Part(12, 0.7)))
-    shown = list(rows(asdict(result(selection=Selection(0.1, 0.2, 30, 4, 0, {"pay": bias})))))
-    said = {(row.words, row.column): row.value for row in shown}
-    assert said["bias of a quantile", "pay, 0.95"] == "2"
-    assert said["mean chance of these", "pay, 2"] == "0.7"
-    assert said["bias of the variance, of the variance", "pay"] == "–"
+def test_every_information_loss_is_a_measure_in_its_words() -> None:
+    for name, loss in LOSSES.items():
+        (number,) = MEASURES[name].numbers
+        assert (number.words, number.unit) == (f"{loss.words} ({name})", loss.unit)
+
+
+def test_a_result_is_a_mapping_whose_entries_are_attributes(measured: Utility) -> None:
+    assert list(measured) == list(MEASURES)
+    assert measured.precision == measured["precision"] == dict(measured)["precision"]
+    assert measured.noise["height"].realized.of_range > 0
+    assert not hasattr(measured, "nothing")
+    with pytest.raises(KeyError):
+        measured["nothing"]
+    with pytest.raises(AttributeError):
+        measured.measured = {}  # type: ignore[misc]
+    document = json.loads(json.dumps(measured.to_json()))
+    assert list(document) == list(MEASURES)
+    assert document["moments"]["columns"] == measured.moments.columns

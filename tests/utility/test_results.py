@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from anon_pipeline.base.errors import InputError
 from anon_pipeline.catalog.recoders import RECODERS
-from anon_pipeline.encode.codes import RECORD
-from anon_pipeline.perturb.error import realized_error
+from anon_pipeline.evidence.selection import Bias, Part, Selection
+from anon_pipeline.perturb.error import RealizedError
 from anon_pipeline.policy import Policy
-from anon_pipeline.utility.results import before_and_after, utility
+from anon_pipeline.utility.measures import GROUPS, MEASURES
+from anon_pipeline.utility.noise_errors import NoiseError
+from anon_pipeline.utility.results import Row, Utility, rows, utility
 from tests.utility.released import Small, made, with_recoder
 
 
@@ -54,49 +57,6 @@ def test_blanked_cells_are_on_top(small_policy: Small, people: pd.DataFrame) -> 
     assert measured.precision == pytest.approx(found.facts["information_loss"])
 
 
-def test_what_a_range_covers_is_what_it_says(small_policy: Small, people: pd.DataFrame) -> None:
-    policy = with_recoder(small_policy, "mondrian", k=8)
-    found = made(policy, people)
-    table = before_and_after(found.evidence(), policy, found.before)
-    for column in table.generalized.values():
-        assert (column.low[column.codes] <= column.own).all()
-        assert (column.own <= column.high[column.codes]).all()
-    ages, hierarchy = table.generalized["age"], table.generalized["age"].hierarchy
-    texts = {
-        f"[{hierarchy.values[0][a]}, {hierarchy.values[0][b]}]" if a < b else hierarchy.values[0][a]
-        for a, b, level in zip(ages.low, ages.high, ages.levels, strict=True)
-        if level <= 0
-    }
-    assert set(found.released["age"].dropna()) - {"*"} == texts - {None}
-
-
-def test_means_are_the_numbers_that_are_released(small_policy: Small, people: pd.DataFrame) -> None:
-    policy = with_recoder(small_policy, "mdav")
-    found = made(policy, people)
-    table = before_and_after(found.evidence(), policy, found.before)
-    ages = table.generalized["age"]
-    released = pd.to_numeric(found.released["age"]).dropna()
-    own = ages.midpoints()[ages.codes[ages.codes >= 0]]
-    assert sorted(own[~np.isnan(own)].tolist()) == sorted(released.tolist())
-    days = table.generalized["born"]
-    own = days.midpoints()[days.codes[days.codes >= 0]]
-    born = pd.to_datetime(found.released["born"].dropna()).to_numpy().astype("datetime64[D]")
-    assert sorted(own[~np.isnan(own)].tolist()) == sorted(born.astype(int).tolist())
-
-
-def test_errors_of_noise_are_of_each_record_and_its_own(small_policy: Small, people: pd.DataFrame) -> None:
-    policy = small_policy()
-    found = made(policy, cut(policy, people.assign(age=people["age"].fillna(50).astype(int))))
-    noise = utility(found.evidence(), policy, found.before).noise["height"]
-    own = found.before.set_index(RECORD)["height"].loc[found.released[RECORD]].to_numpy()
-    released = found.released["height"].to_numpy(float)
-    span = float(np.ptp(found.before["height"]))
-    assert noise.realized == realized_error(released, own, span=span)
-    assert noise.sse == pytest.approx(((released - own) ** 2).sum())
-    stated = found.noise["height"]["expected_relative_error"]
-    assert float(f"{noise.expected:.2g}") == stated
-
-
 @pytest.mark.parametrize("far", [np.inf, 1e200, 1.7e308])
 @pytest.mark.filterwarnings("error")
 def test_infinite_numbers_are_missing_and_huge_ones_count(
@@ -120,12 +80,29 @@ def test_a_policy_without_noise_or_sensitive_columns(small_policy: Small, people
     assert measured.queries.queries == 1000
 
 
-def test_the_target_is_chosen_or_told(small_policy: Small, people: pd.DataFrame) -> None:
-    policy = with_recoder(small_policy, "optimal")
-    found = made(policy, people)
-    assert utility(found.evidence(), policy, found.before).target == "illness"
-    told = utility(found.evidence(), policy, found.before, target="note")
-    assert (told.target, told.classifier.tested) == ("note", 50)
-    for wrong in ("height", "person", "nobody"):
-        with pytest.raises(InputError, match="target must be a sensitive or insensitive column"):
-            utility(found.evidence(), policy, found.before, target=wrong)
+def result(**more: Any) -> Utility:
+    """A result in which every measure has nothing to measure, but for those that are given."""
+    return Utility({**dict.fromkeys(MEASURES), **more})
+
+
+def test_numbers_of_a_column_name_it_and_what_is_not_measured_is_a_dash() -> None:
+    noise = NoiseError(RealizedError(0.5, 2, 0.1), 0.6, 12.0)
+    shown = list(rows(result(noise={"pay": noise}, discernibility=1234567)))
+    expected = next(row for row in shown if row.words.startswith("error to expect"))
+    words = "error to expect of any draw, in multiples of the value"
+    assert expected == Row("What noise loses", words, "pay", "0.6", "times", "less")
+    assert {row.value for row in shown if row.words.startswith("predicted rightly")} == {"–"}
+    assert len([row for row in shown if row.column == "pay"]) == 5
+    assert next(row.value for row in shown if row.unit == "pairs") == "1,234,567"
+    every = sum(len(measure.numbers) for measure in MEASURES.values())
+    assert len(list(rows(result(noise={})))) == every - 5
+    assert [row.group for row in shown] == sorted((row.group for row in shown), key=list(GROUPS).index)
+
+
+def test_whom_the_confidence_leaves_out_is_said_by_column_quantile_and_tenth() -> None:
+    bias = Bias(0.1, None, {0.5: 0.3, 0.95: 2.0}, (Part(10, 0.4), Part(12, 0.7)))
+    shown = list(rows(result(selection=Selection(0.1, 0.2, 30, 4, 0, {"pay": bias}))))
+    said = {(row.words, row.column): row.value for row in shown}
+    assert said["bias of a quantile", "pay, 0.95"] == "2"
+    assert said["mean chance of these", "pay, 2"] == "0.7"
+    assert said["bias of the variance, of the variance", "pay"] == "–"

@@ -23,10 +23,9 @@ from anon_pipeline.evidence.measures import confident_originals
 from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, suite_for, validate
-from anon_pipeline.gate.great_expectations.arguments import parsed
 from anon_pipeline.perturb.entropy import seeded_entropy, system_entropy
 from anon_pipeline.perturb.mechanisms import cdf, mean_absolute, pmf, radius
-from anon_pipeline.policy import Policy
+from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.publish.guarantee import guarantee
 from anon_pipeline.risk.linking import expected_column_linking, linking_risk
 from anon_pipeline.stages import pipeline
@@ -211,7 +210,7 @@ def test_a_suite_carries_the_noise_exactly(small_policy: Small) -> None:
     for mechanism in MECHANISMS:
         policy = under(small_policy, mechanism, **limits)
         (confident,) = (e for e in suite_for(policy).expectations if e.meta == {"limit": "confidence_k"})
-        assert noises(parsed(confident.policy)) == noises(policy)
+        assert noises(policy_from(confident.policy)) == noises(policy)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

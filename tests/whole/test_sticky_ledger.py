@@ -159,7 +159,7 @@ def test_nothing_changed_passes_a_budget_that_is_exhausted(
     def drawn(*_: object, **__: object) -> None:
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("anon_pipeline.stages.pipeline.add_noise", drawn)
+    monkeypatch.setattr("anon_pipeline.encode.noise.add_noise", drawn)
     with pytest.raises(GateRefused, match="spent 2, requested 2, remaining 0"):
         world.release(policy)
     assert len(world.rows()) == 4

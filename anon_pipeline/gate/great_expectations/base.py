@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict
 from typing import Any, ClassVar
 
-from great_expectations.compatibility import pydantic
+from great_expectations.compatibility.pydantic import Field, root_validator
 from great_expectations.core.metric_domain_types import MetricDomainTypes
 from great_expectations.execution_engine import PandasExecutionEngine
 from great_expectations.expectations.expectation import BatchExpectation, render_suite_parameter_string
@@ -19,26 +19,21 @@ from great_expectations.render.renderer_configuration import RendererConfigurati
 from great_expectations.validator.metric_configuration import MetricConfiguration
 
 from anon_pipeline.base.errors import InputError, PolicyError
-from anon_pipeline.gate.great_expectations.arguments import asked
-from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from, noise_from
+from anon_pipeline.gate.great_expectations.arguments import asked, renew
+from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
 from anon_pipeline.gate.great_expectations.failures import without_values
+from anon_pipeline.limits.meanings import meaning_of
 from anon_pipeline.limits.verdicts import Status, Verdict
 
 METRIC = "release.case"
 _Dict = dict[str, Any]  # in the class, `dict` is a method
 _Texts = dict[str, str]
-_SHARED = ("released", "class_columns")  # may be given beside a policy
-_LISTS = ("released_columns", "original_columns", "published_columns", "resolutions", "epsilons", "noises")
+_SENTENCE = "$limit: $meaning"
 
 
 def needed(description: str) -> Any:
     """Declare an argument that must be given where no policy is."""
-    return pydantic.Field(default=None, description=description, needed=True)
-
-
-def optional(description: str, default: Any = None) -> Any:
-    """Declare an argument that has a default."""
-    return pydantic.Field(default=default, description=description)
+    return Field(default=None, description=description, needed=True)
 
 
 class ReleaseCase(TableMetricProvider):
@@ -61,28 +56,20 @@ class ReleaseCase(TableMetricProvider):
 class ReleaseExpectation(BatchExpectation):
     """An expectation about a whole release on a pandas batch; its result holds one number, never a value.
 
-    It is given either arguments, for any table, or a policy and the name of one of its limits, for a batch
-    that `gate_batch` makes. A batch may hold suppressed records too: then ``released`` names the boolean
-    column that marks the others.
+    It is given a policy and the name of one of its limits, for a batch that `gate_batch` makes; some take
+    arguments instead, for any table. A batch may hold suppressed records too: then ``released`` names the
+    boolean column that marks the others.
     """
 
-    released: str | None = optional("Boolean column that is true for released records; default: all are.")
-    policy: _Dict | None = optional("Document of a policy, see `suite_for`, instead of the others.")
-    limit_name: str | None = optional("Name of the limit in the policy, as verdicts have it.")
-    hierarchies: str = optional("Folder of hierarchy tables.", ".")
+    released: str | None = Field(
+        None, description="Boolean column that is true for released records; default: all are."
+    )
+    policy: _Dict | None = Field(None, description="Document of a policy, see `suite_for`.")
+    limit_name: str | None = Field(None, description="Name of the limit in the policy, as verdicts have it.")
+    hierarchies: str = Field(".", description="Folder of hierarchy tables.")
 
-    sentence: ClassVar[str] = ""
     domain_keys: ClassVar[tuple[str, ...]] = ("batch_id",)
     metric_dependencies: ClassVar[tuple[str, ...]] = (METRIC,)
-    library_metadata: ClassVar[_Dict] = {
-        "maturity": "beta",
-        "tags": ["anonymization", "privacy", "table expectation"],
-        "contributors": ["anon-pipeline"],
-        "requirements": ["anon-pipeline"],
-        "has_full_test_suite": True,
-        "manually_reviewed_code": True,
-    }
-    _library_metadata = library_metadata
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -94,24 +81,29 @@ class ReleaseExpectation(BatchExpectation):
         """Tell Great Expectations which classes are expectations and which only hold arguments."""
         return not cls.__name__.lower().startswith("expect")
 
-    @pydantic.root_validator(skip_on_failure=True)
+    @classmethod
+    def _needed(cls) -> list[str]:
+        """Name the arguments that must be given where no policy is."""
+        return [name for name, field in cls.__fields__.items() if field.field_info.extra.get("needed")]
+
+    @root_validator(pre=True)
+    def _renew(cls, given: _Dict) -> _Dict:
+        """Read the arguments of a suite that was stored by an earlier version."""
+        unknown = [name for name in given if name not in cls.__fields__]
+        return renew(given, cls.expectation_type, unknown) if unknown and not cls._needed() else given
+
+    @root_validator(skip_on_failure=True)
     def _complete(cls, given: _Dict) -> _Dict:
         """Refuse arguments that make no limit, by the rules of a policy."""
-        fields = [name for name, field in cls.__fields__.items() if field.field_info.extra.get("needed")]
+        wanted = cls._needed()
         if given["policy"] is None:
-            lacking = [name for name in fields if given[name] is None]
+            lacking = [name for name in wanted or ("policy", "limit_name") if given[name] is None]
             if lacking:
                 raise ValueError(f"{', '.join(lacking)}: must be given, got neither them nor a policy")
-        elif more := [name for name in fields if given[name] is not None and name not in _SHARED]:
+        elif more := [name for name in wanted if given[name] is not None and name != "released"]:
             raise ValueError(f"{', '.join(more)}: must be left out beside a policy, which has them")
-        lengths = {name: len(given[name]) for name in _LISTS if given.get(name) is not None}
-        if len(set(lengths.values())) > 1:
-            got = ", ".join(f"{name}: {length}" for name, length in lengths.items())
-            raise ValueError(f"lists of perturb columns must be equally long, got {got}")
         try:
             asked(given, cls.expectation_type)
-            for noise in given.get("noises") or ():
-                noise_from(noise)
         except (InputError, PolicyError) as error:
             raise ValueError(str(error)) from None
         return given
@@ -136,39 +128,34 @@ class ReleaseExpectation(BatchExpectation):
         return {name: getattr(self, name) for name in self.success_keys}
 
     def _validate(self, metrics: _Dict, *_: Any, **__: Any) -> _Dict:
-        judged: Verdict = without_values(METRIC, lambda: self._judged(metrics[METRIC]))
+        judged: Verdict = without_values(METRIC, lambda: self._judge(metrics[METRIC]))
         value = judged.value
         shown = None if value is None or not math.isfinite(value) else value
         return {"success": judged.status.publishable, "result": {"observed_value": shown}}
 
-    def _judged(self, case: BatchCase) -> Verdict:
-        given = self._given()
-        _, demand = asked(given, self.expectation_type)
-        judged = case.judged(demand, given)
+    def _judge(self, case: BatchCase) -> Verdict:
+        _, demand = asked(self._given(), self.expectation_type)
+        judged = demand.verdict(case)
         if judged.status is Status.UNMEASURED:
             raise InputError(f"{judged.limit} {judged.reason}")
         return judged
 
     @classmethod
-    def _said(cls, kwargs: _Dict) -> tuple[str, _Texts]:
-        """Return a sentence for people, and its parameters, defaults included."""
-        if kwargs.get("policy") is not None:
-            _, demand = asked(dict.fromkeys(cls.success_keys) | kwargs, cls.expectation_type)
-            bound = "" if demand.bound is None else f" ({demand.sense} {demand.bound:g})"
-            return "$limit_name: $meaning", {"limit_name": demand.name, "meaning": f"{demand.meaning}{bound}"}
+    def _said(cls, kwargs: _Dict) -> _Texts:
+        """Return the parameters of a sentence for people: the limit, what it means, its bound."""
         given = {name: kwargs.get(name, cls.__fields__[name].default) for name in cls.success_keys}
-        return cls.sentence, {
-            name: ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-            for name, value in given.items()
-            if value is not None
-        }
+        _, demand = asked(given, cls.expectation_type)
+        told = [] if demand.bound is None else [f"{demand.sense} {demand.bound:g}"]
+        for name in cls._needed() if given["policy"] is None else ():
+            told.append(f"{name}: {given[name]}".translate(dict.fromkeys(map(ord, "[]'"))))
+        meaning = meaning_of(demand.limit, demand.of)
+        return {"limit": demand.name, "meaning": f"{meaning} ({'; '.join(told)})" if told else meaning}
 
     @classmethod
     def _prescriptive_template(cls, renderer_configuration: RendererConfiguration) -> RendererConfiguration:
-        template, params = cls._said(renderer_configuration.kwargs)
-        for name, value in params.items():
+        for name, value in cls._said(renderer_configuration.kwargs).items():
             renderer_configuration.add_param(name=name, param_type=RendererValueType.STRING, value=value)
-        renderer_configuration.template_str = template
+        renderer_configuration.template_str = _SENTENCE
         return renderer_configuration
 
     @classmethod
@@ -184,7 +171,6 @@ class ReleaseExpectation(BatchExpectation):
         shown = RendererConfiguration(
             configuration=configuration, result=result, runtime_configuration=runtime_configuration
         )
-        template, params = cls._said(shown.kwargs)
         styling = (runtime_configuration or {}).get("styling")
-        said = {"template": template, "params": params, "styling": styling}
+        said = {"template": _SENTENCE, "params": cls._said(shown.kwargs), "styling": styling}
         return [RenderedStringTemplateContent(content_block_type="string_template", string_template=said)]

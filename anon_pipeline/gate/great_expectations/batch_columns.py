@@ -1,19 +1,14 @@
-"""Columns of a batch, checked and cast: all that does not fit is named by column and count."""
+"""Columns of a batch: all that does not fit is named by column and count."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.base.values import to_finite_numbers
-from anon_pipeline.encode.codes import code_sensitive
-from anon_pipeline.perturb.grid import quantize, to_grid
-from anon_pipeline.policy.columns import Sensitive
 
 
 def batch_columns(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -78,51 +73,3 @@ def class_labels(frame: pd.DataFrame, name: str, rows: NDArray[np.bool_]) -> NDA
     labels = np.full(len(ids), -1, np.int64)
     labels[ids >= 0] = np.unique(ids[ids >= 0], return_inverse=True)[1]
     return labels
-
-
-def numbers(frame: pd.DataFrame, name: str, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return some records of a column of numbers, (n,); NaN elsewhere.
-
-    Args:
-        rows: (n,) the records, which must have a value.
-    Raises:
-        InputError: values there that are missing or no finite numbers; with the count.
-    """
-    cast = to_finite_numbers(batch_columns(frame, [name])[name][rows])
-    missing = int(cast.isna().sum())
-    if missing:
-        raise InputError(f"{name}: must have a value where it is measured, got {missing} missing")
-    found = np.full(len(frame), np.nan)
-    found[rows] = cast.to_numpy(np.float64)
-    return found
-
-
-def on_grid(values: NDArray[np.float64], resolution: float) -> NDArray[np.int64]:
-    """Return numbers in units of a column's grid, (n,)."""
-    return quantize(to_grid(values, resolution))
-
-
-def sensitive_values(
-    series: pd.Series, column: Sensitive, rows: NDArray[np.bool_], *, folder: Path
-) -> pd.Series:
-    """Return a sensitive column as the gate can code it: numbers that are written as texts become numbers.
-
-    Args:
-        rows: (n,) the released records, which must have a value.
-    Raises:
-        InputError: texts where numbers belong, values outside the order or the hierarchy, released records
-            without a value; with counts.
-    """
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        series = series.astype(object)
-    by_number = column.distance == "ordered" and column.order is None
-    if by_number and not pd.api.types.is_numeric_dtype(series.dtype):
-        series = to_finite_numbers(series)  # as texts, 10 would come before 9
-    codes, _ = code_sensitive(series, column, folder=folder)
-    outside = int(((codes < 0) & series.notna().to_numpy()).sum())
-    if outside:
-        raise InputError(f"{series.name}: every value must be in the declared order, got {outside} others")
-    missing = int((codes[rows] < 0).sum())
-    if missing:
-        raise InputError(f"{series.name}: must have a value in every released record, got {missing} missing")
-    return series

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -14,27 +12,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
-from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
-from anon_pipeline.evidence.evidence import Evidence, evidence_from, value_classes
-from anon_pipeline.evidence.known import KnownAttack, known_attack
-from anon_pipeline.evidence.measures import require_originals
+from anon_pipeline.base.values import to_finite_numbers
+from anon_pipeline.encode.categories import noisy_units
+from anon_pipeline.encode.codes import CLASS, PERSON, RECORD, accept
+from anon_pipeline.evidence.evidence import evidence_from, value_classes
 from anon_pipeline.evidence.population_risk import classes_risk
-from anon_pipeline.gate.great_expectations.batch import ORIGINAL, PEOPLE, batch_names
+from anon_pipeline.gate.great_expectations.batch import MEMBER, ORIGINAL, PEOPLE, POPULATION, PUBLISHED
 from anon_pipeline.gate.great_expectations.batch_columns import (
     batch_columns,
     class_labels,
-    numbers,
-    on_grid,
     released_rows,
-    sensitive_values,
     whole_numbers,
 )
 from anon_pipeline.limits.case import Case, StickyNoise
-from anon_pipeline.limits.limit import Demand
-from anon_pipeline.limits.verdicts import Verdict
-from anon_pipeline.perturb.budget import exact_fraction
-from anon_pipeline.perturb.mechanisms import Noise
 from anon_pipeline.policy.frozen import FrozenMapping
 from anon_pipeline.policy.load import policy_from
 from anon_pipeline.policy.model import Policy
@@ -46,17 +36,14 @@ class Layout:
     """Where a batch has what the gate measures; equal layouts of one batch share one case.
 
     policy: document of the policy that the release is measured by.
-    columns: from a name in this policy to the column of the batch, where the two differ.
-    originals: from a perturb column of this policy to the column with its original values.
-    classes: column with the class of each original record; None: by the values of the quasi-identifiers.
+    columns: from a name in this policy to the column of a table; empty for a `gate_batch`, which has the
+        policy's names, and private columns.
     released: boolean column that marks the released records; None if all are.
     hierarchies: folder of the hierarchy tables.
     """
 
     policy: dict[str, Any] = field(repr=False)
     columns: dict[str, str] = field(default_factory=dict)
-    originals: dict[str, str] = field(default_factory=dict)
-    classes: str | None = None
     released: str | None = None
     hierarchies: str = "."
 
@@ -75,167 +62,74 @@ class _InColumns:
 class BatchCase(Case):
     """A batch as a case; what the gate reads from memory and population is in columns of the batch.
 
-    frame: (n, columns) the batch, a row per original record.
-    rows: (n,) the released ones.
-    columns: see `Layout`.
-    arguments: of the expectation that judges: which columns it reads.
-    attacks: by what is known of the batch, drawn once for all expectations of a suite.
+    batch: (r, columns) its released records.
     """
 
-    frame: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
-    rows: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_), repr=False)
-    columns: Mapping[str, str] = field(default_factory=dict)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    attacks: dict[Evidence, KnownAttack] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def known_attack(self) -> KnownAttack:
-        """What an attacker who knows some columns is measured by, see `Case`."""
-        if self.evidence not in self.attacks:
-            self.attacks[self.evidence] = known_attack(self.evidence, self.policy)
-        return self.attacks[self.evidence]
-
-    def judged(self, demand: Demand, arguments: Mapping[str, Any]) -> Verdict:
-        """Judge the batch by a demand, as the gate judges.
-
-        Raises:
-            InputError: columns that are not there or do not fit.
-        """
-        case = replace(self, arguments=arguments)
-        if demand.of in self.policy.sensitive:
-            case = case._with_sensitive(demand.of)
-        return demand.verdict(case)
-
-    def _named(self, argument: str) -> Any:
-        """Return an argument; by default where `gate_batch` puts its columns."""
-        given = self.arguments.get(argument)
-        return batch_names(self.policy).get(argument) if given is None else given
-
-    def _with_sensitive(self, name: str) -> BatchCase:
-        """Return the same case with a sensitive column checked, and cast where it has texts for numbers."""
-        evidence, behind = self.evidence, require_originals(self.evidence)
-        series, folder = behind.frame[name].rename(self.columns.get(name, name)), evidence.hierarchies
-        values = sensitive_values(series, self.policy.sensitive[name], self.rows, folder=folder)
-        if values is series:
-            return self
-        values = values.rename(name)
-        released = evidence.released.assign(**{name: values[self.rows].to_numpy()})
-        originals = replace(behind, frame=behind.frame.assign(**{name: values}))
-        return replace(self, evidence=replace(evidence, released=released, originals=originals))
-
-    @property
-    def noises(self) -> tuple[Noise, ...]:
-        """What the arguments say, else the policy."""
-        if (said := self._named("noises")) is not None:
-            return tuple(noise_from(each) for each in said)
-        if (said := self._named("epsilons")) is not None:
-            return tuple(Noise(DEFAULT_MECHANISM, exact_fraction(epsilon)) for epsilon in said)
-        return super().noises
+    batch: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
 
     @cached_property
     def histories(self) -> NDArray[np.int64]:
         """The class of each released record in each release, (r, releases), this one last; −1 for none."""
-        *before, last = self._named("class_columns")
-        anybody = np.zeros(len(self.frame), np.bool_)
-        labels = [class_labels(self.frame, name, anybody) for name in before]
-        return np.stack([*labels, class_labels(self.frame, last, self.rows)], axis=1)[self.rows]
+        releases = sum(str(name).startswith(MEMBER) for name in self.batch.columns)
+        *before, last = (f"{MEMBER}{i}" for i in range(max(releases, 1)))
+        earlier = [whole_numbers(self.batch, name) for name in before]
+        everybody = np.ones(len(self.batch), np.bool_)
+        return np.stack([*earlier, class_labels(self.batch, last, everybody)], axis=1)
 
     @cached_property
     def sticky_noise(self) -> StickyNoise:
         """The released values, and those of them that were published before and must stay."""
-        names, steps = self._named("released_columns"), self._named("resolutions")
-        before = batch_columns(self.frame, self._named("published_columns"))
-        released, noisy = [], []
-        for name, was, step in zip(names, map(str, before), steps, strict=True):
-            released.append(on_grid(numbers(self.frame, name, self.rows)[self.rows], step))
-            stays = numbers(self.frame, was, self.rows & before[was].notna().to_numpy(np.bool_))
-            noisy.append(on_grid(np.nan_to_num(stays)[self.rows], step))
-        known = before[self.rows].notna().to_numpy(np.bool_)
-        return StickyNoise(np.stack(released, axis=1), np.stack(noisy, axis=1), known)
+        names = list(self.policy.noisy)
+        stays = batch_columns(self.batch, [f"{PUBLISHED}{name}" for name in names])
+        for name in self.policy.perturbed:
+            stays[f"{PUBLISHED}{name}"] = to_finite_numbers(stays[f"{PUBLISHED}{name}"])
+        released, known = self.evidence.released, stays.notna().to_numpy(np.bool_)
+        published = stays.set_axis(names, axis=1).where(known, released[names])
+        return StickyNoise(noisy_units(released, self.policy), noisy_units(published, self.policy), known)
 
     @cached_property
     def population_risk(self) -> PopulationRisk:
-        """What is learned by who knows the population, whose persons are counted for each class."""
-        name, classes = self._named("population_column"), self.evidence.classes
-        counts = whole_numbers(self.frame, name)[self.rows]
-        persons = np.zeros(len(classes.sizes), np.int64)
-        persons[classes.labels] = counts
-        differ = int((persons[classes.labels] != counts).sum())
-        if differ or int(persons.min()) < 0:
+        """What an attacker learns who knows the population, whose people are counted for each class."""
+        classes, counts = self.evidence.classes, whole_numbers(self.batch, POPULATION)
+        people = np.zeros(len(classes.sizes), np.int64)
+        people[classes.labels] = counts
+        differ = int((people[classes.labels] != counts).sum())
+        if differ or int(people.min()) < 0:
             raise InputError(
-                f"{name}: must be the same number, 0 or more, in all records of a class, got {differ} that "
-                f"differ and {int((counts < 0).sum())} below 0"
+                f"{POPULATION}: must be the same number, 0 or more, in all records of a class, got {differ} "
+                f"that differ and {int((counts < 0).sum())} below 0"
             )
-        return classes_risk(self.evidence.class_sizes, persons)
-
-
-def noise_from(said: Mapping[str, Any]) -> Noise:
-    """Read what a column's noise is drawn under; ε and δ are exact fractions.
-
-    Raises:
-        InputError: keys that are missing or unknown, or values that make no noise.
-    """
-    try:
-        found = _noise(**said)
-    except (TypeError, ValueError, ArithmeticError):
-        found = None
-    if found is None or found.epsilon <= 0:
-        raise InputError(
-            "noises must have a mechanism, epsilon (above 0) and delta as texts of exact fractions or null, "
-            "and inputs as two whole numbers that increase or null, got others"
-        )
-    return found
-
-
-def _noise(*, mechanism: str, epsilon: str, delta: str | None, inputs: list[int] | None) -> Noise:
-    low, high = (None, None) if inputs is None else map(int, inputs)
-    bounds = None if low is None or high is None else (low, high)
-    return Noise(mechanism, Fraction(epsilon), None if delta is None else Fraction(delta), bounds)
+        return classes_risk(self.evidence.class_sizes, people)
 
 
 def case_from(frame: pd.DataFrame, layout: Layout) -> BatchCase:
     """Take a batch apart into a release and its originals, and bring these together as the gate does.
 
     Raises:
-        InputError: columns that are not there, values that are missing or no numbers where a released record
+        InputError: columns that are not there, values that are missing or do not fit where a released record
             or a record of a class needs one, class ids that are not those of the values; with counts.
     """
     policy = policy_from(layout.policy)
     if not layout.columns:
         policy = _in_order(policy, frame)
-    known = policy.model_copy(update={"columns": _in_batch(policy)})
-    rows = released_rows(frame, layout.released)
-    theirs = {name: layout.columns.get(name, name) for name in known.released}
-    wanted = [*theirs.values(), *layout.originals.values(), *filter(None, [layout.classes])]
-    chosen = batch_columns(frame, list(dict.fromkeys(wanted)))
-    table = pd.DataFrame({name: chosen[column] for name, column in theirs.items()})
-    if layout.classes is None:
+    known, rows = _in_batch(policy), released_rows(frame, layout.released)
+    table = _accepted(frame, known, layout.columns)
+    if layout.columns:
         labels = value_classes(table, list(policy.generalized)).labels
     else:
-        labels = class_labels(frame, layout.classes, rows)
-    released = {name: numbers(frame, theirs[name], rows) for name in policy.perturbed}
-    before = {name: numbers(frame, layout.originals[name], labels >= 0) for name in policy.perturbed}
-    table = table.assign(**released, **{RECORD: np.arange(len(frame))})
-    drawn = {name: f"{ORIGINAL}{name}" for name in policy.categorical}
-    theirs_before = {name: frame[column] for name, column in drawn.items() if column in frame}
-    originals = table.drop(columns=list(policy.categorical)).assign(
-        **before, **theirs_before, **{CLASS: labels}
-    )
+        labels = class_labels(frame, CLASS, rows)
+    noisy = known.model_copy(update={"columns": known.noisy})
+    before = _accepted(frame, noisy, {name: f"{ORIGINAL}{name}" for name in known.noisy})
+    _refuse_gaps(table.loc[rows, [*known.noisy, *known.sensitive]])
+    _refuse_gaps(before[labels >= 0].add_prefix(ORIGINAL))
+    table[RECORD] = np.arange(len(frame))
+    originals = table.assign(**before, **{CLASS: labels})
     if policy.person is not None:
         originals[PERSON] = whole_numbers(frame, PEOPLE)
-    folder = Path(layout.hierarchies)
+    folder, none = Path(layout.hierarchies), cast(Any, _InColumns())
     evidence = evidence_from(table[rows], known, originals=originals, hierarchies=folder)
-    none = cast(Any, _InColumns())
-    return BatchCase(
-        policy,
-        evidence.released,
-        evidence,
-        memory=none,
-        population=none,
-        frame=frame,
-        rows=rows,
-        columns=layout.columns,
-    )
+    batch = frame[rows].reset_index(drop=True)
+    return BatchCase(policy, evidence.released, evidence, memory=none, population=none, batch=batch)
 
 
 def _in_order(policy: Policy, frame: pd.DataFrame) -> Policy:
@@ -246,7 +140,29 @@ def _in_order(policy: Policy, frame: pd.DataFrame) -> Policy:
     return policy.model_copy(update={"columns": ordered})
 
 
-def _in_batch(policy: Policy) -> FrozenMapping:
-    """Return the columns of a policy that a batch has."""
-    there = {*policy.generalized, *policy.noisy, *policy.unchanged}
-    return FrozenMapping({name: column for name, column in policy.columns.items() if name in there})
+def _in_batch(policy: Policy) -> Policy:
+    """Return the policy on the columns that a batch has; suppressed records may lack any value."""
+    may_lack = {**policy.noisy, **policy.sensitive}
+    columns = {
+        name: column.model_copy(update={"missing": "suppress"}) if name in may_lack else column
+        for name, column in policy.columns.items()
+        if name in {*policy.generalized, *may_lack, *policy.unchanged}
+    }
+    return policy.model_copy(update={"columns": FrozenMapping(columns)})
+
+
+def _accepted(frame: pd.DataFrame, policy: Policy, columns: dict[str, str]) -> pd.DataFrame:
+    """Return the columns of a policy, checked and cast as an input is; ``columns``: see `Layout`."""
+    names = list(policy.columns)
+    if not names:
+        return pd.DataFrame(index=range(len(frame)))
+    chosen = batch_columns(frame, [columns.get(name, name) for name in names])
+    return accept(chosen.set_axis(names, axis=1), policy)
+
+
+def _refuse_gaps(table: pd.DataFrame) -> None:
+    missing = table.isna().sum()
+    if problems := [
+        f"{name}: must have a value where it is measured, got {n} missing" for name, n in missing.items() if n
+    ]:
+        raise InputError(problems)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,8 @@ from great_expectations.data_context import EphemeralDataContext
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
 from pydantic import BaseModel
 
-from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, INSENSITIVE, document
-from anon_pipeline.gate.great_expectations.batch import MEMBER, POPULATION, RELEASED
+from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, document
+from anon_pipeline.gate.great_expectations.batch import POPULATION, RELEASED
 from anon_pipeline.gate.great_expectations.expectations import expectation_of
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.table import demands
@@ -66,23 +67,26 @@ class SuiteResult:
         return [line.as_text() for line in self.lines if not line.success]
 
 
-def suite_for(policy: Policy, *, hierarchies: Path = Path(), releases: int = 1) -> gx.ExpectationSuite:
+def suite_for(
+    policy: Policy, *, hierarchies: Path = Path(), releases: int | None = None
+) -> gx.ExpectationSuite:
     """Return the gate's limits as expectations on a `gate_batch`: k always, the others where they are set.
 
     Args:
-        releases: how many are judged together, this one included.
+        releases: no longer needed: the batch says how many releases are judged together.
     Returns:
         A suite that belongs to no context; each expectation has the limit's name in its ``meta``.
     """
-    described, expectations = policy_document(policy), []
-    for demand in demands(policy):
-        if demand.limit.expectation_name:
-            expectation = expectation_of(demand.limit)
-            given = {"limit_name": demand.name, "policy": described, "released": RELEASED}
-            if "class_columns" in expectation.success_keys:
-                given["class_columns"] = [f"{MEMBER}{i}" for i in range(releases)]
-            meta = {"limit": demand.name}
-            expectations.append(expectation(**given, hierarchies=str(hierarchies), meta=meta))
+    if releases is not None:
+        warnings.warn(
+            "leave releases out of suite_for: the batch has them.", DeprecationWarning, stacklevel=2
+        )
+    shared = {"policy": policy_document(policy), "released": RELEASED, "hierarchies": str(hierarchies)}
+    expectations = [
+        expectation_of(demand.limit)(**shared, limit_name=demand.name, meta={"limit": demand.name})
+        for demand in demands(policy)
+        if demand.limit.expectation_name
+    ]
     return gx.ExpectationSuite(name=policy.name, expectations=expectations)
 
 
@@ -91,18 +95,16 @@ def policy_document(policy: Policy) -> dict[str, Any]:
 
     How a column was generalized plays no part. The population and the key are in no batch.
     """
-    measured = {**policy.noisy, **{name: policy.columns[name] for name in policy.unchanged}}
     columns: dict[str, Any] = dict.fromkeys(policy.generalized, GENERALIZED)
-    columns |= {name: without_paths(column, POPULATION) for name, column in measured.items()}
-    columns |= {name: INSENSITIVE for name in policy.unchanged if name not in measured}
+    for name in (*policy.noisy, *policy.unchanged):
+        columns[name] = without_paths(policy.columns[name], POPULATION)
     sections = _sections(suppress=policy.suppress, gate=policy.gate, perturb=policy.perturb)
-    if policy.record_key is not None:
-        columns[policy.record_key] = {"role": "identifier"}
-        sections |= {"record_key": policy.record_key, "deidentify": {"key_env": "UNUSED"}}
-    if policy.person is not None:
-        columns[policy.person] = {"role": "identifier"}
-        sections |= {"person": policy.person, "deidentify": {"key_env": "UNUSED"}}
-        sections |= {} if policy.rows_per_person is None else {"rows_per_person": policy.rows_per_person}
+    for key, column in (("record_key", policy.record_key), ("person", policy.person)):
+        if column is not None:
+            columns[column] = {"role": "identifier"}
+            sections |= {key: column, "deidentify": {"key_env": "UNUSED"}}
+    if policy.rows_per_person is not None:
+        sections["rows_per_person"] = policy.rows_per_person
     return document(columns, k=policy.anonymize.k, **sections)
 
 
@@ -124,8 +126,7 @@ def validate(batch: pd.DataFrame, policy: Policy, *, hierarchies: Path = Path())
     Raises:
         MeasureFailed: Great Expectations itself failed; without its text.
     """
-    releases = sum(str(name).startswith(MEMBER) for name in batch.columns)
-    suite = suite_for(policy, hierarchies=hierarchies, releases=max(releases, 1))
+    suite = suite_for(policy, hierarchies=hierarchies)
     results = without_values("expectations", lambda: _results(batch, suite))
     found = {result.expectation_config.meta["limit"]: result for result in results}
     names = (expectation.meta["limit"] for expectation in suite.expectations)

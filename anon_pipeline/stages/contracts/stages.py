@@ -19,6 +19,7 @@ from anon_pipeline.hierarchy import Hierarchy
 from anon_pipeline.perturb.grid import to_grid
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.columns import Column, Identifier, Perturb, PerturbCategories, Sensitive
+from anon_pipeline.policy.fields import LEFT_OUT
 from anon_pipeline.policy.hierarchies import hierarchy_kind
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.stages.coarsen import coarse_numbers
@@ -90,7 +91,7 @@ def raw_contract(policy: Policy) -> Contract:
 
 def _original(column: Column, checks: Iterable[Rule] = ()) -> Shape:
     numeric = isinstance(column, Perturb)
-    allowed = not isinstance(column, (Perturb, PerturbCategories, Sensitive)) or column.missing == "suppress"
+    allowed = not isinstance(column, (Perturb, PerturbCategories, Sensitive)) or column.missing == LEFT_OUT
     return _column("float64" if numeric else None, checks, nullable=allowed)
 
 

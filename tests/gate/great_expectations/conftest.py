@@ -14,7 +14,7 @@ import pytest
 
 from anon_pipeline.base.classes import equivalence_classes
 from anon_pipeline.encode.codes import CLASS, RECORD
-from anon_pipeline.gate.great_expectations.arguments import asked
+from anon_pipeline.gate.great_expectations.arguments import asked, document
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
 from anon_pipeline.gate.great_expectations.cases import BatchCase, case_from
 from anon_pipeline.limits.verdicts import Verdict
@@ -145,9 +145,9 @@ def batch_by_hand() -> pd.DataFrame:
             "pay": [1, 2, 3, 1, 1, 4, 4],
             "ill": ["x", "y", "z", "x", "x", "y", "y"],
             "out": [True, True, True, True, True, False, False],
-            "class": [10, 10, 10, 4, 4, 4, -1],
+            "_class_id": [10, 10, 10, 4, 4, 4, -1],
             "height": [160.0, 170.0, 180.0, 150.0, 150.4, np.nan, np.nan],
-            "was": [160.0, 170.0, 190.0, 150.0, 150.2, 150.4, np.nan],
+            "_original_height": [160.0, 170.0, 190.0, 150.0, 150.2, 150.4, np.nan],
         },
         index=[7, 7, 3, 1, 0, 2, 5],
     )
@@ -156,6 +156,22 @@ def batch_by_hand() -> pd.DataFrame:
 @pytest.fixture
 def by_hand() -> pd.DataFrame:
     return batch_by_hand()
+
+
+@pytest.fixture(scope="session")
+def policy_by_hand() -> Callable[..., dict[str, Any]]:
+    """Function that returns the document of a policy on this batch, with limits as under ``gate``."""
+
+    def make(*, epsilon: float = 1, **gate: Any) -> dict[str, Any]:
+        columns = {
+            "zip": {"role": "generalize", "hierarchy": {"suppress": True}},
+            "height": {"role": "perturb", "resolution": 0.1},
+            "ill": {"role": "sensitive"},
+        }
+        sections = {"perturb": {"epsilon": epsilon}, "suppress": {"confidence": 0.9}}
+        return document(columns, gate={"linking": "realized", **gate}, **sections)
+
+    return make
 
 
 def judge_suite(frame: pd.DataFrame, expectations: Sequence[ReleaseExpectation]) -> list[Verdict]:
@@ -168,7 +184,7 @@ def judge_suite(frame: pd.DataFrame, expectations: Sequence[ReleaseExpectation])
         key = json.dumps(asdict(layout))
         if key not in cases:
             cases[key] = case_from(frame, layout)
-        verdicts.append(cases[key].judged(demand, given))
+        verdicts.append(demand.verdict(cases[key]))
     return verdicts
 
 

@@ -21,9 +21,9 @@ from anon_pipeline.gate.great_expectations import (
     ExpectReleaseToKeepPublishedNoise,
     SuiteResult,
     gate_batch,
-    suite_for,
     validate,
 )
+from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, document
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
 from anon_pipeline.gate.great_expectations.batch import MEMBER, PUBLISHED
 from anon_pipeline.limits.table import limit_of
@@ -34,6 +34,7 @@ from anon_pipeline.stages.history.memory import Memory, Past, remember
 from anon_pipeline.stages.pipeline import run
 from anon_pipeline.stages.private import Chain, Means
 
+DECLARED = {"sensitivity": "declared", "input_bounds": [0, 9]}
 KEY = b"0123456789abcdef"
 Measured = Callable[[pd.DataFrame, ReleaseExpectation], float | None]
 Small = Callable[..., Policy]
@@ -122,8 +123,6 @@ def test_releases_that_follow_are_judged_as_the_gate_judges_them(
     }
     memory = _published(policy, second, memory, "b" * 64)
     third = _made(policy, _moved(people.iloc[20:].reset_index(drop=True), rows), memory, 3)
-    by_name = {each.meta["limit"]: each for each in suite_for(policy, releases=3).expectations}
-    assert len(by_name["cross_release_k"].class_columns) == 3
     _same(*_judged(policy, third, memory))
 
 
@@ -191,57 +190,68 @@ def test_a_batch_has_no_person_in_it_and_results_have_no_value(
     }
 
 
-# --- by hand, on a batch of somebody else's
+# --- by hand
+
+
+def _sticky(sections: dict[str, Any], gate: dict[str, Any]) -> dict[str, Any]:
+    """Return the document of a policy on one noisy column, with what must stay of it."""
+    columns = {"zip": GENERALIZED, "h": {"role": "perturb", "resolution": 0.5, **DECLARED}}
+    keys = {"record_key": "who", "deidentify": {"key_env": "UNUSED"}}
+    columns["who"] = {"role": "identifier"}
+    return document(columns, perturb={"epsilon": 1, **sections}, gate={"k": 4, **gate}, **keys)
+
+
+def _by_hand(**columns: Any) -> pd.DataFrame:
+    n = len(next(iter(columns.values())))
+    zips = {"zip": ["a"] * n, "_class_id": [0] * n, "_original_h": [1.0] * n}
+    return pd.DataFrame({"h": [1.0] * n, **zips, **columns})
 
 
 def test_two_releases_worked_out_on_paper(measured: Measured) -> None:
-    batch = pd.DataFrame({"monday": [0, 0, 0, 1, 1, -1], "tuesday": [5, 5, 7, 7, 7, 7]})
-    both = ExpectReleasesTogetherToBeKAnonymous(class_columns=["monday", "tuesday"], k=2)
-    alone = ExpectReleasesTogetherToBeKAnonymous(class_columns=["tuesday"], k=2)
-    assert measured(batch, both) == 1  # the third: with two on monday, with three others on tuesday
-    assert measured(batch, alone) == 2  # nobody was published before
-    assert measured(batch.drop(index=2), both) == 2
-    one = ExpectReleasesTogetherToBeKAnonymous(class_columns=["monday", "tuesday"], k=2)
-    two = ExpectReleasesTogetherToBeKAnonymous(class_columns=["monday", "tuesday"], k=1)
+    def together(k: int) -> ExpectReleasesTogetherToBeKAnonymous:
+        policy = _sticky({"republish": "fresh"}, {"cross_release_k": k})
+        return ExpectReleasesTogetherToBeKAnonymous(policy=policy, limit_name="cross_release_k")
+
+    one = {"zip": list("aabbbb"), "_class_id": [5, 5, 7, 7, 7, 7]}
+    batch = _by_hand(_class_in_0=[0, 0, 0, 1, 1, -1], _class_in_1=[5, 5, 7, 7, 7, 7], **one)
+    alone = batch.drop(columns="_class_in_1").assign(_class_in_0=batch["_class_in_1"])
+    assert measured(batch, together(2)) == 1  # the third: with two before, with three others now
+    assert measured(alone, together(2)) == 2  # nobody was published before
+    assert measured(batch.drop(index=2), together(2)) == 2
     source = gx.get_context(mode="ephemeral").data_sources.add_pandas("p")
     whole = source.add_dataframe_asset("a").add_batch_definition_whole_dataframe("b")
-    given_batch = whole.get_batch({"dataframe": batch})
-    results = [given_batch.validate(expectation) for expectation in (one, two)]
-    assert [(r.success, r.result["observed_value"]) for r in results] == [(False, 1), (True, 1)]
+    given_batch = whole.get_batch({"dataframe": batch.drop(index=2)})
+    results = [given_batch.validate(together(k)) for k in (3, 2)]
+    assert [(r.success, r.result["observed_value"]) for r in results] == [(False, 2), (True, 2)]
 
 
 def test_noise_worked_out_on_paper(measured: Measured) -> None:
-    batch = pd.DataFrame({"h": [1.0, 1.5, 2.0, 2.5], "was": [1.0, np.nan, 2.5, 2.5]})
+    batch = _by_hand(h=[1.0, 1.5, 2.0, 2.5], _published_h=[1.0, np.nan, 2.5, 2.5])
     batch["out"] = [True, True, True, False]
-    wanted = {
-        "released_columns": ["h"],
-        "published_columns": ["was"],
-        "resolutions": [0.5],
-        "released": "out",
-    }
+    wanted = {"policy": _sticky({"republish": "sticky"}, {}), "limit_name": "sticky", "released": "out"}
     stays = ExpectReleaseToKeepPublishedNoise(**wanted)
     assert measured(batch, stays) == 1
     assert measured(batch.drop(index=2), stays) == 0
-    assert measured(batch.drop(index=2).assign(was=7.0), stays) == 2
+    assert measured(batch.drop(index=2).assign(_published_h=7.0), stays) == 2
     with pytest.raises(InputError, match="1 missing"):
         measured(batch.assign(h=[np.nan, 1.5, 2.0, 2.5]), stays)
-
-
-def test_released_records_must_be_in_a_class_and_classes_be_numbers(measured: Measured) -> None:
-    both = ExpectReleasesTogetherToBeKAnonymous(class_columns=["a", "b"], k=2)
-    with pytest.raises(InputError, match="b: released records must be in a class, got 1 that are not"):
-        measured(pd.DataFrame({"a": [0, 0], "b": [0, -1]}), both)
-    with pytest.raises(InputError, match="a: must be a whole number") as caught:
-        measured(pd.DataFrame({"a": ["CANARY", "x"], "b": [0, 0]}), both)
+    with pytest.raises(InputError, match="_published_h: must be a number") as caught:
+        measured(batch.assign(_published_h="CANARY-7f3a"), stays)
     assert "CANARY" not in str(caught.value)
 
 
-@pytest.mark.parametrize("lists", [(["h"], ["a", "b"], [1.0]), (["h"], ["a"], [1.0, 2.0])])
-def test_lists_of_columns_must_be_equally_long(lists: tuple[Any, ...]) -> None:
-    with pytest.raises(Exception, match="must be equally long"):
-        ExpectReleaseToKeepPublishedNoise(
-            released_columns=lists[0], published_columns=lists[1], resolutions=lists[2]
-        )
+def test_released_records_must_be_in_a_class_and_classes_be_numbers(measured: Measured) -> None:
+    policy = _sticky({"republish": "fresh"}, {"cross_release_k": 2})
+    both = ExpectReleasesTogetherToBeKAnonymous(policy=policy, limit_name="cross_release_k")
+    for last, problem in (
+        ([0, -1], "_class_in_1: released records must be in a class, got 1 that are not"),
+        (["CANARY", "x"], "_class_in_1: must be a whole number"),
+    ):
+        with pytest.raises(InputError, match=problem) as caught:
+            measured(_by_hand(_class_in_0=[0, 0], _class_in_1=last), both)
+        assert "CANARY" not in str(caught.value)
+    with pytest.raises(InputError, match="not there: _class_in_0"):
+        measured(_by_hand(_class_in_1=[0, 0]), both)
 
 
 @settings(max_examples=200)

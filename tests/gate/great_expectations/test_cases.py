@@ -1,7 +1,8 @@
-"""On random releases, every limit of the table says the same as an expectation and in the gate."""
+"""A batch becomes a case: checked, and judged as the gate judges, by every limit of the table."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from anon_pipeline.base.errors import InputError
+from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.gate import evaluate
 from anon_pipeline.gate.great_expectations import gate_batch, suite_for
+from anon_pipeline.gate.great_expectations.arguments import GENERALIZED, document
 from anon_pipeline.gate.great_expectations.base import ReleaseExpectation
+from anon_pipeline.gate.great_expectations.cases import BatchCase, Layout, case_from
 from anon_pipeline.limits.table import LIMITS, limit_of
 from anon_pipeline.limits.verdicts import Verdict
 from anon_pipeline.sources.population import Population
@@ -98,3 +103,84 @@ def test_every_limit_says_the_same_in_the_gate_and_as_an_expectation(
     if made["noisy"] == 1:
         kinds = {expectation.limit_name.partition(".")[0] for expectation in suite.expectations}
         assert kinds == {limit.name for limit in LIMITS if limit.expectation_name} - OTHERS
+
+
+def _case(frame: pd.DataFrame, released: str | None = "out") -> BatchCase:
+    """Return the case of a batch of the columns by hand."""
+    columns = {"zip": GENERALIZED, "height": {"role": "perturb", "resolution": 0.1}}
+    return case_from(frame, Layout(document(columns, perturb={"epsilon": 1}), released=released))
+
+
+def test_classes_are_those_of_released_records_and_missing_equals_missing(by_hand: pd.DataFrame) -> None:
+    assert sorted(_case(by_hand).evidence.classes.sizes) == [2, 3]
+    every = by_hand.assign(height=150.0, _original_height=150.0, _class_id=[1, 1, 1, 2, 2, 2, 3])
+    twice = pd.concat([every, every])
+    assert sorted(_case(twice, released=None).evidence.classes.sizes) == [2, 6, 6]
+
+
+def test_class_ids_that_are_not_those_of_the_values_are_refused(by_hand: pd.DataFrame) -> None:
+    with pytest.raises(InputError, match="class ids must be those of the generalized values"):
+        _case(by_hand.assign(_class_id=[10, 10, 10, 4, 4, 10, -1]))
+
+
+@pytest.mark.parametrize(
+    ("values", "how", "problem"),
+    [
+        (["1"] * 6 + ["CANARY"], {"distance": "ordered"}, "pay: must be a number, got 1 record"),
+        (
+            ["low"] * 5 + ["CANARY"] * 2,
+            {"distance": "ordered", "order": ["low", "high"]},
+            "pay: every value must be in the declared order, got 2 records with others",
+        ),
+        ([None] * 2 + ["x"] * 5, {}, "pay: must have a value where it is measured, got 2 missing"),
+        ([["CANARY"]] * 7, {}, "pay: must hold numbers, booleans, texts or dates, all of one kind"),
+    ],
+    ids=["number", "order", "missing", "list"],
+)
+def test_sensitive_values_that_do_not_fit_are_counted(
+    by_hand: pd.DataFrame, values: list[Any], how: dict[str, Any], problem: str
+) -> None:
+    by_hand["pay"] = values
+    policy = document({"zip": GENERALIZED, "pay": {"role": "sensitive", **how}})
+    with pytest.raises(InputError, match=re.escape(problem)) as caught:
+        case_from(by_hand, Layout(policy, released="out"))
+    assert "CANARY" not in str(caught.value)
+
+
+def test_a_suppressed_record_may_lack_a_sensitive_value(by_hand: pd.DataFrame) -> None:
+    by_hand["pay"] = ["x"] * 6 + [None]
+    policy = document({"zip": GENERALIZED, "pay": {"role": "sensitive"}})
+    case = case_from(by_hand, Layout(policy, released="out"))
+    assert case.evidence.released["pay"].tolist() == ["x"] * 5
+
+
+def test_perturb_columns_are_on_their_grid_and_classes_numbered_without_gaps(by_hand: pd.DataFrame) -> None:
+    case = _case(by_hand)
+    behind = require_originals(case.evidence)
+    assert behind.labels.tolist() == [1, 1, 1, 0, 0, 0, -1]
+    assert behind.own.tolist() == [0, 1, 2, 3, 4]
+    assert case.evidence.released["height"].tolist() == [160.0, 170.0, 180.0, 150.0, 150.4]
+    assert behind.grid[:6, 0].tolist() == [1600, 1700, 1900, 1500, 1502, 1504]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        ({"height": [np.nan] + [160.0] * 6}, "height: must have a value where it is measured, got 1 missing"),
+        ({"height": [np.inf] + [160.0] * 6}, "height: must be finite, got 1 record with infinite numbers"),
+        ({"height": ["CANARY"] + ["160"] * 6}, "height: must be a number, got 1 record"),
+        (
+            {"_original_height": [160.0] * 5 + [np.nan] * 2},
+            "_original_height: must have a value where it is measured, got 1 missing",
+        ),
+        ({"_class_id": [-1] + [4] * 6}, "_class_id: released records must be in a class, got 1 that are not"),
+        ({"_class_id": ["CANARY"] * 7}, "_class_id: must be a whole number in every record"),
+    ],
+    ids=["missing", "infinite", "text", "original", "classless", "class text"],
+)
+def test_perturb_columns_that_cannot_be_measured_are_refused(
+    by_hand: pd.DataFrame, spoil: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(problem)) as caught:
+        _case(by_hand.assign(**spoil))
+    assert "CANARY" not in str(caught.value)

@@ -15,7 +15,6 @@ from great_expectations.expectations.expectation import BatchExpectation
 from great_expectations.expectations.registry import get_expectation_impl
 
 import anon_pipeline.gate.great_expectations as package
-from anon_pipeline.catalog.mechanisms import DEFAULT_MECHANISM
 from anon_pipeline.gate.great_expectations import (
     ExpectReleaseLinkingRiskToBeAtMost,
     ExpectReleaseSuppressionToBeAtMost,
@@ -36,6 +35,7 @@ from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.told import TOLD_SECRETS
+from anon_pipeline.limits.traits import Judged, Words
 from anon_pipeline.limits.usefulness import INFORMATION_LOSS
 from anon_pipeline.policy.load import policy_from
 
@@ -146,14 +146,13 @@ def test_a_new_limit_has_its_expectation_from_its_entry_alone(
 ) -> None:
     """As an entry of a plugin: nothing here knows its name; it is judged, kept and broken."""
     largest = Limit(
-        name="largest_class_7",
-        meaning="No class has more records than this.",
+        "largest_class_7",
+        Words("No class has more records than this."),
+        Judged(lambda case, demand: float(case.evidence.classes.sizes.max())),
         demanded=lambda policy: {"": policy.gate_k},
-        measure=lambda case, demand: float(case.evidence.classes.sizes.max()),
     )
     monkeypatch.setattr(table, "LIMITS", (*table.LIMITS, largest))
     batch = by_hand.rename(columns={"out": "_released"})
-    batch["_class_id"] = [1, 1, 1, 0, 0, 0, -1]
     for k, kept in ((3, True), (2, False)):
         policy = policy_from(
             {
@@ -175,12 +174,11 @@ def test_a_limit_that_reads_memory_or_population_itself_is_not_measured(
     def read(case: Case, demand: Demand) -> float:
         return 0.0 if case.memory is not None and not case.memory.releases else 1.0
 
-    reading = Limit("reading", "Read.", lambda policy: {"": 1}, measure=read, needs=("memory",))
+    reading = Limit("reading", Words("Read."), Judged(read, needs=("memory",)), lambda policy: {"": 1})
     monkeypatch.setattr(table, "LIMITS", (*table.LIMITS, reading))
     batch = by_hand.rename(columns={"out": "_released"})
-    batch["_class_id"] = [1, 1, 1, 0, 0, 0, -1]
     columns = {"zip": {"role": "generalize", "hierarchy": {"suppress": True}}}
-    policy = policy_from({"name": "p", "source": {"path": "x"}, "columns": columns, "anonymize": {"k": 2}})
+    policy = policy_from({"name": "p", "source": {"path": "x"}, "columns": columns, "anonymize": {"k": 7}})
     line = package.validate(batch, policy).lines[-1]
     assert (line.success, line.error) == (False, "InputError")
     assert "a batch must be judged by histories" in str(line.reason)
@@ -202,12 +200,6 @@ class _Read(dict[str, Any]):
         return super().get(name, default)
 
 
-NOISY = {
-    "released_columns": ["height"],
-    "original_columns": ["was"],
-    "class_column": "class",
-    "resolutions": [1],
-}
 ASKED: dict[str, dict[str, Any]] = {
     "ExpectReleaseToBeKAnonymous": {"quasi_identifiers": ["zip"], "k": 2},
     "ExpectReleaseToBeTClose": {
@@ -219,52 +211,30 @@ ASKED: dict[str, dict[str, Any]] = {
     },
     "ExpectReleaseToBeLDiverse": {"quasi_identifiers": ["zip"], "column": "pay", "kind": "distinct", "l": 1},
     "ExpectReleaseSuppressionToBeAtMost": {"limit": 1},
-    "ExpectReleaseLinkingRiskToBeAtMost": {"limit": 1, **NOISY},
-    "ExpectReleaseToBeConfidentlyKAnonymous": {"k": 1, "confidence": 0.9, "epsilons": [1], **NOISY},
-    "ExpectReleaseToHideInPopulation": {
-        "quasi_identifiers": ["zip"],
-        "population_column": "class",
-        "risk": "journalist_risk",
-        "limit": 1,
-    },
-    "ExpectReleasesTogetherToBeKAnonymous": {"class_columns": ["class"], "k": 1},
-    "ExpectReleaseToKeepPublishedNoise": {
-        "released_columns": ["height"],
-        "published_columns": ["was"],
-        "resolutions": [1],
-    },
-    "ExpectReleaseToWithstandAttack": {
-        "quasi_identifiers": ["zip"],
-        "attack": "prosecutor_risk",
-        "attacks": {"prosecutor_risk": 1},
-        "columns": {"ill": {"role": "sensitive"}},
-    },
 }
+
+
+def test_arguments_for_any_table_are_those_of_k_t_l_and_suppression() -> None:
+    shared = {"released", "policy", "limit_name", "hierarchies"}
+    own = {name: set(getattr(package, name).success_keys) - shared for name in package.__all__[:10]}
+    assert sorted(name for name, arguments in own.items() if arguments) == sorted(ASKED)
 
 
 def test_no_argument_is_silently_ignored(by_hand: pd.DataFrame) -> None:
     """Every argument that an expectation offers is read when it judges."""
-    assert sorted(ASKED) == [name for name in package.__all__ if name.startswith("Expect")]
     for name, arguments in ASKED.items():
         expectation = getattr(package, name)(**arguments, released="out")
         own = set(type(expectation).__fields__) - set(BatchExpectation.__fields__)
         assert set(expectation.success_keys) == own
         given = _Read({key: getattr(expectation, key) for key in own})
         layout, demand = asked(given, expectation.expectation_type)
-        batch = by_hand.assign(_class_id=by_hand["class"])
-        assert case_from(batch, layout).judged(demand, given).value is not None
+        assert demand.verdict(case_from(by_hand, layout)).value is not None
         assert own - given.names - {"limit_name"} == set(), name
 
 
+Document = Callable[..., dict[str, Any]]
 Measured = Callable[[pd.DataFrame, ReleaseExpectation], float | None]
 QUASI: dict[str, Any] = {"quasi_identifiers": ["zip"], "released": "out"}
-TENTHS: dict[str, Any] = {
-    "released_columns": ["height"],
-    "original_columns": ["was"],
-    "class_column": "class",
-    "resolutions": [0.1],
-    "released": "out",
-}
 
 
 def test_k_is_the_smallest_released_class(by_hand: pd.DataFrame, measured: Measured) -> None:
@@ -321,10 +291,13 @@ def test_values_that_the_coding_makes_equal_are_one_value_of_diversity(
     assert measured(only_a, ExpectReleaseToBeLDiverse(**plain, **dates)) == 1
 
 
-def test_linking_risk_counts_ties_and_suppressed_originals(by_hand: pd.DataFrame, measured: Measured) -> None:
+def test_linking_risk_counts_ties_and_suppressed_originals(
+    by_hand: pd.DataFrame, measured: Measured, policy_by_hand: Document
+) -> None:
     # a: 160 and 170 are their own, 180 ties 170 with its own 190: linked
     # b: 150 is its own; 150.4 is that of the suppressed record
-    assert measured(by_hand, ExpectReleaseLinkingRiskToBeAtMost(limit=1, **TENTHS)) == 4 / 5
+    asked = {"policy": policy_by_hand(linking_risk=1), "limit_name": "linking_risk", "released": "out"}
+    assert measured(by_hand, ExpectReleaseLinkingRiskToBeAtMost(**asked)) == 4 / 5
 
 
 def test_suppression_is_the_share_of_the_batch_that_is_not_released(
@@ -334,11 +307,12 @@ def test_suppression_is_the_share_of_the_batch_that_is_not_released(
 
 
 def test_confident_k_is_the_fewest_originals_in_an_interval_that_has_any(
-    by_hand: pd.DataFrame, measured: Measured
+    by_hand: pd.DataFrame, measured: Measured, policy_by_hand: Document
 ) -> None:
     def fewest(k: int, epsilon: float) -> float | None:
-        wanted = {"k": k, "confidence": 0.9, "epsilons": [epsilon]} | TENTHS
-        return measured(by_hand, ExpectReleaseToBeConfidentlyKAnonymous(**wanted))
+        policy = policy_by_hand(epsilon=epsilon, confidence_k=k)
+        asked = {"policy": policy, "limit_name": "confidence_k", "released": "out"}
+        return measured(by_hand, ExpectReleaseToBeConfidentlyKAnonymous(**asked))
 
     # radius = diam·ln 10/ε: ε = 10: a: 6.9 (only its own; 180 has none), b: 0.09 (only its own)
     assert fewest(2, 10.0) == 1
@@ -346,9 +320,6 @@ def test_confident_k_is_the_fewest_originals_in_an_interval_that_has_any(
     assert fewest(3, 1.0) == 3
     # ... and counting stops at k
     assert fewest(2, 1.0) == 2
-    said = {"mechanism": DEFAULT_MECHANISM, "epsilon": "10", "delta": None, "inputs": None}
-    wanted = {"k": 2, "confidence": 0.9, "epsilons": [1.0], "noises": [said]} | TENTHS
-    assert measured(by_hand, ExpectReleaseToBeConfidentlyKAnonymous(**wanted)) == 1
     by_hand["height"] = [999.0] * 7  # records without any original in their interval do not count
     assert fewest(4, 10.0) == 4
 

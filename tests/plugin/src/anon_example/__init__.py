@@ -39,10 +39,20 @@ LARGEST_CLASS = LimitKey(
     "anon_example.limit:LARGEST_CLASS",
 )
 TRIANGLE = Mechanism("triangle", "triangular", "anon_example.triangle:LAW", promises="nothing")
-LOWEST = Recoder("lowest", FULL_DOMAIN, "anon_example.lowest:lowest_node", needs_levels=True)
+LOWEST = Recoder(
+    "lowest",
+    "the first node that keeps all limits, from the lowest total level up",
+    FULL_DOMAIN,
+    "anon_example.lowest:lowest_node",
+    needs_levels=True,
+)
 JSON_LINES = Format("json_lines", "anon_example.reader:json_lines_frame")
 PREFIX = HierarchyKind(
-    "prefix", Prefix, "anon_example.prefixes:prefix_column", "anon_example.prefixes:prefix_texts"
+    "prefix",
+    Prefix,
+    "anon_example.prefixes:prefix_column",
+    "anon_example.prefixes:prefix_texts",
+    computed=True,
 )
 SQUARED_LEVELS = Loss(
     "squared_levels", "squares of levels", "cells", "anon_example.squares:SQUARED_LEVELS", exact=False

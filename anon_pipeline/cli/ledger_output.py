@@ -1,0 +1,66 @@
+"""What `ledger list` says of releases: as a table, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from anon_pipeline.cli.shared import print_table
+
+if TYPE_CHECKING:
+    from anon_pipeline.ledger.budget import State
+
+_HEADINGS = (
+    *("id", "dataset", "release", "partition", "policy", "data", "state", "ε spent", "k", "since (UTC)"),
+)
+
+
+def release_row(found: State) -> dict[str, Any]:
+    """Return a release as JSON types; its ε is the exact text that the ledger has."""
+    last = found.last
+    return {
+        "id": last.release_id,
+        "dataset": last.dataset,
+        "release": last.release,
+        "partition": last.partition,
+        "policy_digest": last.policy_digest,
+        "data_digest": last.data_digest,
+        "state": found.name,
+        "epsilon": last.epsilon if found.counts else "0",
+        "k": last.k,
+        "since": last.at,
+    }
+
+
+def print_releases(releases: Iterable[State]) -> None:
+    """Print a line for each release."""
+    print_table(_HEADINGS, map(_cells, releases), width=120)
+
+
+def _cells(found: State) -> tuple[str, ...]:
+    last = found.last
+    return (
+        last.release_id[:12],
+        last.dataset,
+        last.release,
+        last.partition or "",
+        last.policy_digest[:8],
+        (last.data_digest or "")[:8],
+        found.name,
+        last.epsilon if found.counts else "0",
+        str(last.k),
+        last.at[:19],
+    )
+
+
+def describe_total(dataset: str, releases: Sequence[State]) -> str:
+    """Say what the releases of a dataset have spent together."""
+    from anon_pipeline.ledger.budget import exact_text  # noqa: PLC0415
+
+    counted = [state for state in releases if state.counts]
+    waiting = [state for state in counted if state.last.event == "opened" and state.published_at is None]
+    unpublished = [state for state in counted if state.drawn_at is not None and state.published_at is None]
+    total = exact_text(sum((state.epsilon for state in counted), start=0))
+    text = f"{dataset}: ε = {total} spent, releases: {len(counted)}"
+    text += f", of them open: {len(waiting)}" if waiting else ""
+    return text + (f", drawn and not published: {len(unpublished)}" if unpublished else "")

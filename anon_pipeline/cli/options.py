@@ -1,0 +1,142 @@
+"""Arguments and options that several commands take, each declared once, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.policy.model import Policy
+
+Option = Callable[[Any], Any]
+
+SHOW_VALUES = f"{__name__}.show_values"
+MISTAKES_TO = f"{__name__}.mistakes_to"
+"""Under these names a command's context has what the options say, for whoever ends the command."""
+
+PATH = click.Path(path_type=Path)
+NEW_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+policy_argument: Option = click.argument("policy_file", metavar="POLICY", type=PATH)
+release_argument: Option = click.argument("release", type=PATH)
+data_argument: Option = click.argument("data", metavar="DATA", type=PATH)
+
+partition_option: Option = click.option(
+    "--partition", help="Key of a partition, for a policy whose schedule has partitions."
+)
+json_option: Option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON. Its schema: anon-pipeline schema COMMAND."
+)
+project_option: Option = click.option(
+    "--project",
+    type=_FOLDER,
+    help="Folder that the policy's paths are relative to. Default: the project that the policy file is in.",
+)
+_allow_outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    help="Let the policy's paths leave the project's folders (also ANON_PIPELINE_ALLOW_OUTSIDE=yes).",
+)
+
+
+def together(*options: Option) -> Option:
+    """Return one decorator that adds options in this order."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _note(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Return a callback that notes in the context what an option says."""
+    return lambda ctx, _, value: ctx.meta.update({key: value})
+
+
+show_values_option: Option = click.option(
+    "--show-values",
+    is_flag=True,
+    expose_value=False,
+    callback=_note(SHOW_VALUES),
+    help="On a terminal, show the names of undeclared columns, which may be data, the first records with "
+    "mistakes, and exact measured values.",
+)
+_mistakes_option = click.option(
+    "--mistakes-to",
+    type=NEW_FILE,
+    expose_value=False,
+    callback=_note(MISTAKES_TO),
+    help="If the input has mistakes, write which records they are, first of all, to this file, for you alone "
+    "(mode 0600).",
+)
+project_options = together(project_option, _allow_outside_option)
+"""Options ``project`` and ``allow_outside`` of commands whose policy has paths."""
+source_options = together(project_options, _mistakes_option, show_values_option)
+"""The same, and how to tell of mistakes, of commands that read the policy's source."""
+
+
+def policy_option(says: str, *, required: bool = False) -> Option:
+    """Return the option ``--policy``.
+
+    Args:
+        says: its help.
+    """
+    return click.option("--policy", "policy_file", required=required, type=PATH, help=says)
+
+
+def this_project_option(says: str) -> Option:
+    """Return the option ``--project`` of commands without a policy: by default this folder.
+
+    Args:
+        says: its help.
+    """
+    return click.option("--project", type=_FOLDER, default=Path(), show_default="this folder", help=says)
+
+
+def locations_of(policy_file: Path, project: Path | None, *, outside: bool = False) -> Locations:
+    """Return the folders of the project that a policy belongs to, or of the one that was named."""
+    from anon_pipeline.base.project import project_root  # noqa: PLC0415
+    from anon_pipeline.policy.locations import Locations  # noqa: PLC0415
+
+    return Locations.of(project or project_root(policy_file), outside=outside)
+
+
+def open_policy(
+    policy_file: Path, project: Path | None, *, outside: bool = False, retired: bool = False
+) -> tuple[Policy, Locations]:
+    """Read a policy, and return it with the folders of its project, which its paths may not leave.
+
+    Args:
+        outside: whether they may.
+        retired: whether it is of a release that was made, see `load_policy`.
+    """
+    from anon_pipeline.policy import load_policy  # noqa: PLC0415
+
+    policy = load_policy(policy_file, retired=retired)
+    locations = locations_of(policy_file, project, outside=outside)
+    locations.confine(policy)
+    return policy, locations
+
+
+def check_partition(policy: Policy, partition: str | None) -> None:
+    """Refuse a partition key that the policy's schedule does not have, and none where it has partitions."""
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
+
+    partitioned = policy.schedule is not None and policy.schedule.partitions is not None
+    if not partitioned and partition is None:
+        return
+    if not partitioned:
+        raise InputError("--partition must be left out: the policy's schedule has no partitions")
+    from anon_pipeline.orchestration.partitions import partitions_of  # noqa: PLC0415
+
+    keys = partitions_of(policy)
+    if partition is None or keys is None or not keys.has_partition_key(partition):
+        latest = None if keys is None else keys.get_last_partition_key()
+        raise InputError(f"--partition must be one of the schedule's partitions, such as {latest}")

@@ -1,0 +1,123 @@
+"""What `run` says of a release: in lines for people, and as JSON."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from anon_pipeline.cli.shared import print_paths, print_report, print_warnings
+
+if TYPE_CHECKING:
+    from anon_pipeline.base.errors import GateRefused
+    from anon_pipeline.gate import GateReport
+    from anon_pipeline.policy import Policy
+    from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.publish import Published
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The release that `run` was asked for; ``partition``: None where the schedule has none."""
+
+    policy: Policy
+    locations: Locations
+    partition: str | None
+
+
+def print_release(asked: Asked, written: Published, *, exact: bool) -> None:
+    """Print what was published: verdicts, warnings, paths, what is left of the data, what it has cost.
+
+    Args:
+        exact: whether to show all values, see `print_report`.
+    """
+    from anon_pipeline.vault.names import measured_name  # noqa: PLC0415
+
+    print_report(written.report, f"Release {asked.policy.name}", exact=exact)
+    print_warnings(written.report, asked.policy)
+    measured = measured_name(asked.policy.name, asked.partition)
+    print_paths(written.path, written.manifest_path, written.report_path, measured)
+    files = count_earlier(asked.policy, written)
+    if files:
+        click.echo(
+            f"earlier   {files} file{'' if files == 1 else 's'} of the release before lie here still. This "
+            "release has replaced its manifest, and the next one removes them. Readers may have copies: both "
+            "releases together say more than one."
+        )
+    rest = _rest(asked, written)
+    if rest:
+        click.echo("\n".join(["What is left:", *(f"  {line}" for line in rest)]))
+    print_cost(asked)
+
+
+def release_document(asked: Asked, written: Published) -> dict[str, Any]:
+    """Return what `run` says of a release that is published, as JSON types."""
+    return {
+        "published": True,
+        "release": asked.policy.name,
+        "partition": asked.partition,
+        "data": str(written.path),
+        "manifest": str(written.manifest_path),
+        "report": str(written.report_path),
+        "verdicts": written.report.to_json()["verdicts"],
+        "earlier": count_earlier(asked.policy, written),
+        "left": _rest(asked, written),
+        "ledger": _cost(asked),
+        "advice": [],
+    }
+
+
+def refusal_document(asked: Asked, refused: GateRefused) -> dict[str, Any]:
+    """Return what `run` says of a release that the gate refused: no value, since nobody else has the file."""
+    report = cast("GateReport", refused.report)
+    return {
+        "published": False,
+        "release": asked.policy.name,
+        "partition": asked.partition,
+        "verdicts": [verdict | {"value": None} for verdict in report.to_json()["verdicts"]],
+        "advice": list(refused.advice),
+    }
+
+
+def count_earlier(policy: Policy, written: Published) -> int:
+    """Count the files of the release before that lie beside the new one; 0 where the folder is unreadable."""
+    from anon_pipeline.publish.release_files import limits_of  # noqa: PLC0415
+    from anon_pipeline.publish.stray_files import count_stray_files  # noqa: PLC0415
+
+    most = limits_of(policy).file_bytes
+    with suppress(OSError):
+        folder = written.manifest_path.parent
+        return count_stray_files(folder, written.manifest, most=most, divides=lambda key: True).former
+    return 0
+
+
+def _rest(asked: Asked, written: Published) -> list[str]:
+    """Say what is left of the data, in words, from the released file, its manifest and the policy alone."""
+    from anon_pipeline.base.errors import InputError, private_stage  # noqa: PLC0415
+    from anon_pipeline.publish.file_formats import read_release  # noqa: PLC0415
+    from anon_pipeline.report.words import describe_rest  # noqa: PLC0415
+
+    facts, hierarchies = written.manifest["facts"], asked.locations.hierarchies
+    with suppress(InputError), private_stage("report"):  # who removes the file at once need not be told
+        frame = read_release(written.path, asked.policy)
+        return list(describe_rest(asked.policy, facts, frame, hierarchies=hierarchies))
+    return []
+
+
+def print_cost(asked: Asked, *, refused: bool = False) -> None:
+    """Print what the release has cost."""
+    said = _cost(asked, refused=refused)
+    if said is not None:
+        click.echo(f"ledger    {said}", err=refused)
+
+
+def _cost(asked: Asked, *, refused: bool = False) -> str | None:
+    """Say what the release has cost; a ledger that cannot be read now is no reason to fail."""
+    from anon_pipeline.base.errors import AnonPipelineError  # noqa: PLC0415
+    from anon_pipeline.publish.accounts import describe_cost  # noqa: PLC0415
+
+    with suppress(AnonPipelineError):
+        return describe_cost(asked.policy, asked.locations, partition=asked.partition, refused=refused)
+    return None

@@ -1,0 +1,101 @@
+"""The gate judges the very bytes that would be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pandas as pd
+
+from anon_pipeline.base.digest import digest_frame
+from anon_pipeline.base.errors import ANOTHER_DRAW, GateRefused, PublishError
+from anon_pipeline.catalog.releases import RELEASE_FORMATS
+from anon_pipeline.encode.codes import RECORD
+from anon_pipeline.gate import GateReport, evaluate
+from anon_pipeline.policy.model import Policy
+from anon_pipeline.publish.file_formats import column_types, file_types, from_bytes, to_bytes
+from anon_pipeline.publish.manifest import ReleaseFile
+from anon_pipeline.publish.writer import data_file
+from anon_pipeline.sources.population import Population
+from anon_pipeline.stages.history.memory import Memory
+from anon_pipeline.stages.lineage import Descent, Where
+from anon_pipeline.stages.private import Staged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A release as the bytes that would be written, with the gate's report on them.
+
+    frame: (r, columns) the table read back from ``data``.
+    data: bytes of the file.
+    file: its description.
+    report: verdicts on ``frame``.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    data: bytes = field(repr=False)
+    file: ReleaseFile
+    report: GateReport
+
+
+def judge(  # noqa: PLR0913 - what is judged, by what, and where it belongs
+    released: Staged,
+    originals: pd.DataFrame,
+    policy: Policy,
+    *,
+    hierarchies: Path,
+    memory: Memory | None = None,
+    population: Population | None = None,
+    where: Where | None = None,
+) -> Judged:
+    """Turn a table into bytes, read them back, and let the gate judge what was read.
+
+    Args:
+        released: the suppressed table, with private columns, and the facts of every stage.
+        originals: (n, columns) the table of `k_anonymized`.
+        memory: what was published before; None without ``record_key``.
+        population: needed with ``gate.attacks.population``.
+        where: the tables must belong; None: in memory, a release of one piece.
+    Raises:
+        PublishError: the bytes do not read back as the table that was written.
+    """
+    table = released.frame[policy.released]
+    file_format, formulas = policy.publish.format, policy.publish.formulas
+    data = to_bytes(table, file_format, formulas=formulas)
+    back = from_bytes(data, file_format, like=table, formulas=formulas)
+    if digest_frame(back) != digest_frame(table):
+        raise PublishError(f"the {file_format} file must read back as it was written; it does not")
+    with_ids = back.assign(**{RECORD: released.frame[RECORD].to_numpy()})
+    report = evaluate(
+        with_ids,
+        policy,
+        released.facts,
+        originals=originals,
+        hierarchies=hierarchies,
+        memory=memory,
+        population=population,
+        descent=Descent(released.frame, released.lineage, where or Where(None, policy.name)),
+    )
+    file = data_file(policy.name, file_format, data, len(back))
+    types = file_types(data, file_format) if RELEASE_FORMATS[file_format].typed else column_types(back)
+    typed = replace(file, types=types)
+    return Judged(back, data, typed, report)
+
+
+def refuse_unless_passed(report: GateReport, *, drawn: bool = False, kept: str | None = None) -> None:
+    """Raise unless every limit was measured and kept.
+
+    Args:
+        drawn: whether noise was drawn and paid for, which another policy would be once more.
+        kept: where the curator finds what was measured; None: nowhere but in the error's ``report``.
+    Raises:
+        GateRefused: naming each limit that was not, with its bound, and not by how much.
+    """
+    if report.passed:
+        return
+    lines = [v.as_text() for v in report.unkept]
+    if kept is not None:
+        lines.append(f"({kept})")
+    if drawn:
+        lines.append(f"({ANOTHER_DRAW})")
+    raise GateRefused("The gate refused the release:\n" + "\n".join(lines), report, kept=kept)
