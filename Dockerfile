@@ -15,9 +15,9 @@ ENV NUMBA_CACHE_DIR=/app/kernels DAGSTER_DISABLE_TELEMETRY=yes PATH=/app/venv/bi
 RUN install --directory --mode 0700 --owner pipeline /app/kernels /data
 USER pipeline
 RUN anon-pipeline warmup
-RUN anon-pipeline doctor
 
 # Mount the project (policies, sources, vault, ledger, releases) at /data.
 WORKDIR /data
+RUN anon-pipeline doctor
 ENTRYPOINT ["anon-pipeline"]
 CMD ["--help"]

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 
 from anon_pipeline.base.errors import AnonPipelineError, error_words
 from anon_pipeline.catalog.plugins import VARIABLE, allowed, installed
-from anon_pipeline.policy.locations import OFF, Locations
+from anon_pipeline.policy.locations import OFF, PRIVATE, Locations
 from anon_pipeline.vault.gitindex import tracked_files
 from anon_pipeline.vault.keys import PREFIX, keys_from
 
@@ -205,12 +205,14 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _git(place: Place) -> Found:
-    """Ask whether git tracks files of the vault, or the ledger."""
-    count = tracked_files(place.locations.vault)
-    if count:
+    """Ask whether git tracks files of the vault, or private tables of policies."""
+    at = place.locations
+    private = {folder / PRIVATE for folder in (at.project, at.hierarchies) if folder is not None}
+    count, tables = tracked_files(at.vault), sum(map(tracked_files, private))
+    if count or tables:
         advice = "Run git rm -r --cached on its folder. If they were pushed, treat them as published."
-        return Found("fail", f"git tracks {count} files of the vault", advice)
-    return Found("ok", "git tracks no file of the vault")
+        return Found("fail", f"git tracks {count} files of the vault, {tables} of {PRIVATE}/", advice)
+    return Found("ok", f"git tracks no file of the vault, and none of {PRIVATE}/")
 
 
 def _ledger(place: Place) -> Found:
@@ -289,7 +291,7 @@ CHECKS: Final = (
     Check("vault_key", "the key of the vault", _key),
     Check("key_files", "permissions of files with keys", _key_file),
     Check("vault_permissions", "permissions of the vault", _vault),
-    Check("vault_under_git", "the vault and git", _git),
+    Check("vault_under_git", "the vault, private tables and git", _git),
     Check("ledger", "the place of the ledger", _ledger),
     Check("dagster_home", "DAGSTER_HOME", _dagster_home),
     Check("telemetry", "Dagster's telemetry", _telemetry),

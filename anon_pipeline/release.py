@@ -22,7 +22,7 @@ from anon_pipeline.policy.contradictions import refuse_contradictions
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.source import placeless
 from anon_pipeline.publish import Published, publish
 from anon_pipeline.publish.before_drawing import refuse_before_drawing
 from anon_pipeline.publish.booking import Booking, booking
@@ -130,7 +130,7 @@ def anonymize(
         raise PolicyError("budget: cannot be kept in memory. Use make_release, the command line or Dagster.")
     folder = Path(hierarchies)
     Locations(folder, folder, folder, folder, outside=outside).confine(
-        policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
+        policy.model_copy(update={"source": placeless()})  # the frame takes its place
     )
     with private_stage("key"):
         key = hashing_key(policy, folder=folder)
@@ -275,8 +275,14 @@ def _refuse_identifiers(policy: Policy, hierarchies: Path, deidentified: Staged)
     with private_stage("deidentified"):
         problems = broken_contract(deidentified.frame, deidentified_contract(policy, hierarchies))
         if not problems:
-            holding = deidentified.facts["deidentified"]["holding"]
-            problems = identifying_columns(deidentified.frame, policy, today=utc_today(), holding=holding)
+            known = deidentified.facts["deidentified"]
+            problems = identifying_columns(
+                deidentified.frame,
+                policy,
+                today=utc_today(),
+                following=known["following"],
+                holding=known["holding"],
+            )
     if problems:
         lines = "\n".join(f"deidentified: {problem}" for problem in problems)
         raise GateRefused(f"{lines}\nNo noise was drawn, and no ε was spent.")

@@ -17,8 +17,9 @@ __all__ = ["CAPTIONS", "SCREENS", "screens_page", "stage_screens"]
 SCREENS: Final = ROOT / "build" / "screens"
 CAPTIONS: Final[Mapping[str, str]] = {
     "passed": "*Materialize all* has made the release `clinic`: each stage is an asset, all checks passed.",
+    "published": "What `published` says of it: verdicts, files, levels, what is left of the data.",
     "stopped": "Next week everybody has the same diagnosis in the table. The gate stops the release.",
-    "why": "The checks of `suppressed` say which limit refused, and what to do. By how much is in the vault.",
+    "why": "The checks of `published` say which limit refused, and what to do. By how much is in the vault.",
     "alone": "*Materialize* on `published` alone: the gate judges again, and the run fails. The release of "
     "last week stays where it is.",
     "partitions": "Three weeks are chosen for a backfill of the release `weekly`.",

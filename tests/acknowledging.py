@@ -6,13 +6,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 
-def acknowledged(*columns: str) -> list[dict[str, Any]]:
-    """Return the section of a policy that acknowledges columns, whatever they single out, for a year."""
+def acknowledged(*columns: str, share: float = 1) -> list[dict[str, Any]]:
+    """Return the section of a policy that acknowledges columns for a year.
+
+    Args:
+        share: that they single out at most; 1 holds for hashes, and for columns that single out most.
+    """
     today = datetime.now(UTC).date()
     return [
         {
             "columns": list(columns),
-            "share": 1,
+            "share": share,
             "who": "Data office",
             "when": str(today - timedelta(days=1)),
             "why": "tables are joined by it",

@@ -20,12 +20,13 @@ from anon_pipeline.catalog.losses import LOSSES
 from anon_pipeline.catalog.mechanisms import CATEGORY_MECHANISMS, MECHANISMS
 from anon_pipeline.catalog.recoders import FAMILIES, RECODERS
 from anon_pipeline.catalog.releases import PARTITION_KINDS, RELEASE_FORMATS
-from anon_pipeline.catalog.sources import FORMATS, GENERATORS, SOURCES
+from anon_pipeline.catalog.sources import FORMATS, GENERATORS
 from anon_pipeline.detectors.table import DETECTORS
 from anon_pipeline.evidence.linkage import LINKAGES
 from anon_pipeline.limits.sizes import POPULATION_RISKS
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.policy.hierarchies import HIERARCHIES
+from anon_pipeline.policy.source import SOURCES
 from anon_pipeline.utility.measures import MEASURES
 
 TABLES: tuple[Mapping[str, Any], ...] = (

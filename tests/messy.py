@@ -1,4 +1,4 @@
-"""Ten messy tables of different kinds, seeded, each with what its columns are.
+"""Eleven messy tables of different kinds, seeded, each with what its columns are.
 
 Nobody is meant: names come from `sources.people`, numbers are drawn at random. `roles` says which proposals
 are right: ``I`` left out, ``Q`` generalized or with noise, ``S`` sensitive; several letters where
@@ -327,8 +327,8 @@ def wide(rng: Random, n: int = 500) -> Messy:
     return Messy("wide", ".csv", _csv(frame), {name: roles.get(name, "IQS") for name in frame})
 
 
-def large(rng: Random, n: int = 3_000) -> Messy:
-    """A Parquet file with types; of as many rows as wanted."""
+def typed(rng: Random, n: int = 3_000) -> Messy:
+    """A Parquet file with types."""
     frame = pd.DataFrame(
         {
             "person_key": rng.permutation(np.arange(10**9, 10**9 + n)),
@@ -344,17 +344,76 @@ def large(rng: Random, n: int = 3_000) -> Messy:
     out = io.BytesIO()
     frame.to_parquet(out)
     return Messy(
-        "large",
+        "typed",
         ".parquet",
         out.getvalue(),
         dict(zip(frame, ["I", "Q", "Q", "Q", "Q", "Q", "S", "S"], strict=True)),
     )
 
 
+def register(rng: Random, n: int = 3_000) -> Messy:
+    """Semicolons, mixed cases, blanks, three texts for missing, CHF 64'650; 2,000,000 rows in a benchmark."""
+    first, last = _names(n, rng)
+    places = [
+        f"{name}{ending}" for name in ("Ober", "Unter", "Neu", "Alt") for ending in ("dorf", "wil", "ikon")
+    ]
+    jobs = [f"{rank} {job}" for rank in ("Junior", "Senior") for job in ("Clerk", "Nurse", "Cook", "Driver")]
+    upper = rng.random(n) < 0.1
+    income = rng.lognormal(11, 0.5, n).round(-1)
+    pool = np.array(
+        ["moved", "here", "last", "year", "asked", "for", "papers", "again", "paid", "at", "desk"]
+    )
+    said = rng.integers(0, len(pool), (n, 7))
+    frame = pd.DataFrame(
+        {
+            "Register No": rng.permutation(np.arange(10**7, 10**7 + n)),
+            "Name": [f"{b}, {a}" for a, b in zip(first, last, strict=True)],
+            "Born": _gaps(_dates(n, rng, "1930-01-01", "2006-01-01").dt.strftime("%d/%m/%Y"), rng, "n/a"),
+            "Sex": rng.choice(["F", "M", "f", " m"], n, p=[0.4, 0.4, 0.1, 0.1]),
+            "Municipality": np.where(upper, np.char.upper(found := rng.choice(places, n)), found),
+            "Civil Status": _gaps(rng.choice(["single", "married", "divorced", "widowed"], n), rng, "-"),
+            "Occupation": _gaps(rng.choice(jobs, n), rng, "?"),
+            "Taxable Income": [f"CHF {number:,.0f}".replace(",", "'") for number in income],
+            "Remark": [" ".join(words) for words in pool[said].tolist()],
+        }
+    )
+    roles = dict(zip(frame, ["I", "I", "Q", "Q", "Q", "Q", "Q", "S", "I"], strict=True))
+    return Messy("register", ".csv", _csv(frame, ";"), roles)
+
+
 TABLES: tuple[Callable[[Random], Messy], ...] = (
-    *(bank, hospital, school, survey, web_logs, staff, census, claims, wide, large),
+    *(bank, hospital, school, survey, web_logs, staff, census, claims, wide, typed, register),
 )
 SEED = 20_261_123
+
+
+def contacts(rng: Random, n: int = 400) -> Messy:
+    """Nothing but who people are, and what they wrote: of this there is no release."""
+    first, last = _names(n, rng)
+    frame = pd.DataFrame(
+        {
+            "First Name": first,
+            "Last Name": last,
+            "E-Mail": [
+                f"{a}.{b}{i}@example.org".lower() for i, (a, b) in enumerate(zip(first, last, strict=True))
+            ],
+            "Phone": [f"+41 44 555 {i:02d} {j:02d}" for i, j in rng.integers(0, 99, (n, 2))],
+            "Message": _words(n, rng, "please call me back about the offer of last week thank you very much"),
+        }
+    )
+    return Messy("contacts", ".csv", _csv(frame), dict.fromkeys(frame, "I"))
+
+
+def household(rng: Random, n: int = 4) -> Messy:
+    """So few people that no choice of k keeps them apart from each other."""
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(1, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "diagnosis": rng.choice(["flu", "cold", "asthma"], n),
+        }
+    )
+    return Messy("household", ".csv", _csv(frame), dict(zip(frame, ["Q", "Q", "S"], strict=True)))
 
 
 def messy(make: Callable[[Random], Messy], seed: int = SEED) -> Messy:

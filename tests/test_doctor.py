@@ -94,18 +94,28 @@ def test_a_vault_that_others_may_open_fails_without_the_names_of_its_files(
     assert looks(ANON_PIPELINE_VAULT="memory://vault")["vault_permissions"].verdict == "warn"
 
 
-def test_a_vault_that_git_tracks_fails(looks: Looks, tmp_path: Path) -> None:
+def index(project: Path, path: bytes) -> None:
+    """Write an index of git that lists one file."""
+    entry = bytes(60) + struct.pack(">H", len(path)) + path
+    entry += bytes(8 - len(entry) % 8)
+    data = b"DIRC" + struct.pack(">II", 2, 1) + entry
+    (project / ".git" / "index").write_bytes(data + sha1(data, usedforsecurity=False).digest())
+
+
+def test_private_files_that_git_tracks_fail(looks: Looks, tmp_path: Path) -> None:
     private_vault(tmp_path)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
     assert looks()["vault_under_git"].verdict == "ok"
-    path = b"vault/patients-raw.arrow"
-    entry = bytes(60) + struct.pack(">H", len(path)) + path
-    entry += bytes(8 - len(entry) % 8)
-    index = b"DIRC" + struct.pack(">II", 2, 1) + entry
-    (tmp_path / ".git" / "index").write_bytes(index + sha1(index, usedforsecurity=False).digest())
+    index(tmp_path, b"vault/patients-raw.arrow")
     found = looks()["vault_under_git"]
-    assert (found.verdict, found.found) == ("fail", "git tracks 1 files of the vault")
+    assert (found.verdict, found.found) == ("fail", "git tracks 1 files of the vault, 0 of private/")
+    index(tmp_path, b"private/people/town.csv")
+    found = looks()["vault_under_git"]
+    assert (found.verdict, found.found) == ("fail", "git tracks 0 files of the vault, 1 of private/")
+    index(tmp_path, b"tables/private/people/town.csv")
+    assert looks()["vault_under_git"].verdict == "ok"
+    assert looks(ANON_PIPELINE_HIERARCHIES=str(tmp_path / "tables"))["vault_under_git"].verdict == "fail"
 
 
 def test_the_ledger_is_looked_at_and_not_opened(looks: Looks, tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import group_rows
+from anon_pipeline.base.classes import pack_columns
 from anon_pipeline.base.digest import digest_column
+from anon_pipeline.base.order import sorted_places
 from anon_pipeline.base.values import to_arrow
 
 _SAME = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_large_string)
@@ -46,12 +47,13 @@ def canonical_form(frame: pd.DataFrame) -> Canonical:
     [1, 0, 2]
     """
     sha = hashlib.sha256(str(len(frame)).encode())
-    codes = np.empty((len(frame), len(frame.columns)), np.int64)
-    for j, (name, column) in enumerate(frame.items()):
-        codes[:, j], distinct = _coded(column)
+    codes = []
+    for name, column in frame.items():
+        ranks, distinct = _coded(column)
+        codes.append(ranks)
         sha.update(digest_column(str(name), distinct).encode())
-    order = np.argsort(group_rows(codes)[1], kind="stable")
-    for ranks in codes.T:
+    order = np.arange(len(frame)) if not codes or not len(frame) else sorted_places(*pack_columns(codes))
+    for ranks in codes:
         sha.update(ranks[order].astype("<i8").tobytes())
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))

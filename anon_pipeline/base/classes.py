@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from anon_pipeline.base.order import rank_values, sorted_places
 
 _LARGEST_KEY = 2**62
 _SPARSE = 4  # numbers of more values than so many times the records are sorted, not counted in place
@@ -30,25 +32,8 @@ class EquivalenceClasses:
 
     def members(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the records sorted by class, (n − s,), and where each class begins, (m + 1,)."""
-        order = np.argsort(self.labels, kind="stable")[int((self.labels < 0).sum()) :]
+        order = sorted_places(self.labels + 1, len(self.sizes) + 1)[int((self.labels < 0).sum()) :]
         return order, np.concatenate(([0], np.cumsum(self.sizes)))
-
-
-def rank_values(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], int]:
-    """Replace each number by its rank among the different ones, (n,), and say how many there are.
-
-    Args:
-        keys: (n,) integers ≥ 0.
-        space: they are below it.
-
-    >>> rank_values(np.array([7, 2, 7]), 9)[0].tolist()
-    [1, 0, 1]
-    """
-    if space <= _SPARSE * len(keys):
-        present = np.bincount(keys) > 0
-        return (np.cumsum(present) - 1)[keys], int(np.count_nonzero(present))
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    return inverse.astype(np.int64), len(distinct)
 
 
 def pack_columns(columns: Iterable[NDArray[np.integer]]) -> tuple[NDArray[np.int64], int]:
@@ -61,7 +46,7 @@ def pack_columns(columns: Iterable[NDArray[np.integer]]) -> tuple[NDArray[np.int
     """
     key, space = np.zeros(1, np.int64), 1
     for column in columns:
-        digit = column.astype(np.int64)
+        digit = column.astype(np.int64, copy=False)
         width = int(digit.max()) + 1
         if space * width > _LARGEST_KEY:
             key, space = rank_values(key, space)
@@ -71,64 +56,15 @@ def pack_columns(columns: Iterable[NDArray[np.integer]]) -> tuple[NDArray[np.int
     return key, space
 
 
-def count_values(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different numbers, (m,) ascending, and how many records have each, (m,).
+def first_rows(columns: Iterable[NDArray[np.integer]]) -> NDArray[np.int64]:
+    """Return the first record of each different row, (m,), in lexicographic order of their values.
 
     Args:
-        keys: (n,) integers ≥ 0.
-        space: they are below it.
-
-    >>> [found.tolist() for found in count_values(np.array([7, 2, 7]), 9)]
-    [[2, 7], [1, 2]]
+        columns: arrays (n,) of integers ≥ 0, n ≥ 1; at least one.
     """
-    if space <= _SPARSE * len(keys):
-        counts = np.bincount(keys)
-        values = np.flatnonzero(counts)
-        return values, counts[values]
-    ordered = np.sort(keys)
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return ordered[starts], np.diff(starts, append=len(keys))
-
-
-def add_values(
-    keys: NDArray[np.int64], weights: NDArray[np.int64], space: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different numbers, (m,) ascending, and the sum of the weights of each, (m,).
-
-    Args:
-        keys: (r,) integers ≥ 0.
-        weights: (r,) records that each stands for, every one ≥ 1; they are added as whole numbers.
-        space: the keys are below it.
-
-    >>> [found.tolist() for found in add_values(np.array([7, 2, 7]), np.array([1, 5, 2]), 9)]
-    [[2, 7], [5, 3]]
-    """
-    if space <= _SPARSE * len(keys):
-        sums = np.zeros(space, np.int64)
-        np.add.at(sums, keys, weights)
-        values = np.flatnonzero(sums)
-        return values, sums[values]
-    order = np.argsort(keys)
-    ordered = keys[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    if not len(starts):
-        return ordered, weights[:0]
-    return ordered[starts], np.add.reduceat(weights[order], starts)
-
-
-def repeated_rows(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of numbers that others have, too, (r,) in any order, and how many have each, (m,).
-
-    Args:
-        keys: (n,) integers ≥ 0.
-        space: they are below it.
-    """
-    if space <= _SPARSE * len(keys):
-        counts = np.bincount(keys)
-        return np.flatnonzero(counts[keys] > 1), counts[counts > 0]
-    order = np.argsort(keys)
-    counts = np.diff(np.flatnonzero(np.diff(keys[order], prepend=-1)), append=len(keys))
-    return order[np.repeat(counts > 1, counts)], counts
+    key, space = pack_columns(columns)
+    order = sorted_places(key, space)
+    return order[np.flatnonzero(np.diff(key[order], prepend=-1))]
 
 
 def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -140,20 +76,26 @@ def group_rows(codes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[n
         First row of each group (m,), group of each row (n,), rows in each group (m,); groups in
         lexicographic order of their codes. With q = 0 all rows are one group.
     """
-    n, q = codes.shape
-    if q == 0 or n == 0:
+    return group_columns(list(codes.T), len(codes))
+
+
+def group_columns(
+    columns: Sequence[NDArray[np.integer]], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Group equal rows of q columns of n records, as `group_rows` does."""
+    if not columns or n == 0:
         some = min(n, 1)
         return np.zeros(some, np.int64), np.zeros(n, np.int64), np.full(some, n, np.int64)
-    key, space = pack_columns(codes.T)
+    key, space = pack_columns(columns)
     if space <= _SPARSE * n:
         return _counted_groups(key)
-    order = np.argsort(key)  # unstable and therefore fast: `first` asks for the least row of each run
+    order = sorted_places(key, space)
     key = key[order]
     starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
     sizes = np.diff(starts, append=n)
     inverse = np.empty(n, np.int64)
     inverse[order] = np.repeat(np.arange(len(starts)), sizes)
-    return np.minimum.reduceat(order, starts), inverse, sizes
+    return order[starts], inverse, sizes
 
 
 def _counted_groups(
@@ -181,7 +123,7 @@ def row_order(codes: NDArray[np.integer]) -> NDArray[np.int64]:
     """
     if 0 in codes.shape:
         return np.arange(len(codes), dtype=np.int64)
-    return np.argsort(pack_columns(codes.T)[0]).astype(np.int64)
+    return sorted_places(*pack_columns(codes.T))
 
 
 def equivalence_classes(codes: NDArray[np.integer]) -> EquivalenceClasses:
@@ -198,8 +140,11 @@ def equivalence_classes(codes: NDArray[np.integer]) -> EquivalenceClasses:
     >>> equivalence_classes(np.array([[1, 0], [1, 0], [-1, -1], [0, 5]])).labels.tolist()
     [1, 1, -1, 0]
     """
+    kept = codes.min(axis=1, initial=0) >= 0
+    if kept.all():
+        _, labels, sizes = group_rows(codes)
+        return EquivalenceClasses(labels, sizes)
     labels = np.full(len(codes), -1, np.int64)
-    kept = (codes >= 0).all(axis=1)
     _, inverse, sizes = group_rows(codes[kept])
     labels[kept] = inverse
     return EquivalenceClasses(labels, sizes)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
 
 WITHHELD = "the text is withheld because it may quote personal data"
 _OWN_WORDS = ContextVar("own_words", default=False)
+_WITHHELD = ContextVar("withheld", default=False)
+_Result = TypeVar("_Result")
 
 
 @contextmanager
@@ -28,10 +30,27 @@ def own_words() -> Iterator[None]:
 def quiet() -> Iterator[None]:
     """Withhold the text of every warning and log record of this thread; kind and place stay.
 
-    A filter that makes errors of warnings still does. Threads that a library starts are not covered.
+    A filter that makes errors of warnings still does. Threads that a library starts are not covered, those of
+    `threads.side_by_side` are.
     """
     with _quiet_logs(), _quiet_warnings():
         yield
+
+
+def quiet_elsewhere(task: Callable[[], _Result]) -> Callable[[], _Result]:
+    """Return a task for another thread, whose log records lose their text there if they would here.
+
+    Warnings are caught for the whole process, by the thread that waits for this one.
+    """
+    context = copy_context()
+
+    def run() -> _Result:
+        if not _WITHHELD.get():
+            return task()
+        with _quiet_logs():
+            return task()
+
+    return lambda: context.run(run)
 
 
 @contextmanager
@@ -67,9 +86,11 @@ def _quiet_logs() -> Iterator[None]:
         return record
 
     logging.setLogRecordFactory(without_text)
+    before = _WITHHELD.set(True)
     try:
         yield
     finally:
         inside = False
+        _WITHHELD.reset(before)
         if logging.getLogRecordFactory() is without_text:
             logging.setLogRecordFactory(make)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError, withhold_text
@@ -60,8 +63,11 @@ def to_finite_numbers(column: pd.Series) -> pd.Series:
     """
     if pd.api.types.is_complex_dtype(column.dtype):
         raise InputError(f"{column.name}: must be a number, got complex ones")
-    with withhold_text(f"{column.name}: must be a number", ArithmeticError, TypeError):
-        cast = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+        cast = column.astype(np.float64)
+    else:
+        with withhold_text(f"{column.name}: must be a number", ArithmeticError, TypeError):
+            cast = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
     problems = []
     unfit = _unfit(column, cast)
     if unfit:
@@ -133,22 +139,65 @@ def to_texts(column: pd.Series) -> pd.Series:
 def text_codes(column: pd.Series) -> tuple[NDArray[np.int64], pd.Series]:
     """Number the texts that `to_texts` makes of a column, in the order in which they are first there.
 
-    Numbers, dates and texts are told apart before they are written, so that each is written once.
-
     Args:
         column: (n,) anything.
     Returns:
         (n,) numbers, and (m,) the texts; missing values are one of them (None).
     """
+    codes, texts = arrow_codes(column)
+    return codes, pd.Series(texts.to_numpy(zero_copy_only=False), dtype=object)
+
+
+def arrow_codes(column: pd.Series) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
+    """Number texts as `text_codes` does, and leave them in Arrow: of many texts Python's take longer.
+
+    Numbers and dates are told apart before they are written, so that each is written once.
+    """
+    if isinstance(column.dtype, pd.StringDtype):
+        return _encoded(pa.array(column, type=pa.large_string()))
     if not _written_alike(column):
-        codes, texts = pd.factorize(to_texts(column), use_na_sentinel=False)
-        return codes.astype(np.int64), pd.Series(texts, dtype=object)
+        return _encoded(pa.array(to_texts(column), type=pa.large_string()))
     codes, values = pd.factorize(column, use_na_sentinel=False)
-    written = to_texts(pd.Series(values, dtype=column.dtype))
-    if isinstance(column.dtype, pd.StringDtype):  # they are what they are written as
-        return codes.astype(np.int64), written
-    again, unlike = text_codes(written)
-    return again[codes], unlike
+    again, texts = arrow_codes(to_texts(pd.Series(values, dtype=column.dtype)))
+    return again[codes], texts
+
+
+def text_ranks(column: pd.Series) -> NDArray[np.int64]:
+    """Rank the texts that `to_texts` makes of a column, (n,), −1 where it is missing."""
+    codes, texts = arrow_codes(column)
+    order = pc.sort_indices(texts).to_numpy()
+    ranks = np.empty(len(texts), np.int64)
+    ranks[order] = np.arange(len(texts))
+    ranks[texts.is_null().to_numpy(zero_copy_only=False)] = -1
+    return ranks[codes]
+
+
+def _encoded(texts: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
+    """Number texts, missing ones as one of them; and return each once."""
+    whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    encoded = whole.dictionary_encode(null_encoding="encode")
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WrittenColumns:
+    """The `arrow_codes` of a table's columns: each is asked for by several, and made once.
+
+    frame: (n, columns).
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    _made: dict[str, tuple[NDArray[np.int64], pa.LargeStringArray]] = field(default_factory=dict, repr=False)
+
+    def both(self, name: str) -> tuple[NDArray[np.int64], pa.LargeStringArray]:
+        """Return a column's numbers, (n,), and texts, (m,)."""
+        if name not in self._made:
+            self._made[name] = arrow_codes(self.frame[name])
+        return self._made[name]
+
+    def codes(self, name: str) -> NDArray[np.int64]:
+        """Return a column's numbers, (n,)."""
+        return self.both(name)[0]
 
 
 def _written_alike(column: pd.Series) -> bool:
@@ -157,7 +206,7 @@ def _written_alike(column: pd.Series) -> bool:
         numbers = column.to_numpy(np.float64, na_value=np.nan)
         return not np.signbit(numbers[numbers == 0]).any()
     of_kind = (pd.api.types.is_integer_dtype, pd.api.types.is_datetime64_any_dtype)
-    return isinstance(column.dtype, pd.StringDtype) or any(fits(column.dtype) for fits in of_kind)
+    return any(fits(column.dtype) for fits in of_kind)
 
 
 def _without_point(column: pd.Series) -> pd.Series:

@@ -209,14 +209,31 @@ class SourceKind:
     """A kind of place that personal data comes from.
 
     name: its key below ``source`` in the policy.
+    field: type of what stands there, with None and with its marks: a text, ``Annotated[LocalPath | None,
+        Below("sources")]``, or a section derived from `policy.fields.Strict`, ``Warehouse | None``. All of
+        it is private and binds the private tables; paths and unmarked texts are confined.
+    description: of the key, in the JSON Schema.
     reads: place of the function that reads it: from the policy, the folder of sources and the partition, to
         a table.
     partition: texts in it that stand for the partition; none: a partition changes nothing there.
+    partition_in: fields of the section in which they may stand; none: what stands at the key is a text.
+    watched: whether that text is a path below the folder of sources, which can be looked at at any time.
+    remote: what that text is: a ``url`` of object stores or the web, or the environment ``variable`` that
+        holds one; None: neither.
+    upstream: whether it is the key of an asset of Dagster, which Dagster alone can read.
+    generated: whether its records are made up. Each partition is then one of its own, whatever its key.
     """
 
     name: str
+    field: Any
+    description: str
     reads: str
     partition: tuple[str, ...] = ()
+    partition_in: tuple[str, ...] = ()
+    watched: bool = False
+    remote: Literal["url", "variable"] | None = None
+    upstream: bool = False
+    generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from anon_pipeline.base.errors import InputError
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {
         "adlfs": "az",
+        "aiohttp": "http",
         "duckdb": "duckdb",
         "gcsfs": "gs",
         "openpyxl": "excel",

@@ -17,7 +17,16 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from anon_pipeline.base.errors import PluginError
-from anon_pipeline.catalog.entries import Format, Generator, HierarchyKind, LimitKey, Loss, Mechanism, Recoder
+from anon_pipeline.catalog.entries import (
+    Format,
+    Generator,
+    HierarchyKind,
+    LimitKey,
+    Loss,
+    Mechanism,
+    Recoder,
+    SourceKind,
+)
 
 VARIABLE = "ANON_PIPELINE_PLUGINS"
 """Names the distributions that are allowed, with commas between them."""
@@ -26,7 +35,7 @@ ENTRIES: Mapping[str, tuple[type, ...]] = MappingProxyType(
         "limits": (LimitKey,),
         "mechanisms": (Mechanism,),
         "recoders": (Recoder,),
-        "sources": (Format, Generator),
+        "sources": (Format, Generator, SourceKind),
         "hierarchies": (HierarchyKind,),
         "losses": (Loss,),
     }
@@ -99,7 +108,7 @@ def table_of(
     """Return a table: the entries of this package, then those of plugins, by name.
 
     Args:
-        taken: more names that a plugin must not use.
+        taken: more names that a plugin must not use. In a group no two entries of any type have one name.
     Raises:
         PluginError: a plugin that is allowed is not installed, declares nothing or a group that there is
             not, has another name or no version in its metadata, or cannot be imported; an entry of another
@@ -108,14 +117,14 @@ def table_of(
     table: dict[str, Any] = {entry.name: entry for entry in own}  # type: ignore[attr-defined]
     owners = dict.fromkeys((*taken, *table), "anon-pipeline")
     for added in (one for entries in _loaded().values() for one in entries[group]):
-        if not isinstance(added.entry, kind):
-            continue
         if added.name in owners:
             raise PluginError(
                 f"the plugin {added.plugin} must not use the name {added.name} in {_PREFIX}{group}: it is of "
                 f"{owners[added.name]}. {_REMOVE}"
             )
-        table[added.name], owners[added.name] = added.entry, str(added.plugin)
+        owners[added.name] = str(added.plugin)
+        if isinstance(added.entry, kind):
+            table[added.name] = added.entry
     return MappingProxyType(table)
 
 

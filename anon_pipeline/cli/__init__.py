@@ -32,7 +32,7 @@ from anon_pipeline.cli.profiling import profile
 from anon_pipeline.cli.project_env import read_project_env
 from anon_pipeline.cli.releasing import run
 from anon_pipeline.cli.reporting import report
-from anon_pipeline.cli.shared import show_names, show_records, shows_values
+from anon_pipeline.cli.shared import print_refused, show_names, show_records, shows_values
 from anon_pipeline.cli.tuning import tune
 from anon_pipeline.cli.vaulting import vault
 from anon_pipeline.cli.verifying import keygen, verify
@@ -121,18 +121,7 @@ def main() -> None:
             read_project_env(Path.cwd())
             cli()
     except GateRefused as error:
-        from anon_pipeline.cli.shared import print_report  # noqa: PLC0415
-        from anon_pipeline.gate import GateReport  # noqa: PLC0415
-
-        if isinstance(error.report, GateReport) and not error.report.passed:
-            print_report(error.report, "Refused: nothing was published")
-            limits = [v.limit for v in error.report.unkept]
-            click.echo(f"refused by {', '.join(limits)}", err=True)
-            if error.kept is not None:
-                click.echo(error.kept, err=True)
-            click.echo("".join(f"{line}\n" for line in error.advice), err=True, nl=False)
-        else:
-            click.echo(f"refused: {error}", err=True)
+        print_refused(error)
         sys.exit(error.exit_code)
     except AnonPipelineError as error:
         click.echo(f"error: {error}", err=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from anon_pipeline.cli.result_schemas import RESULTS
+
 _TEXT, _BIT = {"type": "string"}, {"type": "boolean"}
 _COUNT = {"type": "integer"}
 _COUNTS = {"type": "object", "additionalProperties": _COUNT}
@@ -73,7 +75,67 @@ _POINT = _object(
     }
 )
 
+_PROFILED = _object(
+    {
+        "name": _TEXT,
+        "holds": {**_TEXT, "description": "In words."},
+        "different": _COUNT,
+        "missing": _COUNT,
+        "distinction": _NUMBER,
+        "separation": _NUMBER,
+        "alone": _NUMBER,
+        "role": _TEXT,
+        "policy": {"type": "object", "description": "What a policy would say of the column."},
+        "sure": _TEXT,
+        "reason": _TEXT,
+        "question": _WORDS,
+    }
+)
+_RUN = _object(
+    {
+        "published": _BIT,
+        "release": _TEXT,
+        "partition": _WORDS,
+        "verdicts": _list(_VERDICT),
+        "advice": {**_list(_TEXT), "description": "What to change, where the gate refused."},
+    },
+    data={**_TEXT, "description": "Path of the released file."},
+    manifest=_TEXT,
+    report=_TEXT,
+    left={**_list(_TEXT), "description": "What is left of the data, in words."},
+    error={**_TEXT, "description": "Why a partition was refused before the gate."},
+    earlier={"type": "integer", "description": "Files of the release before that lie beside it still."},
+    ledger=_WORDS,
+)
+
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "profile": _object(
+        {
+            "records": _COUNT,
+            "layout": {
+                "anyOf": [
+                    _object({"format": _TEXT, "sep": _WORDS, "encoding": _WORDS, "guess": _BIT}),
+                    {"type": "null"},
+                ],
+                "description": "null: the source has none of these.",
+            },
+            "missing_texts": _list(_TEXT),
+            "together": {
+                "anyOf": [
+                    _object(
+                        {
+                            "columns": _list(_TEXT),
+                            "distinction": _NUMBER,
+                            "separation": _NUMBER,
+                            "alone": {**_NUMBER, "description": "Share of the records."},
+                        }
+                    ),
+                    {"type": "null"},
+                ]
+            },
+            "columns": _list(_PROFILED),
+        }
+    ),
     "hierarchy": _object(
         {
             "proposed": {
@@ -106,21 +168,12 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
             ),
         }
     ),
-    "run": _object(
-        {
-            "published": _BIT,
-            "release": _TEXT,
-            "partition": _WORDS,
-            "verdicts": _list(_VERDICT),
-            "advice": {**_list(_TEXT), "description": "What to change, where the gate refused."},
-        },
-        data={**_TEXT, "description": "Path of the released file."},
-        manifest=_TEXT,
-        report=_TEXT,
-        left={**_list(_TEXT), "description": "What is left of the data, in words."},
-        earlier={"type": "integer", "description": "Files of the release before that lie beside it still."},
-        ledger=_WORDS,
-    ),
+    "run": {
+        "anyOf": [
+            _RUN,
+            _object({"partitions": {**_list(_RUN), "description": "With --partitions, in order of time."}}),
+        ]
+    },
     "ledger list": _object(
         {
             "broken_at": {
@@ -290,6 +343,8 @@ def schema_of(command: str) -> dict[str, Any]:
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"anon-pipeline {command} --json",
-        **DOCUMENTS[command],
+        **(RESULTS[command]() if command in RESULTS else DOCUMENTS[command]),
+        "title": f"anon-pipeline {command} --json"
+        if command != "ledger export"
+        else "A line of ledger export",
     }

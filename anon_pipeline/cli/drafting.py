@@ -51,7 +51,13 @@ def init(  # noqa: PLR0913 - the options of a command
     DATA is a table's file, or a YAML file with the section source of a policy.
     """
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.draft.drafted import as_document, place_of, summary, write_draft  # noqa: PLC0415
+    from anon_pipeline.draft.drafted import (  # noqa: PLC0415
+        as_document,
+        place_of,
+        refuse_edited,
+        summary,
+        write_draft,
+    )
     from anon_pipeline.draft.fitting import fit  # noqa: PLC0415
     from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
 
@@ -66,17 +72,17 @@ def init(  # noqa: PLR0913 - the options of a command
     place = place_of(data, root, name)
     with Progress() as progress:
         found, frame = profile_file(data)
+    refuse_edited(found, place, root)
     if not silent:
         found = replace(found, proposals=tuple(_asked(ctx, found)))
+        refuse_edited(found, place, root)
     with Progress() as progress:
         fitted = fit(found, frame, place, observe=progress)
     tables = write_draft(found, fitted, place, target, root)
     if as_json:
         echo_json(as_document(fitted, target, tables))
         return
-    for path in tables:
-        click.echo(f"wrote {path} (private: it has values; edit it)")
-    click.echo("\n".join(summary(fitted, target)))
+    click.echo("\n".join(summary(fitted, target, tables)))
 
 
 def _root(policy_file: Path, project: Path | None) -> Path:

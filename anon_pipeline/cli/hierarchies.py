@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option, open_policy, show_values_option
-from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values, write_file
+from anon_pipeline.cli.shared import PRIVATE, echo_json, shows_values
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -129,7 +129,7 @@ def _proposed(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
     import json  # noqa: PLC0415
 
     from anon_pipeline.base.errors import InputError  # noqa: PLC0415
-    from anon_pipeline.draft.private_files import write_table  # noqa: PLC0415
+    from anon_pipeline.draft.private_files import refuse_other_tables, write_table  # noqa: PLC0415
     from anon_pipeline.policy.hierarchies import Table  # noqa: PLC0415
     from anon_pipeline.profile.name_hints import find_hint  # noqa: PLC0415
     from anon_pipeline.profile.proposed_hierarchies import propose_hierarchy  # noqa: PLC0415
@@ -146,6 +146,7 @@ def _proposed(look: Look, target: Path | None) -> tuple[Any, Path, list[str]]:
     if target is None:
         said = "hierarchy: a table of its categories; --to FILE writes it, to be edited (private)"
         return found.as_tree(), Path(), [found.reason, said]
+    refuse_other_tables({target: found.rows})
     write_table(target, found.rows)
     said = f"wrote {target} (private: it has values; edit it, then check it with --table)"
     return Table(table=target.name), target.parent, [found.reason, said]
@@ -184,9 +185,11 @@ def _label(node: Node, *, shown: bool) -> str:
 
 def _write_not_leaves(checked: CheckedHierarchy, path: Path | None) -> bool:
     """Write the values that are no leaf where it is asked for, and tell whether it was done."""
+    from anon_pipeline.draft.private_files import write_private  # noqa: PLC0415
+
     if path is None or not checked.not_leaves:
         return False
-    write_file(path, "".join(f"{value}\n" for value in checked.not_leaves).encode(), what="values")
+    write_private(path, "".join(f"{value}\n" for value in checked.not_leaves).encode())
     return True
 
 

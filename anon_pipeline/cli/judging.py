@@ -21,6 +21,7 @@ from anon_pipeline.cli.options import (
     project_options,
     show_values_option,
 )
+from anon_pipeline.cli.result_schemas import RESULTS
 from anon_pipeline.cli.shared import echo_json, print_report, show_names, shows_values
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _tables(path: Path, policy: Policy) -> Iterator[tuple[str, Callable[[], Data
 
 
 @click.command(epilog=_SCHEMA_EXAMPLE)
-@click.argument("command", required=False, type=click.Choice(sorted(DOCUMENTS)))
+@click.argument("command", required=False, type=click.Choice(sorted({*DOCUMENTS, *RESULTS})))
 def schema(command: str | None) -> None:
     """Print the JSON Schema of a policy file, for editors.
 

@@ -10,6 +10,7 @@ import click
 
 from anon_pipeline.cli.options import (
     check_partition,
+    json_option,
     locations_of,
     partition_option,
     policy_argument,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @policy_argument
 @partition_option
 @click.option("--target", help="Sensitive or insensitive column to predict. Default: see docs/utility.md.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 @source_options
 def utility(
     policy_file: Path,

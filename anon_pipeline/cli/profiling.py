@@ -6,30 +6,33 @@ from pathlib import Path
 
 import click
 
-from anon_pipeline.cli.options import NEW_FILE, data_argument
+from anon_pipeline.cli.options import NEW_FILE, data_argument, json_option
 from anon_pipeline.cli.shared import PRIVATE, print_table, write_file
 
 
 @click.command()
 @data_argument
-@click.option("--json", "json_file", type=NEW_FILE, help="Write it as JSON.")
+@json_option
+@click.option("--json-to", "json_file", type=NEW_FILE, help="Write it as JSON.")
 @click.option("--html", "html_file", type=NEW_FILE, help="Write it as a page.")
-def profile(data: Path, json_file: Path | None, html_file: Path | None) -> None:
+def profile(data: Path, *, as_json: bool, json_file: Path | None, html_file: Path | None) -> None:
     """Show what the columns of DATA hold, and which role would be proposed for each.
 
     No value of the data is shown. What is written is for its owner alone (0600).
 
     DATA is a table's file, or a YAML file with the section source of a policy.
     """
+    from anon_pipeline.profile import shown  # noqa: PLC0415
     from anon_pipeline.profile.profiling import profile_file  # noqa: PLC0415
-    from anon_pipeline.profile.shown import HEADINGS, as_html, as_json, lines, rows  # noqa: PLC0415
 
     found, _ = profile_file(data)
-    print_table(HEADINGS, rows(found), title=f"Profile of {data.name}", width=160)
-    for line in lines(found):
-        click.echo(line)
-    for path, text in ((json_file, as_json), (html_file, lambda one: as_html(one, data.name))):
+    if as_json:
+        click.echo(shown.as_json(found), nl=False)
+    else:
+        print_table(shown.HEADINGS, shown.rows(found), title=f"Profile of {data.name}", width=160)
+        click.echo("".join(f"{line}\n" for line in shown.lines(found)), nl=False)
+    for path, text in ((json_file, shown.as_json), (html_file, lambda one: shown.as_html(one, data.name))):
         if path is not None:
             write_file(path, text(found).encode(), what="profile")
-            click.echo(f"wrote {path}")
+            click.echo(f"wrote {path}", err=as_json)
     click.echo(PRIVATE, err=True)

@@ -1,4 +1,4 @@
-"""The command that makes a release: `run`."""
+"""The command that makes a release, or those of several partitions: `run`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from anon_pipeline.cli.options import (
     policy_argument,
     source_options,
 )
-from anon_pipeline.cli.reporting import new_page
+from anon_pipeline.cli.partition_keys import partitions_between
+from anon_pipeline.cli.reporting import new_page, write_page
 from anon_pipeline.cli.run_output import Asked, print_cost, print_release, refusal_document, release_document
-from anon_pipeline.cli.shared import Progress, echo_json, print_report, shows_values, write_file
+from anon_pipeline.cli.shared import Progress, echo_json, print_refused, print_report, shows_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
+    from anon_pipeline.base.errors import GateRefused, InfeasibleError
     from anon_pipeline.gate import GateReport
     from anon_pipeline.publish import Published
     from anon_pipeline.publish.archive import VaultArchive
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
 @click.command()
 @policy_argument
 @partition_option
+@click.option(
+    "--partitions",
+    "span",
+    metavar="FIRST...LAST",
+    help="Make the release of each of these partitions, in order; a refused one does not stop the rest.",
+)
 @click.option(
     "--internal-report",
     type=NEW_FILE,
@@ -47,20 +55,98 @@ if TYPE_CHECKING:
 @json_option
 @source_options
 @click.pass_context
-def run(ctx: click.Context, policy_file: Path, as_json: bool, **options: Any) -> None:
+def run(ctx: click.Context, policy_file: Path, **options: Any) -> None:
     """Make the release of POLICY and publish it if the gate passes."""
-    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
-    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+    from anon_pipeline.base.errors import InputError  # noqa: PLC0415
     from anon_pipeline.policy import load_policy  # noqa: PLC0415
 
-    policy = load_policy(policy_file)
-    check_partition(policy, options["partition"])
+    policy, span = load_policy(policy_file), options["span"]
+    if span is None:
+        check_partition(policy, options["partition"])
+    elif options["partition"] is not None or options["internal_report"] is not None:
+        raise InputError("--partitions must not be given with --partition or --internal-report")
+    keys = [options["partition"]] if span is None else partitions_between(policy, span)
     locations = locations_of(policy_file, options["project"], outside=options["allow_outside"])
-    asked = Asked(policy, locations, options["partition"])
     if options["to_dagster"]:
         from anon_pipeline.orchestration.runless import refuse_without_instance  # noqa: PLC0415
 
         refuse_without_instance()
+    releases = [Asked(policy, locations, key) for key in keys]
+    if span is None:
+        _run_one(ctx, releases[0], options)
+    else:
+        _run_each(ctx, releases, options)
+
+
+def _run_one(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> None:
+    """Make a release, and print it or its refusal."""
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+
+    try:
+        written = _publish(ctx, asked, options)
+    except GateRefused as refused:
+        if options["as_json"] and isinstance(refused.report, GateReport):
+            echo_json(refusal_document(asked, refused))
+            ctx.exit(refused.exit_code)
+        raise
+    if options["as_json"]:
+        echo_json(release_document(asked, written))
+    else:
+        print_release(asked, written, exact=shows_values(ctx))
+
+
+def _run_each(ctx: click.Context, releases: Sequence[Asked], options: Mapping[str, Any]) -> None:
+    """Make a release for each partition; a refusal of its data stops no other, anything else does."""
+    from anon_pipeline.base.errors import GateRefused, InfeasibleError  # noqa: PLC0415
+
+    as_json, documents, left = options["as_json"], [], {}
+    try:
+        for asked in releases:
+            click.echo(f"partition {asked.partition}", err=as_json)
+            try:
+                written = _publish(ctx, asked, options)
+            except (GateRefused, InfeasibleError) as refused:
+                left[str(asked.partition)] = refused.exit_code
+                documents.append(refusal_document(asked, refused))
+                if not as_json:
+                    _print_refusal(ctx, refused)
+            else:
+                if as_json:
+                    documents.append(release_document(asked, written))
+                else:
+                    print_release(asked, written, exact=shows_values(ctx))
+    finally:
+        if as_json:
+            echo_json({"partitions": documents})
+    if not as_json:
+        said = f"; refused: {', '.join(left)}" if left else ""
+        click.echo(f"{len(releases) - len(left)} of {len(releases)} partitions published{said}")
+    if left:
+        ctx.exit(min(left.values()))
+
+
+def _print_refusal(ctx: click.Context, refused: GateRefused | InfeasibleError) -> None:
+    """Say why a partition was refused, as `main` does where it is the only one."""
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+
+    if isinstance(refused, GateRefused):
+        print_refused(refused)
+        return
+    if shows_values(ctx, err=True):
+        click.echo(refused.exact, err=True)
+    click.echo(f"error: {refused}", err=True)
+
+
+def _publish(ctx: click.Context, asked: Asked, options: Mapping[str, Any]) -> Published:
+    """Make and publish a release, and tell Dagster of it where that was asked for.
+
+    Raises:
+        GateRefused: with advice, after what it has cost was told.
+    """
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+
     reported = _report_to(asked, options["internal_report"])
     with Progress() as progress:
         try:
@@ -71,16 +157,10 @@ def run(ctx: click.Context, policy_file: Path, as_json: bool, **options: Any) ->
                     _tell_dagster(asked, refused.report)
                 _tell_refusal(ctx, asked, refused.report)
                 refused.advice = _advice(asked, refused.report, progress)
-                if as_json:
-                    echo_json(refusal_document(asked, refused))
-                    ctx.exit(refused.exit_code)
             raise
     if options["to_dagster"]:
         _tell_dagster(asked, written)
-    if as_json:
-        echo_json(release_document(asked, written))
-    else:
-        print_release(asked, written, exact=shows_values(ctx))
+    return written
 
 
 def _make(asked: Asked, progress: Progress, reported: Callable[[bytes], None] | None) -> Published:
@@ -101,7 +181,7 @@ def _report_to(asked: Asked, path: Path | None) -> Callable[[bytes], None] | Non
     if path is None:
         return None
     page = new_page(path, asked.locations.release(asked.policy, asked.partition))
-    return partial(write_file, page, what="page")
+    return partial(write_page, page, private=True)
 
 
 def _tell_refusal(ctx: click.Context, asked: Asked, report: GateReport) -> None:

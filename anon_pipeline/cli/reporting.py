@@ -73,7 +73,7 @@ def report(  # noqa: PLR0913 - the options of a command
             raise InputError("the internal report must be made with the policy of the release: --policy")
         else:
             page = internal_report_of(whole, document, locations)
-        write_file(path, page, what="page", private=internal)
+        write_page(path, page, private=internal)
     if whole is None:
         click.echo(_IN_PART, err=True)
     if as_json:
@@ -108,3 +108,17 @@ def new_page(path: Path, release: Path) -> Path:
     if path.resolve().is_relative_to(folder.resolve()):
         raise InputError("the report must not go to the release's folder: what is there counts as published")
     return path
+
+
+def write_page(path: Path, page: bytes, *, private: bool) -> None:
+    """Write a page, complete or not at all; a private one for its owner alone, and ignored by git.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    from anon_pipeline.draft.private_files import write_private  # noqa: PLC0415
+
+    if private:
+        write_private(path, page)
+    else:
+        write_file(path, page, what="page", private=False)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from anon_pipeline.cli.shared import print_paths, print_report, print_warnings
 
 if TYPE_CHECKING:
-    from anon_pipeline.base.errors import GateRefused
-    from anon_pipeline.gate import GateReport
+    from anon_pipeline.base.errors import AnonPipelineError
     from anon_pipeline.policy import Policy
     from anon_pipeline.policy.locations import Locations
     from anon_pipeline.publish import Published
@@ -69,16 +68,22 @@ def release_document(asked: Asked, written: Published) -> dict[str, Any]:
     }
 
 
-def refusal_document(asked: Asked, refused: GateRefused) -> dict[str, Any]:
-    """Return what `run` says of a release that the gate refused: no value, since nobody else has the file."""
-    report = cast("GateReport", refused.report)
-    return {
+def refusal_document(asked: Asked, refused: AnonPipelineError) -> dict[str, Any]:
+    """Return what `run` says of a release that was refused: no value, since nobody else has the file."""
+    from anon_pipeline.base.errors import GateRefused  # noqa: PLC0415
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+
+    said: dict[str, Any] = {
         "published": False,
         "release": asked.policy.name,
         "partition": asked.partition,
-        "verdicts": [verdict | {"value": None} for verdict in report.to_json()["verdicts"]],
-        "advice": list(refused.advice),
+        "verdicts": [],
+        "advice": [],
     }
+    if not isinstance(refused, GateRefused) or not isinstance(refused.report, GateReport):
+        return said | {"error": str(refused)}
+    verdicts = [verdict | {"value": None} for verdict in refused.report.to_json()["verdicts"]]
+    return said | {"verdicts": verdicts, "advice": list(refused.advice)}
 
 
 def count_earlier(policy: Policy, written: Published) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
+    from anon_pipeline.base.errors import GateRefused
     from anon_pipeline.base.observer import Progress as Far
     from anon_pipeline.base.observer import Step
     from anon_pipeline.gate import GateReport
@@ -192,6 +193,21 @@ def print_report(
             (v.limit, shown, demanded_by(v), f"{v.status}: {v.reason}" if v.reason else str(v.status))
         )
     print_table(("limit", "measured", "demanded", "verdict"), rows, title=title, err=err)
+
+
+def print_refused(refused: GateRefused) -> None:
+    """Print why the gate refused a release, and what to do about it."""
+    from anon_pipeline.gate import GateReport  # noqa: PLC0415
+
+    if not isinstance(refused.report, GateReport) or refused.report.passed:
+        click.echo(f"refused: {refused}", err=True)
+        return
+    print_report(refused.report, "Refused: nothing was published")
+    limits = [verdict.limit for verdict in refused.report.unkept]
+    click.echo(f"refused by {', '.join(limits)}", err=True)
+    if refused.kept is not None:
+        click.echo(refused.kept, err=True)
+    click.echo("".join(f"{line}\n" for line in refused.advice), err=True, nl=False)
 
 
 def print_warnings(report: GateReport, policy: Policy | None = None) -> None:

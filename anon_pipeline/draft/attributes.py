@@ -10,13 +10,12 @@ from typing import Any
 
 from anon_pipeline.policy.columns import Generalize, Perturb, Sensitive
 from anon_pipeline.policy.hierarchies import hierarchy_kind
+from anon_pipeline.policy.locations import PRIVATE
 from anon_pipeline.policy.recoding import LDiversity
 from anon_pipeline.profile.looking import Kind, Seen
 from anon_pipeline.profile.profiling import Profile
 from anon_pipeline.profile.proposals import Proposal
 
-PRIVATE = "private"
-"""Folder below the project for files with values, which is not under git."""
 USUAL_K, SMALL_K, SMALL_TABLE = 10, 5, 1_000
 """Records in the smallest class; in tables of fewer records than the last."""
 MOST_LIMITED = 5

@@ -5,8 +5,10 @@ Belongs here: where the files go, and writing them. Does not belong here: any de
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +18,29 @@ from anon_pipeline.base.observer import Observer, ignore
 from anon_pipeline.draft.attributes import Place, plain_name, table_files
 from anon_pipeline.draft.fitting import Fitted, fit
 from anon_pipeline.draft.policy_text import policy_text, questions_in
-from anon_pipeline.draft.private_files import write_table
+from anon_pipeline.draft.private_files import (
+    make_private_folder,
+    refuse_other_tables,
+    write_table,
+)
 from anon_pipeline.draft.rehearsal import describe
 from anon_pipeline.profile.profiling import Profile, profile_file
+from anon_pipeline.profile.proposals import Proposal
 
 
-def draft(data: Path, policy_file: Path, project: Path, *, name: str, observe: Observer = ignore) -> Fitted:
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A policy that was written.
+
+    fitted: the policy, with what was decided on the way.
+    tables: paths of its private tables.
+    """
+
+    fitted: Fitted
+    tables: tuple[Path, ...]
+
+
+def draft(data: Path, policy_file: Path, project: Path, *, name: str, observe: Observer = ignore) -> Draft:
     """Look at a table and write a policy for it that runs; questions stay in the file.
 
     Args:
@@ -30,15 +49,16 @@ def draft(data: Path, policy_file: Path, project: Path, *, name: str, observe: O
         project: what the policy's paths are relative to.
         name: of the release.
     Raises:
-        InputError: the table cannot be used, is outside of the project, or there is a policy.
+        InputError: the table cannot be used, is outside of the project, or there is a policy, or a private
+            table that it would write over.
     """
     if policy_file.exists():
         raise InputError(f"{policy_file.name}: must not be there yet")
     place = place_of(data, project, name)
     found, frame = profile_file(data)
+    refuse_edited(found, place, project)
     fitted = fit(found, frame, place, observe=observe)
-    write_draft(found, fitted, place, policy_file, project)
-    return fitted
+    return Draft(fitted, write_draft(found, fitted, place, policy_file, project))
 
 
 def place_of(data: Path, project: Path, name: str | None) -> Place:
@@ -56,38 +76,63 @@ def place_of(data: Path, project: Path, name: str | None) -> Place:
     return Place(plain_name(name or data.stem), file.relative_to(folder).as_posix())
 
 
-def write_draft(found: Profile, fitted: Fitted, place: Place, target: Path, project: Path) -> list[str]:
+def refuse_edited(found: Profile, place: Place, project: Path) -> None:
+    """Refuse a policy whose private tables would be written over others, before it is fitted.
+
+    Args:
+        found: of the table; which columns get one, and what is in it.
+    Raises:
+        InputError: every table that is there and holds something else.
+    """
+    refuse_other_tables(_tables(found.proposals, place, project))
+
+
+def _tables(
+    proposals: Sequence[Proposal], place: Place, project: Path
+) -> dict[Path, Sequence[Sequence[str]]]:
+    rows = {proposal.name: proposal.rows for proposal in proposals}
+    return {project / path: rows[column] for column, path in table_files(proposals, place).items()}
+
+
+def write_draft(
+    found: Profile, fitted: Fitted, place: Place, target: Path, project: Path
+) -> tuple[Path, ...]:
     """Write the private tables, then the policy; return the paths of the tables.
 
     Raises:
-        InputError: a file cannot be written.
+        InputError: a table is there that may have been edited; a file cannot be written. Nothing is then
+            written over.
     """
     text = policy_text(found, fitted, place)
-    rows = {proposal.name: proposal.rows for proposal in fitted.proposals}
-    tables = table_files(fitted.proposals, place)
-    for column, path in tables.items():
-        write_table(project / path, rows[column])
+    tables = _tables(fitted.proposals, place, project)
+    refuse_other_tables(tables)
+    for folder in sorted({path.parent for path in tables}):
+        make_private_folder(folder)
+    for path, rows in tables.items():
+        write_table(path, rows)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, text.encode("utf-8"), mode=0o644, what="policy")
     except OSError as error:
         reason = error_words(error)
     else:
-        return [str(path) for path in tables.values()]
+        return tuple(tables)
     raise InputError(f"{target.name} must be writable: {reason}")
 
 
-def summary(fitted: Fitted, target: Path) -> list[str]:
+def summary(fitted: Fitted, target: Path, tables: Sequence[Path]) -> list[str]:
     """Say in lines what was written, what a rehearsal has left, and what to do next.
 
     Args:
         target: the policy, written.
+        tables: the private ones.
     """
     roles = dict.fromkeys(proposal.role for proposal in fitted.proposals)
     counts = [f"{sum(p.role == role for p in fitted.proposals)} {role}" for role in roles]
     asked = questions_in(target.read_text(encoding="utf-8"))
     stand = "question stands" if asked == 1 else "questions stand"
-    lines = [f"wrote {target}: {', '.join(counts)}; {asked} {stand} in it"]
+    lines = [f"wrote {_from_here(path)} (private: it has values; edit it)" for path in tables]
+    lines.append(f"wrote {target}: {', '.join(counts)}; {asked} {stand} in it")
     if fitted.problem or fitted.refused:
         why = fitted.problem or "refused by " + ", ".join(fitted.refused)
         lines.append(f"The policy does not pass yet: {why}. Answer the questions in the file.")
@@ -97,18 +142,19 @@ def summary(fitted: Fitted, target: Path) -> list[str]:
     return lines
 
 
-def as_document(fitted: Fitted, target: Path, tables: Sequence[str]) -> dict[str, Any]:
-    """Return what `summary` says, as JSON types.
-
-    Args:
-        target: the policy. tables: paths of the private ones.
-    """
+def as_document(fitted: Fitted, target: Path, tables: Sequence[Path]) -> dict[str, Any]:
+    """Return what `summary` says, as JSON types; arguments as there."""
     return {
         "policy": str(target),
-        "tables": list(tables),
+        "tables": [_from_here(path) for path in tables],
         "passes": not (fitted.problem or fitted.refused),
         "refused": list(fitted.refused),
         "problem": fitted.problem or None,
         "roles": dict(Counter(one.role for one in fitted.proposals)),
         "questions": sum(one.question is not None for one in fitted.proposals),
     }
+
+
+def _from_here(path: Path) -> str:
+    """Return a path as it is called in the current folder, as a command's user would write it."""
+    return os.path.relpath(path)

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.headers import refuse_names
 from anon_pipeline.base.mistakes import counted_records
-from anon_pipeline.base.values import to_arrow, to_finite_numbers, to_texts, to_whole_numbers
+from anon_pipeline.base.values import text_ranks, to_arrow, to_finite_numbers, to_texts, to_whole_numbers
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.hierarchy import Hierarchy, code_column
 from anon_pipeline.policy.coarsening import Coarsened
@@ -156,8 +157,9 @@ def code_sensitive(
         return np.where(series.isna().to_numpy(), -1, codes), hierarchy
     if column.order is not None:
         return pd.Index(column.order).get_indexer(pd.Index(to_texts(series))).astype(np.int64), None
-    values = series if column.distance == "ordered" else to_texts(series)
-    return pd.factorize(values, sort=True)[0].astype(np.int64), None
+    if column.distance == "ordered":
+        return pd.factorize(series, sort=True)[0].astype(np.int64), None
+    return text_ranks(series), None
 
 
 def label_codes(column: pd.Series) -> NDArray[np.int64]:
@@ -178,6 +180,7 @@ def decode(
     """
     columns = {}
     for j, name in enumerate(names):
-        known = np.append(values[j], np.array([None], dtype=object))
-        columns[name] = pd.Series(pd.array(known[codes[:, j]], dtype="str"), name=name)
+        known = pa.array([*values[j], None], type=pa.large_string(), from_pandas=True)
+        written = known.take(pa.array(np.where(codes[:, j] < 0, len(known) - 1, codes[:, j])))
+        columns[name] = pd.Series(pd.array(written, dtype="str"), name=name)
     return pd.DataFrame(columns)

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import EquivalenceClasses, equivalence_classes, same_partition
+from anon_pipeline.base.classes import EquivalenceClasses, group_columns, same_partition
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.mistakes import counted_records
 from anon_pipeline.encode.codes import CLASS, PERSON, RECORD
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.risk.class_table import ClassTables
 from anon_pipeline.risk.people import count_people
 
 
@@ -28,6 +29,7 @@ class Originals:
     own: (r,) row in ``frame`` of each released record.
     grid: (n, p) perturb columns in grid units, integers where the data is on the grid.
     people: (n,) whose record it is, 0 … P−1; None where records are counted, not people.
+    tables: what was sorted of the records, by class.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -35,6 +37,7 @@ class Originals:
     own: NDArray[np.int64] = field(repr=False)
     grid: NDArray[np.float64] = field(repr=False)
     people: NDArray[np.int64] | None = field(default=None, repr=False)
+    tables: ClassTables = field(default_factory=ClassTables, repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,8 +85,9 @@ class Evidence:
 
 def value_classes(frame: pd.DataFrame, names: Sequence[str]) -> EquivalenceClasses:
     """Group (r, columns) records by equal values of some columns; a missing value equals a missing value."""
-    codes = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names]
-    return equivalence_classes(np.stack(codes, axis=1).astype(np.int64))
+    codes = [pd.factorize(frame[name], use_na_sentinel=False)[0].astype(np.int64) for name in names]
+    _, labels, sizes = group_columns(codes, len(frame))
+    return EquivalenceClasses(labels, sizes)
 
 
 def evidence_from(

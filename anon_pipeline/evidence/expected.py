@@ -9,14 +9,15 @@ table and the policy alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import EquivalenceClasses, rank_values
+from anon_pipeline.base.classes import EquivalenceClasses
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
 from anon_pipeline.evidence.attackers import noise_law
@@ -92,25 +93,35 @@ class DrawingTable:
     originals: Originals
     policy: Policy
     evidence: Evidence
+    _drawn: list[Drawn | None] = field(default_factory=list, repr=False)
+
+    def releases(self, many: int) -> Sequence[Drawn | None]:
+        """Return some releases, drawn of a fixed seed and remembered; None where nobody is left."""
+        if len(self._drawn) < many:
+            entropy = seeded_entropy(_SEED)
+            self._drawn[:] = [self.released(entropy) for _ in range(many)]
+        return self._drawn[:many]
 
     def released(self, entropy: Entropy) -> Drawn | None:
         """Draw the noise and leave out whom the policy leaves out; None where nobody is left."""
         values = self.noise.drawn(entropy)
-        behind = self.originals
-        people = None if behind.people is None else behind.people[behind.own]
-        keep = suppress_unconfident(
-            self._counts(values), self.labels, k=self._k, limits=self.limits, people=people
-        ).keep
+        keep = self._keep(self._counts(values))
         return Drawn(self, values[keep], np.flatnonzero(keep)) if keep.any() else None
 
-    def confident(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell whom the own confidence interval keeps by these noisy values, (r·copies, p)."""
+    def stays(self, values: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell whom the own interval keeps by these noisy values, (r·copies, p), and who is released."""
         counts = self._counts(values)
-        return np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
+        confident = np.ones(len(values), np.bool_) if counts is None else (counts == 0) | (counts >= self._k)
+        return confident, self._keep(counts)
 
     @property
     def _k(self) -> int:
         return self.policy.anonymize.k
+
+    def _keep(self, counts: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+        behind = self.originals
+        people = None if behind.people is None else behind.people[behind.own]
+        return suppress_unconfident(counts, self.labels, k=self._k, limits=self.limits, people=people).keep
 
     def _counts(self, values: NDArray[np.int64]) -> NDArray[np.int64] | None:
         if self.near is None:
@@ -146,6 +157,10 @@ class Drawn:
             replace(table.originals, own=own),
             table.evidence.hierarchies,
         )
+
+
+Whole = Callable[[], DrawingTable]
+"""Makes what releases are drawn of, of each record once."""
 
 
 def drawing_table(
@@ -197,11 +212,15 @@ def expectation(
     return _mean(table, lambda drawn: measure(drawn.as_evidence(), policy), draws)
 
 
-def _several(evidence: Evidence, policy: Policy, *, together: bool) -> tuple[DrawingTable, int]:
-    """Return what is drawn, and how often."""
+def _several(
+    evidence: Evidence, policy: Policy, *, together: bool, whole: Whole | None = None
+) -> tuple[DrawingTable, int]:
+    """Return what is drawn, and how often; ``whole`` makes it where it is the table once."""
     records = int(np.count_nonzero(require_originals(evidence).labels >= 0))
     draws = _draws(records)
     copies = max(_RECORDS // (draws * records), 1) if together else 1
+    if copies == 1 and whole is not None:
+        return whole(), draws
     return drawing_table(evidence, policy, copies), draws
 
 
@@ -227,7 +246,7 @@ def _shares(
             yield measure(drawn), len(drawn.rows)
 
 
-def mean_linking_risk(evidence: Evidence, policy: Policy) -> Expectation:
+def mean_linking_risk(evidence: Evidence, policy: Policy, *, whole: Whole | None = None) -> Expectation:
     """Return the mean of `measures.linking_risk` over the noise.
 
     Without a confidence nobody is left out by chance, and it is exact: by the closed form for one perturb
@@ -240,6 +259,8 @@ def mean_linking_risk(evidence: Evidence, policy: Policy) -> Expectation:
 
     Args:
         policy: all of its stages behind the recoding.
+        whole: makes the `drawing_table` of a large table; None: it is made here. Records that are equal in
+            all that linking looks at may be in any order.
     Raises:
         InputError: a file alone.
     """
@@ -249,7 +270,7 @@ def mean_linking_risk(evidence: Evidence, policy: Policy) -> Expectation:
         bound = _at_most(evidence, policy, policy.suppress.confidence)
         if bound is not None:
             return Expectation(bound)
-        return _simulated(evidence, policy)
+        return _simulated(evidence, policy, whole)
     behind = _without_refused(evidence, policy)
     if not len(behind.own):
         return Expectation(1.0)
@@ -262,18 +283,17 @@ def mean_linking_risk(evidence: Evidence, policy: Policy) -> Expectation:
     return Expectation(found.risk, found.standard_error, found.draws)
 
 
-def _simulated(evidence: Evidence, policy: Policy) -> Expectation:
+def _simulated(evidence: Evidence, policy: Policy, whole: Whole | None) -> Expectation:
     """Simulate the mean of `measures.linking_risk`, with the originals sorted once."""
-    table, draws = _several(evidence, policy, together=True)
+    table, draws = _several(evidence, policy, together=True, whole=whole)
     behind, sizes = table.originals, np.bincount(table.labels)
     rows = np.where((behind.labels >= 0)[:, None], behind.grid, 0.0)
-    sought = linking_table(behind.own, rows, labels=behind.labels)
+    sought = linking_table(behind.own, rows, labels=behind.labels, sort=behind.tables.sorted)
     if draws > _LEAST or sought.table is None:
         return _mean(table, lambda d: sought.measured(d.values.astype(np.float64), d.rows).risk, draws)
     groups, draws = groups_of(sizes)[table.labels], draws_of(sizes, records=_RECORDS)
-    linked, of, entropy = *np.zeros((2, draws, MOST)), seeded_entropy(_SEED)
-    for draw in range(draws):
-        drawn = table.released(entropy)
+    linked, of = np.zeros((2, draws, MOST))
+    for draw, drawn in enumerate(table.releases(draws)):
         if drawn is not None:
             own = groups[drawn.rows]
             near = sought.ties(drawn.values.astype(np.float64), drawn.rows) > 0

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from anon_pipeline.base.values import text_codes
+from anon_pipeline.base.values import arrow_codes, text_codes
 from anon_pipeline.evidence.released_columns import MANY, shown_columns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.singling_out import FEWEST
@@ -33,6 +33,9 @@ _ERRORS = 4.0  # standard errors beyond that
 _COMMON = 0.01  # share of the records, beyond which a value says nothing of one person
 
 _WORD = re.compile(r"[^\W_]+")
+_SPACED = np.array([ord(char.lower() if char.isalnum() else " ") for char in map(chr, range(128))], np.uint8)
+"""A byte of ASCII as it is compared: a small letter, a digit or a space."""
+
 Integers = NDArray[np.int64]
 Words = tuple[str, ...]
 
@@ -97,12 +100,12 @@ class _Values:
         Args:
             words: that stand in some released column; values without any of them are passed over.
         """
-        codes, texts = text_codes(series)
+        codes, texts = arrow_codes(series)
         keys: dict[Words, int] = {}
         numbers = np.full(len(texts) + 1, -1, np.int64)
-        written = texts.to_numpy()
-        for place in _with_words(texts, words).tolist():
-            key = _key(words_of(written[place]))
+        places = _with_words(texts, words)
+        for place, text in zip(places.tolist(), texts.take(pa.array(places)).to_pylist(), strict=True):
+            key = _key(words_of(text))
             if key and len(key) <= _WORDS and _is_long(key):
                 numbers[place] = keys.setdefault(key, len(keys))
         own = numbers[codes]
@@ -114,27 +117,53 @@ class _Values:
         )
 
 
-def _with_words(texts: pd.Series, words: Collection[str]) -> Integers:
+def _with_words(texts: pa.LargeStringArray, words: Collection[str]) -> Integers:
     """Return the places of texts that may stand, whole, in what is made of some words.
 
-    One of their own words is among these, or all of their words are, written together. Compared with
-    `words_of` it is generous: in doubt a text is looked at.
+    Their own words are all among these, or two of them are, written together. Of texts beyond ASCII one word
+    is enough, since Arrow may read another one than `words_of`: in doubt a text is looked at.
     """
-    there = np.flatnonzero(texts.notna().to_numpy())
-    plain = pa.array(texts.iloc[there], type=pa.large_string())
-    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_normalize(plain, form="NFKC")), "ß", "ss")
-    spaced = pc.utf8_trim(pc.replace_substring_regex(plain, r"[^\pL\pN]+", " "), " ")
+    plain = pc.string_is_ascii(texts).fill_null(False).to_numpy(zero_copy_only=False)
+    other = texts.is_valid().to_numpy(zero_copy_only=False) & ~plain
     looked = pa.array(sorted(words), type=pa.large_string())
-    lists = pc.split_pattern(spaced, " ")
-    found = np.zeros(len(there), np.bool_)
-    hits = pc.is_in(pc.list_flatten(lists), value_set=looked).to_numpy(zero_copy_only=False)
-    found[pc.list_parent_indices(lists).to_numpy()[hits]] = True
-    for joined in (
-        pc.replace_substring(spaced, " ", ""),
-        pc.replace_substring_regex(spaced, r"^(\S+) (\S+)$", r"\2\1"),
-    ):
-        found |= pc.is_in(joined, value_set=looked).to_numpy(zero_copy_only=False)
-    return there[found]
+    found = []
+    for chosen, spaced, enough in ((plain, _spaced_ascii, None), (other, _spaced, 1)):
+        places = np.flatnonzero(chosen)
+        if len(places):
+            lists = pc.ascii_split_whitespace(pc.ascii_trim(spaced(texts.take(pa.array(places))), " "))
+            found.append(places[_are_among(lists, looked, enough=enough)])
+    return np.sort(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def _are_among(lists: pa.Array, looked: pa.Array, *, enough: int | None) -> NDArray[np.bool_]:
+    """Tell which lists of words are among some, ``enough`` of them or all; or the two of a list, joined."""
+    own, parents = pc.list_flatten(lists), pc.list_parent_indices(lists).to_numpy()
+    many = pc.list_value_length(lists).to_numpy()
+    hits = pc.is_in(own, value_set=looked).to_numpy(zero_copy_only=False)
+    needed = np.maximum(many, 1) if enough is None else enough
+    found = np.bincount(parents[hits], minlength=len(lists)) >= needed
+    two = np.flatnonzero(many == _JOINED)
+    first = pc.list_element(lists.take(pa.array(two)), 0)
+    second = pc.list_element(lists.take(pa.array(two)), 1)
+    for joined in ((first, second), (second, first)):
+        together = pc.binary_join_element_wise(*joined, pa.scalar("", pa.large_string()))
+        found[two] |= pc.is_in(together, value_set=looked).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _spaced_ascii(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Write texts of ASCII, none missing, in small letters, with a space for each sign: byte by byte."""
+    _, offsets, data = texts.buffers()
+    bytes_ = np.frombuffer(data or b"", np.uint8)
+    return pa.LargeStringArray.from_buffers(
+        len(texts), offsets, pa.py_buffer(_SPACED[bytes_]), offset=texts.offset
+    )
+
+
+def _spaced(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Write texts in small letters, with spaces for signs."""
+    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC")), "ß", "ss")
+    return pc.replace_substring_regex(plain, r"[^\pL\pN]+", " ")
 
 
 def words_of(text: str) -> Words:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from anon_pipeline.encode.codes import PERSON
+from anon_pipeline.evidence.acknowledged_shares import blank_acknowledgements, holds_for_all
 from anon_pipeline.evidence.culprits import Culprit, culprits
 from anon_pipeline.evidence.free_texts import free_texts
 from anon_pipeline.evidence.released_columns import (
@@ -85,6 +86,7 @@ def identifying_columns(
         *(_following(policy, name, today) for (name,) in lines),
         *(_telling(policy, columns, named[columns], today) for columns in telling),
         *_together(frame, policy, names, alone, today=today, budget=budget),
+        *blank_acknowledgements(frame, policy, today),
     ]
 
 
@@ -244,9 +246,17 @@ def _together(
     Args:
         named: columns that are refused alone: they are changed anyway, so they come first.
     """
+    whole = [
+        {*one.columns}
+        for one in policy.acknowledged
+        if {*one.columns} <= {*names} and one.covers((), today) and holds_for_all(frame, policy, one)
+    ]
 
     def allowed(chosen: tuple[int, ...]) -> float:
-        return allowed_share(policy, [names[j] for j in chosen], [today])
+        some = [names[j] for j in chosen]
+        if any(columns.issuperset(some) for columns in whole):
+            return 1.0  # they are within what is acknowledged, and need not be counted
+        return allowed_share(policy, some, [today])
 
     once = frame.drop_duplicates([PERSON, *names]) if PERSON in frame else frame
     codes = {name: value_codes(once[name]) for name in names}
@@ -260,8 +270,8 @@ def _together(
     if not found.complete:
         yield (
             "the insensitive columns have too many combinations to be counted. Drop, coarsen or generalize "
-            f"some, or acknowledge those together that may single out everybody: "
-            f"{_WRITE.format('…', 1, today)}"
+            f"some, or acknowledge those together that single out many: "
+            f"{_WRITE.format('…', 'the largest that you answer for', today)}"
         )
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import pack_columns, rank_values
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.encode.grids import grid_units
 from anon_pipeline.evidence.attackers import noise_law
 from anon_pipeline.evidence.evidence import Evidence
@@ -22,13 +23,12 @@ from anon_pipeline.evidence.known_categories import category_laws, codes_of, dra
 from anon_pipeline.evidence.known_people import DRAWS, PeopleAttack, Shown, in_order, people_attack
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.evidence.value_order import value_ranks
-from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.perturb.grid import quantize
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.known_cells import CLOSE, Cells, Hidden, cells_of, most_linked, right_guesses
 from anon_pipeline.risk.strata import combined_ratio, draws_of, groups_of
 
-_SEED = 1  # of simulated noise and samples, whatever input and policy
+_SEED = 1  # of drawn categories and of samples, whatever input and policy
 _RECORDS = 2**15  # whose noise is drawn, all draws together
 _PAIRS = 2**19  # of a record and an original that are compared for one set of columns, all draws together
 _PAIRS_OF_PEOPLE = 2**21  # the same where people are counted: each one is looked at with all records
@@ -49,6 +49,8 @@ class KnownAttack:
     people: (R,) whose record it is, where people are counted.
     made: cells by columns, kept from one question for the next.
     made_of_people: the same, with the people of the cells.
+    most: what is linked of the cells at most, by columns.
+    seen: the evidence that was measured last, and its release.
     """
 
     table: DrawingTable
@@ -60,6 +62,8 @@ class KnownAttack:
     people: Integers | None = field(default=None, repr=False)
     made: dict[tuple[str, ...], Cells] = field(default_factory=dict, repr=False)
     made_of_people: dict[tuple[str, ...], PeopleAttack] = field(default_factory=dict, repr=False)
+    most: dict[tuple[str, ...], Reals] = field(default_factory=dict, repr=False)
+    seen: list[tuple[Evidence, Shown]] = field(default_factory=list, repr=False)
 
     def over_noise(self, columns: Sequence[str]) -> Expectation:
         """Return the share of the released records that is rightly linked, on average over the noise.
@@ -80,7 +84,7 @@ class KnownAttack:
         if self.people is not None:
             return self._of_people(columns, self.people).over_noise(draws, _PAIRS_OF_PEOPLE)
         cells, hidden = self._cells(columns), self._hidden(columns)
-        most = most_linked(cells, hidden)
+        most = self._most(columns)
         bounded = (most > 1) & (most <= CLOSE * cells.sizes)
         plan = _planned(cells, most, ~bounded, _PAIRS // len(draws))
         random, many = np.random.default_rng(_SEED), int(self.groups.max()) + 1
@@ -108,19 +112,31 @@ class KnownAttack:
         Args:
             evidence: that this was prepared of.
         """
-        behind = require_originals(evidence)
-        places = np.full(len(behind.labels), -1, np.int64)
-        first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
-        places[first] = np.arange(len(first))
-        values = np.hstack([grid_units(evidence.released, policy), codes_of(evidence.released, policy)])
-        shown = self._shown(Shown(values, places[behind.own]), columns)
+        shown = self._shown(self._released(evidence, policy), columns)
         if self.people is not None:
             return self._of_people(columns, self.people).realized(shown.values, shown.rows, _PAIRS_OF_PEOPLE)
         cells, hidden = self._cells(columns), self._hidden(columns)
-        most = most_linked(cells, hidden)
+        most = self._most(columns)
         plan = _planned(cells, most, np.ones(len(most), np.bool_), _PAIRS)
         weighed = _linked(shown, hidden, (cells, most, plan), np.random.default_rng(_SEED))
         return min(math.fsum(weighed.tolist()) / len(shown.rows), 1.0)
+
+    def _released(self, evidence: Evidence, policy: Policy) -> Shown:
+        """Return the release that was drawn; of the last evidence it is kept."""
+        if not any(known is evidence for known, _ in self.seen):
+            behind = require_originals(evidence)
+            places = np.full(len(behind.labels), -1, np.int64)
+            first = self.table.originals.own[: int(np.count_nonzero(behind.labels >= 0))]
+            places[first] = np.arange(len(first))
+            values = np.hstack([grid_units(evidence.released, policy), codes_of(evidence.released, policy)])
+            self.seen[:] = [(evidence, Shown(values, places[behind.own]))]
+        return self.seen[0][1]
+
+    def _most(self, columns: Sequence[str]) -> Reals:
+        """Return how many records of each cell are linked on average at most (`most_linked`)."""
+        if (of := tuple(columns)) not in self.most:
+            self.most[of] = most_linked(self._cells(columns), self._hidden(columns))
+        return self.most[of]
 
     def _known(self, columns: Sequence[str]) -> list[int]:
         """Return which columns of drawn categories have originals that are known."""
@@ -187,22 +203,43 @@ def _sampled(cells: Cells, plan: Integers, random: np.random.Generator) -> NDArr
     return chosen
 
 
-def known_attack(evidence: Evidence, policy: Policy) -> KnownAttack:
-    """Prepare the attack: draw releases, and rank the values that may be known.
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownTable:
+    """What releases are drawn of, in an order of all that may be known.
 
-    Args:
-        evidence: with originals; which of them were released, and how, plays no part.
-        policy: all of its stages behind the recoding.
-    Raises:
-        InputError: a file alone.
+    table: of the n records, some times over.
+    ranks: (n,) of each column that is released as it is.
+    codes: (n, c) original categories.
     """
+
+    table: DrawingTable
+    ranks: Mapping[str, Integers] = field(repr=False)
+    codes: Integers = field(repr=False)
+
+
+def known_table(evidence: Evidence, policy: Policy) -> KnownTable:
+    """Sort the originals by all that may be known of them; the arguments are those of `known_attack`."""
     behind = require_originals(evidence)
     records = max(int(np.count_nonzero(behind.labels >= 0)), 1)
     copies = max(_RECORDS // (8 * records), 1) if policy.noisy else 1
     ranks = {name: value_ranks(behind.frame[name]) for name in policy.unchanged}
     codes = codes_of(behind.frame, policy)
     order = ranks | {name: codes[:, at] for at, name in enumerate(policy.categorical)}
-    table = drawing_table(evidence, policy, copies, order)
+    return KnownTable(drawing_table(evidence, policy, copies, order), ranks, codes)
+
+
+def known_attack(evidence: Evidence, policy: Policy, known: KnownTable | None = None) -> KnownAttack:
+    """Prepare the attack: draw releases, and rank the values that may be known.
+
+    Args:
+        evidence: with originals; which of them were released, and how, plays no part.
+        policy: all of its stages behind the recoding.
+        known: its `known_table`; None: it is made here.
+    Raises:
+        InputError: a file alone.
+    """
+    known = known or known_table(evidence, policy)
+    behind, table, codes = require_originals(evidence), known.table, known.codes
     own, sizes = table.originals.own, np.bincount(table.labels)
     at = own % len(behind.labels)
     law = noise_law(replace(evidence, originals=table.originals), policy)
@@ -211,7 +248,7 @@ def known_attack(evidence: Evidence, policy: Policy) -> KnownAttack:
     hidden = Hidden(centers, law, codes[at], category_laws(policy))
     return KnownAttack(
         table,
-        {name: values[at] for name, values in ranks.items()},
+        {name: values[at] for name, values in known.ranks.items()},
         hidden,
         tuple(policy.categorical),
         list(_drawn(table, hidden, _many(policy, sizes, people))),
@@ -229,9 +266,8 @@ def _many(policy: Policy, sizes: Integers, people: Integers | None) -> int:
 
 def _drawn(table: DrawingTable, hidden: Hidden, many: int) -> Iterator[Shown]:
     """Yield releases with all drawn values; of categories none decides who is released."""
-    entropy, random = seeded_entropy(_SEED), np.random.default_rng(_SEED)
-    for _ in range(many):
-        drawn = table.released(entropy)
+    random = np.random.default_rng(_SEED)
+    for drawn in table.releases(many):
         if drawn is not None:
             codes = draw_codes(hidden.codes[drawn.rows], hidden.likely, random)
             yield Shown(np.hstack([drawn.values, codes]), drawn.rows)

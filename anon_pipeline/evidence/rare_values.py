@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import pack_columns, rank_values
+from anon_pipeline.base.classes import pack_columns
+from anon_pipeline.base.order import rank_values
 from anon_pipeline.evidence.evidence import Evidence
 from anon_pipeline.risk.people import count_people
 
@@ -39,6 +40,20 @@ def rare_share(evidence: Evidence, names: Sequence[str], *, k: int) -> float:
     codes = [pd.factorize(released[name], use_na_sentinel=False)[0].astype(np.int64) for name in names]
     whole, different = rank_values(*pack_columns(codes))
     return _rare(evidence, whole, different, k) / len(released)
+
+
+def rare_texts(evidence: Evidence, name: str, *, k: int) -> float:
+    """Return the share of the released records whose text in a column fewer than k records have.
+
+    Where people are counted: fewer than k people. Numbers and days are no texts, and a missing value is none.
+
+    Args:
+        name: of the column.
+    """
+    series = evidence.released[name]
+    if not len(series) or not (series.dtype == object or pd.api.types.is_string_dtype(series.dtype)):
+        return 0.0
+    return rare_records(evidence, name, k=k) / len(series)
 
 
 def _rare(evidence: Evidence, codes: NDArray[np.int64], different: int, k: int) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import count_different, different_values
 from anon_pipeline.base.values import text_codes
 from anon_pipeline.detectors.telling_names import birth_part, is_vague, telling_name
 from anon_pipeline.detectors.telling_values import looks_like, may_be
@@ -66,7 +67,7 @@ def combined_codes(frame: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int6
     for name in names[1:]:
         other = value_codes(once[name])
         both = (codes >= 0) & (other >= 0)
-        whole = np.unique(codes * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1]
+        whole = different_values(codes * (int(other.max(initial=0)) + 1) + other)[1]
         codes = np.where(both, whole, -1).astype(np.int64)
     return codes
 
@@ -160,7 +161,7 @@ def _many(frame: pd.DataFrame, policy: Policy, names: Sequence[str]) -> bool:
     """Tell whether columns have as many different values as those of persons have."""
     codes = combined_codes(frame, names)
     there = codes[codes >= 0]
-    different = len(np.unique(there))
+    different = count_different(there)
     coarse = any(name in policy.coarsened for name in names)
     return different >= MANY and (not coarse or len(there) < FEWEST * different)
 

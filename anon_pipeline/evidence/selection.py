@@ -1,23 +1,25 @@
 """Whom the confidence leaves out: the chance of each record to stay, and what that does to its columns.
 
 Confidence-based suppression depends on the released value: who is far from others in the class is left out
-more often. What is computed here looks at each record's own interval; that its class then falls below k, or
-breaks t or l, comes on top. It needs the originals: all of it is for the curator alone.
+more often. Chances are by each record's own interval; how many more are left out since their class then falls
+below k, or breaks t or l, is said beside it. It needs the originals: all of it is for the curator alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import different_values
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.encode.noise import output_bounds
-from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.evidence import Evidence, Originals
 from anon_pipeline.evidence.expected import drawing_table
 from anon_pipeline.evidence.measures import compact_labels, require_originals
 from anon_pipeline.perturb.entropy import seeded_entropy
@@ -32,7 +34,9 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles whose bias is measured."""
 
 _SEED = 0  # of simulated noise, whatever input and policy
-_DRAWS = 64
+_LEAST_DRAWS, _MOST_DRAWS = 64, 1024
+_VALUES = 2**21  # that are drawn of a column, all draws together, as far as the least draws allow
+_HUGE = 1e100  # beyond it squares overflow, and values are scaled first
 _PARTS = 10  # of a column's values, of about as many records each
 
 Reals = NDArray[np.float64]
@@ -54,7 +58,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """What leaving records out changes in the noisy values of one column, on average over the noise.
+    """What leaving records out changes in the released values of one column, on average over the noise.
 
     mean: in the column's unit.
     variance: as a share of the variance without; None where that is 0.
@@ -77,7 +81,10 @@ class Selection:
     classes: of the recoded table.
     open_classes: of these, with a record whose chance is below one half.
     draws: releases that were simulated; 0 where it is exact.
-    columns: bias by perturb column.
+    within: two standard errors of a simulated chance, at most; 0 where it is exact.
+    left_out: mean share of the records that their own interval leaves out.
+    left_out_in_all: the same with those whose class then falls below k, or breaks t or l; simulated.
+    columns: bias by perturb column, and by column of numbers that is released as it is.
     """
 
     least: float
@@ -85,13 +92,32 @@ class Selection:
     classes: int
     open_classes: int
     draws: int
+    within: float
+    left_out: float
+    left_out_in_all: float
     columns: Mapping[str, Bias]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulated:
+    """Releases that the noise could have made.
+
+    chances: (n,) of each record to stay, by its own confidence interval.
+    left_out_in_all: mean share of the records that are not released.
+    spreads: by perturb column.
+    draws: how many.
+    """
+
+    chances: Reals = field(repr=False)
+    left_out_in_all: float
+    spreads: Sequence[Spread] = field(repr=False)
+    draws: int
 
 
 def selection(evidence: Evidence, policy: Policy) -> Selection | None:
     """Measure whom the confidence leaves out; None without such a step, or without classes.
 
-    One perturb column is exact; several are simulated.
+    One perturb column is exact; several are simulated, and so is one where people are counted.
 
     Args:
         evidence: with originals; which of them were released, and how, plays no part.
@@ -104,25 +130,43 @@ def selection(evidence: Evidence, policy: Policy) -> Selection | None:
     inside = np.flatnonzero(behind.labels >= 0)
     if policy.suppress.confidence is None or not len(inside):
         return None
-    one = len(policy.perturbed) == 1
-    chances, spreads = (_exact if one else simulated_chances)(evidence, policy, inside)
-    labels = behind.labels[inside]
-    open_classes = len(np.unique(labels[chances < 0.5]))
-    columns = {}
-    for j, (name, column) in enumerate(policy.perturbed.items()):
-        parts = tuple(_parts(behind.grid[inside, j], chances))
-        columns[name] = bias_of(spreads[j], column.resolution, parts)
+    simulated = simulate(evidence, policy, inside)
+    chances, spreads, draws = simulated.chances, simulated.spreads, simulated.draws
+    if len(policy.perturbed) == 1 and behind.people is None:
+        (chances, spreads), draws = exact_chances(evidence, policy, inside), 0
     return Selection(
         float(chances.min()),
         float(np.mean(chances < 0.5)),
-        len(np.unique(labels)),
-        open_classes,
-        0 if one else _DRAWS,
-        columns,
+        len(np.unique(behind.labels[inside])),
+        len(np.unique(behind.labels[inside][chances < 0.5])),
+        draws,
+        1 / math.sqrt(draws) if draws else 0.0,
+        float(np.mean(1 - np.sort(chances))),
+        simulated.left_out_in_all,
+        dict(_biases(behind, policy, inside, (chances, spreads))),
     )
 
 
-def _exact(evidence: Evidence, policy: Policy, inside: Integers) -> tuple[Reals, list[Spread]]:
+def _biases(
+    behind: Originals, policy: Policy, inside: Integers, found: tuple[Reals, Sequence[Spread]]
+) -> Iterator[tuple[str, Bias]]:
+    """Yield the bias of each perturb column, and of each column of numbers that is released as it is."""
+    chances, spreads = found
+    for j, (name, column) in enumerate(policy.perturbed.items()):
+        parts = tuple(_parts(behind.grid[inside, j], chances))
+        yield name, bias_of(spreads[j], column.resolution, parts)
+    for name in policy.unchanged:
+        values = behind.frame[name].iloc[inside]
+        if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+            numbers = values.to_numpy(np.float64, na_value=np.nan)
+            there = np.isfinite(numbers)
+            numbers, kept = numbers[there], chances[there]
+            if len(numbers):
+                spread = Spread(numbers, np.ones(len(numbers)), kept)
+                yield name, bias_of(spread, 1.0, tuple(_parts(numbers, kept)))
+
+
+def exact_chances(evidence: Evidence, policy: Policy, inside: Integers) -> tuple[Reals, list[Spread]]:
     """Return the chances of one column and its spread, by its law."""
     behind, (noise,) = require_originals(evidence), noises(policy)
     exact, labels = quantize(behind.grid[inside])[:, 0], behind.labels[inside]
@@ -133,34 +177,50 @@ def _exact(evidence: Evidence, policy: Policy, inside: Integers) -> tuple[Reals,
     return chances, [spread]
 
 
-def simulated_chances(evidence: Evidence, policy: Policy, inside: Integers) -> tuple[Reals, list[Spread]]:
-    """Return the chances and spreads of several columns, from releases that the noise could have made."""
+def simulate(evidence: Evidence, policy: Policy, inside: Integers) -> Simulated:
+    """Draw releases that the noise could have made, and count who stays in them."""
     table, entropy = drawing_table(evidence, policy, 1), seeded_entropy(_SEED)
-    kept, values = np.zeros(len(table.labels)), []
-    stay = np.zeros((_DRAWS, len(table.labels)), np.bool_)
-    for draw in range(_DRAWS):
+    n = len(table.labels)
+    draws = min(max(_VALUES // n, _LEAST_DRAWS), _MOST_DRAWS)
+    stayed, released = np.zeros(n), 0
+    counted: list[list[Spread]] = [[] for _ in policy.perturbed]
+    for _ in range(draws):
         drawn = table.noise.drawn(entropy)
-        stay[draw] = table.confident(drawn)
-        kept += stay[draw]
-        values.append(drawn)
+        confident, keep = table.stays(drawn)
+        stayed += confident
+        released += int(keep.sum())
+        for j, parts in enumerate(counted):
+            parts.append(_counted(drawn[:, j], confident))
     place = np.empty(int(inside.max()) + 1, np.int64)
-    place[table.originals.own] = np.arange(len(table.labels))
-    every, flat = np.stack(values), stay.ravel()
-    spreads = [_counted(every[:, :, j].ravel(), flat) for j in range(every.shape[2])]
-    return (kept / _DRAWS)[place[inside]], spreads
+    place[table.originals.own] = np.arange(n)
+    chances = (stayed / draws)[place[inside]]
+    return Simulated(chances, 1 - released / (draws * n), [*map(_added, counted)], draws)
 
 
 def _counted(values: Integers, stay: Booleans) -> Spread:
     """Count how often each value was drawn, and how often its record stays."""
-    distinct, own = np.unique(values, return_inverse=True)
+    distinct, own = different_values(values)
     drawn, stayed = (np.bincount(of, minlength=len(distinct)) for of in (own, own[stay]))
     return Spread(distinct.astype(np.float64), drawn.astype(np.float64), stayed.astype(np.float64))
+
+
+def _added(parts: Sequence[Spread]) -> Spread:
+    """Add up what was counted in several draws."""
+    distinct, own = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
+    drawn, stayed = (
+        np.bincount(own, np.concatenate([getattr(part, name) for part in parts]), len(distinct))
+        for name in ("all", "kept")
+    )
+    return Spread(distinct, drawn.astype(np.float64), stayed.astype(np.float64))
 
 
 def bias_of(spread: Spread, unit: float, parts: tuple[Part, ...]) -> Bias:
     """Compare the noisy values of the records that stay with those of all."""
     order = np.lexsort((spread.kept, spread.all, spread.values))  # sums do not depend on the order of records
     values = spread.values[order]
+    largest = float(np.abs(values).max(initial=0.0))
+    scale = largest if largest > _HUGE else 1.0
+    values, unit = values / scale, unit * scale
     values = values - float(np.mean(values))
     found = []
     for weights in (spread.all[order], spread.kept[order]):

@@ -6,20 +6,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import different_values
 from anon_pipeline.base.values import to_texts
 from anon_pipeline.base.wording import plain_word
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
 from anon_pipeline.evidence.measures import require_originals
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.attributes import count_open_classes
-from anon_pipeline.risk.certainty import Ranked, telling_classes
+from anon_pipeline.risk.certainty import Ranked, likelier_share, telling_classes
 from anon_pipeline.risk.people import count_people
 
 MOST = 0.9
 """Share of a class with one value from which on a guess is nearly certain."""
 
 GAIN = 2
-"""How many times as frequent as in all classes it must be there: a value of nearly all tells nothing."""
+"""How many times as frequent as in all classes it must be there: a value of nearly all tells nothing.
+
+Of a value that half have or more, the odds decide: `risk.certainty.likelier_share`.
+"""
+
+_WHOLE = 2.0**53  # whole floats below it are those numbers
 
 NEAR = 0.05
 """How far apart numbers are nearly equal: as a share of the distance between the table's quartiles."""
@@ -33,7 +39,7 @@ def ranked(series: pd.Series) -> Ranked:
     """
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
         numbers = series.to_numpy(np.float64, na_value=np.nan)
-        values, ranks = np.unique(numbers, return_inverse=True)  # missing ones are one value, the last
+        values, ranks = _different_numbers(numbers)
         present = numbers[~np.isnan(numbers)]
         low, high = np.quantile(present, (0.25, 0.75)) if len(present) else (0.0, 0.0)
         reach = np.searchsorted(values, values + NEAR * (high - low), side="right")
@@ -43,6 +49,20 @@ def ranked(series: pd.Series) -> Ranked:
     missing = int(words.max(initial=-1)) + 1
     ranks = np.append(words, missing)[codes].astype(np.int64)
     return Ranked(ranks, np.arange(1, missing + 2))
+
+
+def _different_numbers(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the different numbers, ascending, and the rank of each; missing ones are one, the last."""
+    there = ~np.isnan(numbers)
+    if not (np.abs(numbers[there]) < _WHOLE).all() or not (numbers[there] == np.floor(numbers[there])).all():
+        values, own = np.unique(numbers, return_inverse=True)
+        return values, own.astype(np.int64)
+    whole, found = different_values(numbers[there].astype(np.int64))
+    if there.all():
+        return whole.astype(np.float64), found
+    ranks = np.full(len(numbers), len(whole), np.int64)
+    ranks[there] = found
+    return np.append(whole, np.nan), ranks
 
 
 def told_share(evidence: Evidence, name: str) -> float:
@@ -73,7 +93,7 @@ def told_behind_noise(evidence: Evidence, policy: Policy, name: str) -> float:
     inside = behind.labels >= 0
     if not inside.any():
         return 0.0
-    labels = np.unique(behind.labels[inside], return_inverse=True)[1]
+    labels = different_values(behind.labels[inside])[1]
     found = ranked(behind.frame[name][inside])
     return _share(found, labels, _people(behind, inside), 1.0 if name in policy.perturbed else MOST)
 
@@ -107,7 +127,8 @@ def _share(
     m = int(labels.max()) + 1
     telling = telling_classes(found, labels, m=m, share=most, gain=GAIN, people=people)
     sizes = np.bincount(labels, minlength=m) if people is None else count_people(labels, people, m=m)
-    return count_open_classes(telling, sizes).share
+    common = likelier_share(found, labels, m=m, share=most, people=people)
+    return min(count_open_classes(telling, sizes).share + common, 1.0)
 
 
 def spellings(evidence: Evidence, name: str) -> int:

@@ -39,6 +39,17 @@ def number_classes(evidence: Evidence, policy: Policy) -> Originals:
     return replace(behind, labels=labels, own=inside)
 
 
+def with_numbered_classes(evidence: Evidence, policy: Policy) -> Evidence:
+    """Return evidence whose originals have classes numbered by their released values (`number_classes`).
+
+    What is measured of them then sorts the same classes in the same order, and does it once.
+    """
+    behind = evidence.originals
+    if behind is None or not (behind.labels >= 0).any():
+        return evidence
+    return replace(evidence, originals=replace(behind, labels=number_classes(evidence, policy).labels))
+
+
 def value_ranks(column: pd.Series) -> NDArray[np.int64]:
     """Rank values by their texts, (n,); a missing value by "nan", before a text that is the same."""
     codes, values = pd.factorize(column, use_na_sentinel=False)

@@ -80,6 +80,7 @@ FIELDS: Mapping[str, Mapping[str, must.Rule]] = {
         "nodes_checked": must.count,
         "equal_distance": must.listed(must.column),
         "sse": must.or_none(must.share),
+        "telling": must.mapping(must.column, must.column),
     },
     PerturbedFacts.stage: {
         "passed_through": must.flag,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from anon_pipeline.base.digest import digest_frame
 from anon_pipeline.base.errors import InputError, is_named
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.evidence.value_order import with_numbered_classes
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.limit import Demand
@@ -51,13 +54,29 @@ def evaluate(  # noqa: PLR0913 - all that is known of a release beside itself
     digest = digest_frame(release[shown])
     measured_on = None if population is None else population.sha256
     try:
-        evidence = evidence_from(release, policy, originals=originals, hierarchies=hierarchies)
+        evidence = with_numbered_classes(
+            evidence_from(release, policy, originals=originals, hierarchies=hierarchies), policy
+        )
     except Exception as error:  # noqa: BLE001 - fail closed: what cannot be measured is refused
         refused = (Verdict(name, Status.REFUSED, reason=_reason(error)) for name in limits_of(policy))
         return GateReport(tuple(refused), digest, policy.digest, measured_on)
     case = Case(policy, release, evidence, facts, descent, memory, population)
-    verdicts = [_judged(demand, case) for demand in demands(policy)]
-    return GateReport(tuple(verdicts), digest, policy.digest, measured_on)
+    return GateReport(tuple(_verdicts(case)), digest, policy.digest, measured_on)
+
+
+def _verdicts(case: Case) -> list[Verdict]:
+    """Judge a case by all of its limits, those that ask for the noise beside the others.
+
+    What limits share of a case is so asked for in one thread (`Case`).
+    """
+    asked = list(demands(case.policy))
+    noisy = [demand.limit.judged.over_noise is not None for demand in asked]
+
+    def judged(part: bool) -> dict[int, Verdict]:
+        return {at: _judged(asked[at], case) for at, one in enumerate(noisy) if one == part}
+
+    parts = side_by_side([partial(judged, part) for part in (True, False)], records=len(case.release))
+    return [parts[not noisy[at]][at] for at in range(len(asked))]
 
 
 def _reason(error: Exception) -> str:

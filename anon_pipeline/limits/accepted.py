@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.known_columns import name_of, usual_columns
 from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, counted
 from anon_pipeline.limits.traits import Forecast, Judged, Published, Words
+from anon_pipeline.limits.usefulness import ERROR, HIDDEN, LOSS, RELEASED
 from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.contradictions import LARGE_EPSILON, linking_bounds
 from anon_pipeline.policy.model import Policy
@@ -18,18 +20,22 @@ def accepted_risks(policy: Policy) -> Mapping[str, str]:
     """Say what a policy accepts beyond what is usual.
 
     Returns:
-        Key of the policy → one sentence for people, in the order of the policy's sections.
+        Key of the policy → one sentence for people.
     """
-    return dict(
-        (
-            *_by_columns(policy),
-            *_by_size(policy),
-            *_by_noise(policy),
-            *_by_linking(policy),
-            *_by_classes(policy),
-            *_by_acknowledgement(policy),
-        )
+    return {key: said for found in _by_generation(policy) for key, said in found}
+
+
+def _by_generation(policy: Policy) -> Iterator[Iterator[tuple[str, str]]]:
+    """Yield what is accepted by the generation of advice that names it first."""
+    yield chain(
+        _by_columns(policy),
+        _by_size(policy),
+        _by_noise(policy),
+        _by_linking(policy),
+        _by_classes(policy),
+        _by_acknowledgement(policy),
     )
+    yield chain(_by_judging(policy), _by_demanding_nothing(policy), _by_usefulness(policy))
 
 
 def _by_columns(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -66,6 +72,15 @@ def _by_noise(policy: Policy) -> Iterator[tuple[str, str]]:
         yield "perturb.without_guarantee", f"the noise ({', '.join(kinds)}) promises no ε"
 
 
+def _by_judging(policy: Policy) -> Iterator[tuple[str, str]]:
+    if policy.noisy and policy.gate.linking == "realized":
+        yield (
+            "gate.linking",
+            "limits on linking judge the noise that was drawn: that a release was accepted then tells of the "
+            "values behind it (usual: expected)",
+        )
+
+
 def _by_linking(policy: Policy) -> Iterator[tuple[str, str]]:
     bounds, bound = dict(linking_bounds(policy.gate, "gate")), usual.linking_bound(policy.gate_k)
     if bounds and min(bounds.values()) > bound:
@@ -96,6 +111,42 @@ def _by_classes(policy: Policy) -> Iterator[tuple[str, str]]:
             )
 
 
+def _by_demanding_nothing(policy: Policy) -> Iterator[tuple[str, str]]:
+    free = {name: t >= 1 for name, t in policy.gate.t_closeness.items()}
+    alone = {name: wanted.l <= 1 for name, wanted in policy.gate.l_diversity.items()}
+    for kind, found in (("t_closeness", free), ("l_diversity", alone)):
+        for name in (name for name, nothing in found.items() if nothing):
+            yield f"gate.{kind}.{name}", f"a class may have any values of {name}: the limit demands nothing"
+
+
+def _by_usefulness(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield the bounds on what the release may lose that are looser than those that hold without."""
+    own, key = policy.gate.utility, "gate.utility"
+    if own.information_loss is not None and own.information_loss > LOSS:
+        yield (
+            f"{key}.information_loss",
+            f"generalization may lose {100 * own.information_loss:g} % of what the quasi-identifiers say "
+            f"(usual: {100 * LOSS:g} %)",
+        )
+    for name, times in own.relative_error.items():
+        if times > ERROR:
+            yield (
+                f"{key}.relative_error.{name}",
+                f"noise may move {name} by {times:g} times its value (usual: {ERROR:g})",
+            )
+    if own.fully_generalized is not None and own.fully_generalized > HIDDEN:
+        yield (
+            f"{key}.fully_generalized",
+            f"nothing may be left of {own.fully_generalized} quasi-identifiers (usual: of none)",
+        )
+    if own.released is not None and own.released < RELEASED:
+        yield (
+            f"{key}.released",
+            f"{100 * (1 - own.released):g} % of the {counted(policy)} may be missing (usual: "
+            f"{100 * (1 - RELEASED):g} %)",
+        )
+
+
 def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:
     for one in policy.acknowledged:
         names = name_of(sorted(one.columns))
@@ -107,7 +158,11 @@ def _by_acknowledgement(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _demanded(policy: Policy) -> Demanded:
-    return {key: Advised(said) for key, said in accepted_risks(policy).items()}
+    return {
+        key: Advised(said, since=since)
+        for since, found in enumerate(_by_generation(policy))
+        for key, said in found
+    }
 
 
 def _judge(case: object, demand: Demand) -> Verdict:

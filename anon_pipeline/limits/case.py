@@ -16,8 +16,9 @@ from anon_pipeline.encode.categories import noisy_units
 from anon_pipeline.encode.codes import PERSON
 from anon_pipeline.encode.grids import noises
 from anon_pipeline.evidence.evidence import Evidence
+from anon_pipeline.evidence.expected import DrawingTable
 from anon_pipeline.evidence.identifying import utc_today
-from anon_pipeline.evidence.known import KnownAttack, known_attack
+from anon_pipeline.evidence.known import KnownAttack, KnownTable, known_attack, known_table
 from anon_pipeline.evidence.population_risk import sampled_risk
 from anon_pipeline.facts.records import Facts
 from anon_pipeline.perturb.mechanisms import Noise
@@ -103,7 +104,19 @@ class Case:
         Raises:
             InputError: a file alone.
         """
-        return known_attack(self.evidence, self.policy)
+        return known_attack(self.evidence, self.policy, self._known_table)
+
+    @cached_property
+    def _known_table(self) -> KnownTable:
+        return known_table(self.evidence, self.policy)
+
+    def whole_table(self) -> DrawingTable:
+        """Return what releases are drawn of, of a large table; made once for all limits.
+
+        Raises:
+            InputError: a file alone.
+        """
+        return self._known_table.table
 
     @property
     def noises(self) -> tuple[Noise, ...]:

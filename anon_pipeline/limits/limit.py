@@ -24,9 +24,15 @@ class Advised:
     """What is demanded of a release that is published all the same, with a warning.
 
     wanted: as the policy would have it.
+    since: `GENERATION` of advice that has it first; a release of an earlier one verifies without it.
     """
 
     wanted: Any
+    since: int = 0
+
+
+GENERATION = 1
+"""Of advice: 1 since told_originals, rare_texts, repeated_noise, and accepted bounds that demand nothing."""
 
 
 _SOURCES: Mapping[Need, Source] = {
@@ -101,7 +107,7 @@ class Limit:
         demanded = _at_gate(policy, self.name) if self.demanded is None else self.demanded(policy)
         for of, wanted in demanded.items():
             if isinstance(wanted, Advised):
-                yield Demand(self, of, wanted.wanted, advised=True)
+                yield Demand(self, of, wanted.wanted, advised=True, since=wanted.since)
             else:
                 yield Demand(self, of, wanted)
 
@@ -121,12 +127,14 @@ class Demand:
     of: column or part that it is about; empty where it is about the whole release.
     wanted: as the policy has it.
     advised: whether a release beyond it is published, with a warning.
+    since: generation of advice that has it first, see `Advised`.
     """
 
     limit: Limit
     of: str
     wanted: Any
     advised: bool = False
+    since: int = 0
 
     @property
     def name(self) -> str:

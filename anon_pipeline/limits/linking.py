@@ -79,7 +79,7 @@ LINKING_RISK = Limit(
         measure=lambda case, demand: linking_share(case.evidence, case.policy),
         needs=("originals",),
         people=True,
-        over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy),
+        over_noise=lambda case, demand: mean_linking_risk(case.evidence, case.policy, whole=case.whole_table),
     ),
     demanded=_linking_risk,
     expectation="expect_release_linking_risk_to_be_at_most",

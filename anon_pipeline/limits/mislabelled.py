@@ -6,7 +6,7 @@ from anon_pipeline.detectors.telling_names import telling_name
 from anon_pipeline.evidence.identifying import identifying_columns
 from anon_pipeline.evidence.listing_labels import labeled_columns
 from anon_pipeline.evidence.measures import require_originals
-from anon_pipeline.evidence.rare_values import rare_records, rare_share
+from anon_pipeline.evidence.rare_values import rare_records, rare_share, rare_texts
 from anon_pipeline.evidence.released_columns import doubtful_columns, shown_columns
 from anon_pipeline.facts.records import DeidentifiedFacts
 from anon_pipeline.hierarchy import TOP
@@ -67,6 +67,12 @@ def _rare(policy: Policy) -> Demanded:
     """Advise on insensitive columns, and on drawn ones that mostly stay as they are."""
     shown = (name for name in shown_columns(policy) if name not in policy.sensitive)
     return {name: Advised(0) for name in sorted(shown)}
+
+
+def _texts(policy: Policy) -> Demanded:
+    """Advise on sensitive columns of texts without an order; numbers are looked at when they are measured."""
+    named = (name for name, column in policy.sensitive.items() if column.distance != "ordered")
+    return {name: Advised(usual.RARE_TEXTS, since=1) for name in sorted(named)}
 
 
 RELEASED_IDENTIFIERS = Limit(
@@ -142,5 +148,20 @@ RARE_VALUES = Limit(
         measure=lambda case, demand: rare_records(case.evidence, demand.of, k=case.policy.gate_k), people=True
     ),
     demanded=_rare,
+    advisable=True,
+)
+RARE_TEXTS = Limit(
+    "rare_texts",
+    Words(
+        "At most this share of the {counted} has a text of {} that fewer than {k} {counted} share: what few "
+        "have may name them, or be known. Only advice.",
+        advice="release the column coarser (a hierarchy with level), map rare texts to one word (clean), or "
+        "drop it: names of a household, a doctor or an employer are such texts.",
+        question="singling out",
+    ),
+    Judged(
+        measure=lambda case, demand: rare_texts(case.evidence, demand.of, k=case.policy.gate_k), people=True
+    ),
+    demanded=_texts,
     advisable=True,
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anon_pipeline.limits.case import Case
-from anon_pipeline.limits.limit import Demand, Demanded, Limit, judge_bound
+from anon_pipeline.limits.limit import Advised, Demand, Demanded, Limit, judge_bound
 from anon_pipeline.limits.linking import demand_on_release
 from anon_pipeline.limits.traits import Judged, Published, Words
-from anon_pipeline.limits.verdicts import Verdict
+from anon_pipeline.limits.verdicts import Status, Verdict
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.public import PublicPolicy
 from anon_pipeline.stages.history.cross_release import cross_release_k
 from anon_pipeline.stages.history.sticky import count_redrawn
 
@@ -30,6 +31,31 @@ def _judge_sticky(case: Case, demand: Demand) -> Verdict:
 
 def _sticky(policy: Policy) -> Demanded:
     return {"": 0} if policy.perturb is not None and policy.perturb.republish == "sticky" else {}
+
+
+def _fresh(policy: Policy) -> Demanded:
+    fresh = policy.perturb is not None and policy.perturb.republish == "fresh"
+    return {"": Advised(None, since=1)} if fresh else {}
+
+
+def _judge_repeated(case: Case, demand: Demand) -> Verdict:
+    """Judge whether a schedule draws new noise for the same source again and again, and no budget ends it.
+
+    Generated data is about nobody.
+    """
+    policy = case.policy
+    if isinstance(policy, PublicPolicy):
+        return Verdict(demand.name, Status.UNMEASURED, reason="needs --policy: a schedule is not public")
+    repeats = policy.schedule is not None and not policy.source.kind.generated
+    bounded = policy.budget is not None or policy.source.named_partitions()
+    if not repeats or bounded:
+        return Verdict(demand.name, Status.PASSED)
+    return Verdict(
+        demand.name,
+        Status.REFUSED,
+        reason="the schedule draws new noise for the same source each time, and no budget ends it: the mean "
+        "of the releases tells what the noise hides",
+    )
 
 
 CROSS_RELEASE_K = Limit(
@@ -60,4 +86,19 @@ STICKY = Limit(
     Judged(judge=_judge_sticky, needs=("originals", "memory")),
     demanded=_sticky,
     expectation="expect_release_to_keep_published_noise",
+)
+REPEATED_NOISE = Limit(
+    "repeated_noise",
+    Words(
+        "No schedule draws new noise for the same people without an end: their mean would tell what it "
+        "hides. Only advice.",
+        advice="set a budget, put {partition} into the source if each period has people of its own, or let "
+        "published noise stay (perturb.republish: sticky).",
+        question="linkability",
+    ),
+    Judged(judge=_judge_repeated, bound=lambda wanted: None),
+    demanded=_fresh,
+    expectation="",
+    advisable=True,
+    published=Published(valued=False),
 )

@@ -14,7 +14,7 @@ from anon_pipeline.catalog.plugins import table_of
 from anon_pipeline.limits.accepted import ACCEPTED
 from anon_pipeline.limits.classes import HOMOGENEITY, L_DIVERSITY, SIMILARITY, SKEWNESS, T_CLOSENESS
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
-from anon_pipeline.limits.limit import Demand, Limit
+from anon_pipeline.limits.limit import GENERATION, Demand, Limit
 from anon_pipeline.limits.linking import (
     ASSIGNMENT_RISK,
     ATTACKER_SUCCESS,
@@ -28,12 +28,13 @@ from anon_pipeline.limits.linking import (
 from anon_pipeline.limits.meanings import demanded, meaning_of
 from anon_pipeline.limits.mislabelled import (
     NAMED_PEOPLE,
+    RARE_TEXTS,
     RARE_TOGETHER,
     RARE_VALUES,
     RELEASED_IDENTIFIERS,
     SINGLE_VALUE,
 )
-from anon_pipeline.limits.releases import CROSS_RELEASE_K, STICKY
+from anon_pipeline.limits.releases import CROSS_RELEASE_K, REPEATED_NOISE, STICKY
 from anon_pipeline.limits.safe_harbor import SAFE_HARBOR
 from anon_pipeline.limits.sizes import (
     MARKETER_RISK,
@@ -43,7 +44,13 @@ from anon_pipeline.limits.sizes import (
     SAMPLE_UNIQUES,
 )
 from anon_pipeline.limits.structure import CONTRACT, ORIGIN, REPEATED_PEOPLE, K
-from anon_pipeline.limits.told import HIDDEN_HOMOGENEITY, NEAR_HOMOGENEITY, SPELLINGS, TOLD_SECRETS
+from anon_pipeline.limits.told import (
+    HIDDEN_HOMOGENEITY,
+    NEAR_HOMOGENEITY,
+    SPELLINGS,
+    TOLD_ORIGINALS,
+    TOLD_SECRETS,
+)
 from anon_pipeline.limits.usefulness import (
     FULLY_GENERALIZED,
     INFORMATION_LOSS,
@@ -60,9 +67,11 @@ _OWN = (
     RELEASED_IDENTIFIERS,
     SINGLE_VALUE,
     TOLD_SECRETS,
+    TOLD_ORIGINALS,
     NAMED_PEOPLE,
     RARE_VALUES,
     RARE_TOGETHER,
+    RARE_TEXTS,
     SAFE_HARBOR,
     T_CLOSENESS,
     L_DIVERSITY,
@@ -87,6 +96,7 @@ _OWN = (
     POPULATION,
     CROSS_RELEASE_K,
     STICKY,
+    REPEATED_NOISE,
     KNOWN_COLUMNS,
     INFORMATION_LOSS,
     RELATIVE_ERROR,
@@ -139,9 +149,13 @@ def demands(policy: Policy) -> Iterator[Demand]:
         yield from limit.demands(policy)
 
 
-def limits_of(policy: Policy) -> list[str]:
-    """Name the limits of a policy in the order in which the gate judges them."""
-    return [demand.name for demand in demands(policy)]
+def limits_of(policy: Policy, *, until: int = GENERATION) -> list[str]:
+    """Name the limits of a policy in the order in which the gate judges them.
+
+    Args:
+        until: generation of advice, see `limit.Advised`; later advice is left out.
+    """
+    return [demand.name for demand in demands(policy) if demand.since <= until]
 
 
 def names_where(holds: Callable[[Limit], bool]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anon_pipeline.evidence import told_values
+from anon_pipeline.facts.records import KAnonymizedFacts
 from anon_pipeline.limits import usual
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
@@ -64,6 +65,19 @@ def _secrets(case: Case, demand: Demand) -> Verdict:
     return Verdict(demand.name, Status.PASSED if said is None else Status.REFUSED, reason=said)
 
 
+def _told(case: Case, demand: Demand) -> Verdict:
+    """Say which released columns tell the originals of others, as the recoding found it."""
+    found = (case.facts or {}).get(KAnonymizedFacts.stage, {}).get("telling")
+    if found is None:
+        return Verdict(demand.name, Status.UNMEASURED, reason="needs the facts of the stages")
+    noisy = case.policy.noisy
+    said = "; ".join(
+        f"{other} tells {name}, {'whose values noise hides' if name in noisy else 'which is generalized'}"
+        for name, other in found.items()
+    )
+    return Verdict(demand.name, Status.REFUSED if said else Status.PASSED, reason=said or None)
+
+
 def _known_to_others(case: Case) -> Iterator[str]:
     """Yield the sensitive columns that are quasi-identifiers by their names, or hold days."""
     for name in case.policy.sensitive:
@@ -73,12 +87,11 @@ def _known_to_others(case: Case) -> Iterator[str]:
 
 
 def _links(case: Case, name: str) -> bool:
-    """Tell whether who knows a column links more than a known column may; not if the policy has a bound."""
-    policy = case.policy
-    if any(list(entry.columns) == [name] for entry in policy.gate.attacks.known_columns):
-        return False
+    """Tell whether who knows a column links more than a known column may; not if the policy sees to that."""
+    policy, bound = case.policy, usual.linking_bound(case.policy.gate_k)
     (demand,) = (one for one in KNOWN_COLUMNS.demands(policy) if one.wanted.columns == (name,))
-    return demand.value(case) > usual.linking_bound(policy.gate_k)
+    limited = demand.bound is not None and demand.bound <= bound  # beyond it the gate refuses
+    return not limited and demand.value(case) > bound
 
 
 NEAR_HOMOGENEITY = Limit(
@@ -120,7 +133,7 @@ SPELLINGS = Limit(
     Words(
         "No value of {} is another spelling of a value (case, blanks, accents, punctuation): l-diversity "
         "and t-closeness take them for different ones. Only advice.",
-        advice="write each word in one way: clean (case, whitespace, map) does that.",
+        advice="write each word in one way: clean does that (case, strip, unicode, values).",
         question="inference",
     ),
     Judged(measure=lambda case, demand: told_values.spellings(case.evidence, demand.of)),
@@ -135,13 +148,28 @@ TOLD_SECRETS = Limit(
         "know, by its name or because it holds days, links people: no limit on linking counts it. Only "
         "advice.",
         advice="give a secret the role sensitive, so that limits on classes hold for it, and what others "
-        "know the role generalize; or say with gate.attacks.known_columns how many may be linked by "
-        "it.",
+        "know the role generalize; or let no more be linked by it than by an insensitive column "
+        "(gate.attacks.known_columns).",
         question="inference",
     ),
     Judged(judge=_secrets, needs=("originals",)),
     demanded=lambda policy: {"": Advised(None)},
     always=True,
+    advisable=True,
+    expectation="",
+    published=Published(valued=False),
+)
+TOLD_ORIGINALS = Limit(
+    "told_originals",
+    Words(
+        "No column that is released without noise tells what generalized values leave open of another one, "
+        "or what its noise hides: a copy in another unit or code, a finer band. Only advice.",
+        advice="drop the column that tells (role: identifier), give both the same role, or release it "
+        "coarser (round, top, bottom, level).",
+        question="linkability",
+    ),
+    Judged(judge=_told, bound=lambda wanted: None, needs=("originals",)),
+    demanded=lambda policy: {"": Advised(None, since=1)} if policy.unchanged else {},
     advisable=True,
     expectation="",
     published=Published(valued=False),

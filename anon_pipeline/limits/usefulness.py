@@ -102,7 +102,7 @@ SHARE_RELEASED = Limit(
         "At least this share of the input is released.",
         of_people="At least this share of the people is released with all of their records, but for those "
         "beyond rows_per_person.",
-        advice="take a smaller k, a smaller confidence, or another recoder: less is then left out.",
+        advice="take a smaller k, a smaller confidence, or another recoder, so that less is left out.",
     ),
     Judged(
         measure=lambda case, demand: 1.0 - suppression(case.evidence), sense="at least", needs=("originals",)

@@ -14,6 +14,9 @@ HOMOGENEITY = 0.05
 RARE_TOGETHER = 0.05
 """Largest share of the records whose insensitive values together fewer than k share ([ADR 60])."""
 
+RARE_TEXTS = 0.05
+"""Largest share of the records with a text of a sensitive column that fewer than k share ([ADR 68])."""
+
 SMALLEST_K = 3
 """Least k: of a class of two, each of the two knows the other's values."""
 

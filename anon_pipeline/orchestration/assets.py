@@ -58,7 +58,7 @@ def raw(policy: Policy, *, read: Reader | None = None) -> Stage:
 
 
 def _source(run: StageRun) -> pd.DataFrame:
-    if run.policy.source.asset is not None and run.upstream is not None:
+    if run.policy.source.kind.upstream and run.upstream is not None:
         return run.upstream()
     return read_source(run.policy, folder=run.folders.sources, partition=run.partition)
 

@@ -1,5 +1,6 @@
 """The component `anon_pipeline.AnonymizedRelease`: a policy in a project's `defs.yaml` becomes its assets."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from anon_pipeline.orchestration.chain import Chain, chain, chain_definitions
 from anon_pipeline.orchestration.guard import check_defs
 from anon_pipeline.orchestration.jobs import build_jobs, build_schedule
 from anon_pipeline.orchestration.new_files import build_sensor
+from anon_pipeline.orchestration.one_process import write_one_process
 from anon_pipeline.orchestration.partitions import partitions_of
 from anon_pipeline.orchestration.resources import default_resources
 from anon_pipeline.policy.defaults_files import refuse_below_defaults
@@ -41,7 +43,7 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
         return ScaffoldOptions
 
     def scaffold(self, request: ScaffoldRequest[ScaffoldOptions]) -> None:
-        """Write the file into the target folder, and the vault into the project's ``.gitignore``."""
+        """Write the file into the target folder, the vault into the project's ``.gitignore``, an executor."""
         if request.scaffold_format != "yaml":
             raise ValueError(f"a policy is written as yaml, got {request.scaffold_format}")
         folder, data = request.target_path, None if request.params is None else request.params.data
@@ -55,6 +57,9 @@ class ReleaseScaffolder(dg.Scaffolder[ScaffoldOptions]):
             raise click.ClickException(problem)
         if project != folder.absolute():  # else there is no project to find
             ignore_vault(project)
+            written = write_one_process(folder.parent, project)
+            if written is not None:
+                click.echo(f"wrote {os.path.relpath(written)}: all steps of a run in one process")
 
 
 def _drafted(data: Path, folder: Path, project: Path) -> str | None:
@@ -63,10 +68,10 @@ def _drafted(data: Path, folder: Path, project: Path) -> str | None:
 
     try:
         with private_stage("init"):
-            fitted = draft(data, folder / "defs.yaml", project, name=folder.name)
+            made = draft(data, folder / "defs.yaml", project, name=folder.name)
     except AnonPipelineError as error:
         return str(error)
-    click.echo("\n".join(summary(fitted, folder / "defs.yaml")))
+    click.echo("\n".join(summary(made.fitted, folder / "defs.yaml", made.tables)))
     return None
 
 

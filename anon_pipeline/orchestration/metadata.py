@@ -6,23 +6,33 @@ from typing import Any
 import dagster as dg
 
 from anon_pipeline.base.audience import Audience
+from anon_pipeline.facts.fact_rules import is_digest
 from anon_pipeline.facts.seen import stage_seen_by
 from anon_pipeline.gate import GateReport, Status, Verdict
-from anon_pipeline.limits.table import next_step
+from anon_pipeline.limits.table import demanded_by, next_step
 from anon_pipeline.orchestration.names import check_page
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report import SizeBin
 
-_BAR = 20  # blocks of the longest bar
+_BAR = 6  # blocks of the longest bar: as many as Dagster's table of metadata has room for
+_BEGIN = 16  # digits of a digest, as in the names of released files
 
 
 def facts_metadata(stage: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return one stage's facts as the operator sees them: lists as JSON, absent ones left out."""
     return {
-        name: dg.MetadataValue.json(value) if isinstance(value, (dict, list, tuple)) else value
+        name: dg.MetadataValue.json(value) if isinstance(value, (dict, list, tuple)) else _begin(value)
         for name, value in stage_seen_by(stage, facts, Audience.OPERATOR).items()
         if value is not None
     }
+
+
+def _begin(value: Any) -> Any:
+    """Return how a digest begins, anything else as it is.
+
+    A word of 64 digits widens the table in which Dagster's UI shows it, and cuts off the sentences beside it.
+    """
+    return f"{value[:_BEGIN]}…" if is_digest(value) else value
 
 
 def verdict_metadata(verdict: Verdict, report: GateReport, measured: str) -> dict[str, Any]:
@@ -48,8 +58,9 @@ def digests(report: GateReport) -> dict[str, str]:
 
 
 def report_metadata(report: GateReport) -> dict[str, Any]:
-    """Return a whole report: a table of verdicts, and the digests."""
-    return {"gate": verdict_table(report), "gate_passed": report.passed, **digests(report)}
+    """Return a whole report: verdicts, how the digests begin; manifest and checks have them whole."""
+    begun = {name: _begin(digest) for name, digest in digests(report).items()}
+    return {"gate": verdict_list(report), "gate_passed": report.passed, **begun}
 
 
 def refused_by(report: GateReport, policy: Policy) -> dg.MarkdownMetadataValue:
@@ -62,30 +73,27 @@ def refused_by(report: GateReport, policy: Policy) -> dg.MarkdownMetadataValue:
     return dg.MetadataValue.md("\n".join(lines))
 
 
-def verdict_table(report: GateReport) -> dg.MarkdownMetadataValue:
-    """Return the verdicts as a Markdown table, as the operator sees them."""
-    lines = ["| limit | measured | demanded | verdict |", "|---|---|---|---|"]
-    for v in report.verdicts:
-        demanded = v.sense if v.bound is None else f"{v.sense} {v.bound:.6g}"
-        mark = {Status.PASSED: "✓", Status.WARNED: "⚠"}.get(v.status, "✗")
-        value = v.seen(at_hand=False) if report.passed else None
-        shown = "" if value is None else f"{value:.6g}"
-        lines.append(f"| {v.limit} | {shown} | {demanded} | {mark} {v.status} {v.reason or ''} |")
-    return dg.MetadataValue.md("\n".join(lines))
+def verdict_list(report: GateReport) -> dg.MarkdownMetadataValue:
+    """Return the verdicts as a Markdown list, as the operator sees them: a table would be cut off."""
+    return dg.MetadataValue.md("\n".join(_line(verdict, passed=report.passed) for verdict in report.verdicts))
+
+
+def _line(verdict: Verdict, *, passed: bool) -> str:
+    """Say a verdict in a line: how it ended, the limit, what was measured, what is demanded, and why not."""
+    mark = {Status.PASSED: "✓", Status.WARNED: "⚠"}.get(verdict.status, "✗")
+    value = verdict.seen(at_hand=False) if passed else None
+    measured = "" if value is None else f"{value:.6g}, "
+    why = f": {verdict.reason}" if verdict.reason else ""
+    return f"* {mark} {verdict.limit} {verdict.status} ({measured}{demanded_by(verdict)}){why}"
 
 
 def sizes_table(sizes: Sequence[SizeBin]) -> dg.MarkdownMetadataValue:
     """Return classes by their size, with bars: Dagster's UI shows no picture that Markdown brings along."""
-    lines = [
-        "| records of a class | classes | records | as bars | largest risk | as bars |",
-        "|---|--:|--:|---|--:|---|",
-    ]
-    records, risk = max(row.records for row in sizes), max(row.risk for row in sizes)
+    lines = ["| records of a class | classes | records | as bars | largest risk |", "|---|--:|--:|---|--:|"]
+    records = max(row.records for row in sizes)
     for row in sizes:
-        many, risky = _bar(row.records / records), _bar(row.risk / risk)
-        lines.append(
-            f"| {row.label} | {row.classes:,} | {row.records:,} | {many} | {row.risk:.4f} | {risky} |"
-        )
+        many = _bar(row.records / records)
+        lines.append(f"| {row.label} | {row.classes:,} | {row.records:,} | {many} | {row.risk:.4f} |")
     return dg.MetadataValue.md("\n".join(lines))
 
 

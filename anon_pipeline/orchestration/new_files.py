@@ -1,30 +1,39 @@
-"""The sensor of a release: it asks for a run when the source file is new. It is off until it is turned on.
+"""The sensor of a release: it asks for a run when the source is new. It is off until it is turned on.
+
+The source is a file or a folder, here or at a URL.
 
 Each run of a policy with noise spends ε, also on a file that was only touched.
 """
 
 import json
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
+from anon_pipeline.base.errors import InputError
 from anon_pipeline.orchestration.names import release_job
 from anon_pipeline.orchestration.resources import Folders
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.sources.unchanged import last_change
+from anon_pipeline.sources.urls import Place
 
 _SETTLED = 60  # seconds that a file must not have changed for: it may still be written
 _OFTEN = 60  # seconds between two looks
+_LATEST = 10  # partitions of a place elsewhere that are looked at: each is a request
 _PARTITION = "{partition}"
 
 
 def build_sensor(
     policy: Policy, job: Any, partitions: dg.TimeWindowPartitionsDefinition | None
 ) -> dg.SensorDefinition | None:
-    """Return the sensor on a policy's source file; None without one file, or one for each partition."""
-    path = policy.source.path
-    if path is None or (partitions is not None) != (_PARTITION in path):
+    """Return the sensor on a policy's source; None unless it is a path or URL, one for each partition."""
+    source = policy.source
+    place = source.place if source.watched or source.kind.remote == "url" else None
+    if not isinstance(place, str) or (partitions is not None) != (_PARTITION in place):
         return None
 
     @dg.sensor(
@@ -32,16 +41,20 @@ def build_sensor(
         job=job,
         minimum_interval_seconds=_OFTEN,
         default_status=dg.DefaultSensorStatus.STOPPED,
-        description=f"Asks for {release_job(policy)} when the source file is new. Each run may spend ε.",
+        description=f"Asks for {release_job(policy)} when the source is new. Each run may spend ε.",
     )
     def look(context: dg.SensorEvaluationContext, anon_folders: Folders) -> dg.SensorResult | dg.SkipReason:
         folders = anon_folders.locations()
         folders.confine(policy)
         known = json.loads(context.cursor or "{}")
-        found = _changes(folders.sources, path, partitions)
+        keys = [""] if partitions is None else partitions.get_partition_keys()
+        if source.watched:
+            found = _changes(folders.sources, place, keys)
+        else:
+            found = _versions(place, keys[-_LATEST:])
         new = {key: changed for key, changed in found.items() if known.get(key) != changed}
         if not new:
-            return dg.SkipReason("no source file is new")
+            return dg.SkipReason("no source is new" if found else "no source is there, or can be looked at")
         requests = [
             dg.RunRequest(run_key=f"{key}@{changed}", partition_key=key or None)
             for key, changed in sorted(new.items())
@@ -51,15 +64,29 @@ def build_sensor(
     return look
 
 
-def _changes(folder: Path, path: str, partitions: dg.TimeWindowPartitionsDefinition | None) -> dict[str, int]:
-    """Return when each source file that is whole was changed, by the key of its partition; "" without one."""
-    keys = [""] if partitions is None else partitions.get_partition_keys()
-    found = {}
+def _changes(folder: Path, path: str, keys: Sequence[str]) -> dict[str, int | str]:
+    """Return what tells that a source here has changed, by the key of its partition; "" without one.
+
+    Of a file that is the time of its change; of a folder also how many files it has. What has changed within
+    the last minute is left out: it may still be written.
+    """
+    found: dict[str, int | str] = {}
     for key in keys:
+        place = folder / path.replace(_PARTITION, key)
         try:
-            changed = (folder / path.replace(_PARTITION, key)).stat().st_mtime_ns
+            when, files = last_change(place)
         except OSError:
             continue
-        if time.time() - changed / 1e9 >= _SETTLED:
-            found[key] = changed
+        if files and time.time() - when / 1e9 >= _SETTLED:
+            found[key] = f"{when}/{files}" if place.is_dir() else when
+    return found
+
+
+def _versions(url: str, keys: Sequence[str]) -> dict[str, int | str]:
+    """Return the version of each source at a URL that is there, by the key of its partition."""
+    found: dict[str, int | str] = {}
+    for key in keys:
+        place = Place.at(url.replace(_PARTITION, key), "source.url")
+        with suppress(InputError):  # not there yet, or the place does not answer: the next look tells
+            found[key] = place.version()
     return found

@@ -44,16 +44,11 @@ def published_metadata(
     file = written.manifest["files"][0]
     left = describe_rest(policy, facts, shown, hierarchies=folders.hierarchies)
     types = file.get("types") or column_types(shown)
+    paths = {"file": written.path, "manifest": written.manifest_path, "report": written.report_path}
     return {
         **report_metadata(written.report),
-        **{
-            name: _link(path, folders.releases)
-            for name, path in (
-                ("file", written.path),
-                ("manifest", written.manifest_path),
-                ("report", written.report_path),
-            )
-        },
+        **{name: _link(path, folders.releases) for name, path in paths.items()},
+        "folder": _within(written.path.parent, folders.releases),
         **_numbers(policy, written, shown),
         "guarantee": _listed(written.manifest["guarantee"]),
         "left": _listed(left),
@@ -87,11 +82,16 @@ def _listed(lines: list[str]) -> dg.MarkdownMetadataValue:
 
 
 def _link(path: Path, releases: Path) -> dg.MetadataValue[Any]:
-    """Return a link to a file of a release, if the releases are served somewhere; else its path."""
+    """Return a file's name, as a link if the releases are served somewhere."""
     base = links_base()
     if base is None or not path.is_relative_to(releases):
-        return dg.MetadataValue.path(str(path))
-    return dg.MetadataValue.url(f"{base}/{quote(path.relative_to(releases).as_posix())}")
+        return dg.MetadataValue.text(path.name)
+    return dg.MetadataValue.md(f"[{path.name}]({base}/{quote(path.relative_to(releases).as_posix())})")
+
+
+def _within(folder: Path, releases: Path) -> str:
+    """Return a release's folder as ``publish.to`` says it: a long path cuts off the rest in Dagster's UI."""
+    return folder.relative_to(releases).as_posix() if folder.is_relative_to(releases) else str(folder)
 
 
 def links_base() -> str | None:

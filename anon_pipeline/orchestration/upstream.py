@@ -13,7 +13,7 @@ from anon_pipeline.sources.upstream import table_of_asset
 
 def upstream_keys(policy: Policy) -> list[dg.AssetKey]:
     """Return the key of the asset that a policy names as its source, in a list; else none."""
-    return [] if policy.source.asset is None else [dg.AssetKey(list(policy.source.asset))]
+    return [dg.AssetKey(policy.source.place)] if policy.source.kind.upstream else []
 
 
 def upstream_reader(
@@ -41,6 +41,6 @@ def _read(context: dg.AssetExecutionContext, policy: Policy, partition: str | No
     else:
         return table_of_asset(value, policy.source.limits)
     raise InputError(
-        f"source.asset: must be materialized, and readable by its IO manager, {key.to_user_string()} is not: "
-        f"{kind}"
+        f"source.{policy.source.kind.name}: must be materialized, and readable by its IO manager, "
+        f"{key.to_user_string()} is not: {kind}"
     )

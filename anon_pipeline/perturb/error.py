@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.sums import exact_sum
 from anon_pipeline.perturb.discrete_laplace_law import mean_absolute
 
+_LARGEST = 2.0**900  # of what `exact_sum` adds
 _QUARTILES = 1.349
 """Distance of the quartiles of a normal distribution, in standard deviations."""
 
@@ -31,7 +33,8 @@ class RealizedError:
 
 def _mean(values: NDArray[np.float64]) -> float:
     """Return the exactly rounded mean, which no order of the records can change."""
-    return math.fsum(values.tolist()) / len(values)
+    small = float(np.abs(values).max(initial=0.0)) < _LARGEST
+    return (exact_sum(values) if small else math.fsum(values.tolist())) / len(values)
 
 
 def realized_error(released: NDArray[np.float64], own: NDArray[np.float64], *, span: float) -> RealizedError:

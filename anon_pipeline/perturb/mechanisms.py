@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anon_pipeline.base.errors import PluginError
+from anon_pipeline.base.order import different_values
 from anon_pipeline.catalog.mechanisms import MECHANISMS
 from anon_pipeline.catalog.named import import_entry
 from anon_pipeline.perturb import quantiles
@@ -170,12 +171,12 @@ def shifts(
     Returns:
         (n,) grid units; `mean_absolute` where nothing is moved.
     """
-    scale, place = np.unique(sensitivity, return_inverse=True)
+    scale, place = different_values(sensitivity)
     if bounds is None and noise.inputs is None:
         return mean_absolute(noise, scale)[place]
     low, high = (-np.inf, np.inf) if bounds is None else bounds
-    x, own = np.unique(values, return_inverse=True)
-    pairs, at = np.unique(own * len(scale) + place, return_inverse=True)
+    x, own = different_values(values)
+    pairs, at = different_values(own * len(scale) + place)
     x, wide = x[pairs // len(scale)], scale[pairs % len(scale)]
     inside, center = np.clip(x.astype(np.float64), low, high), clamp_inputs(noise, x).astype(np.float64)
     up = excess(noise, inside - center, wide) - excess(noise, high - center, wide)
@@ -218,7 +219,7 @@ def radius(noise: Noise, sensitivity: NDArray[np.int64], confidence: float) -> R
     closed_form = _law(noise).radius
     if closed_form is not None:
         return closed_form(scales(noise, sensitivity), confidence)
-    distinct, places = np.unique(sensitivity, return_inverse=True)
+    distinct, places = different_values(sensitivity)
     law, shape = _law(noise).closed, _shape(noise, distinct)
     found = quantiles.smallest(lambda m: law.beyond(m, *shape), 1 - confidence, count=len(distinct))
     return found[places.reshape(-1)]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.classes import EquivalenceClasses
 from anon_pipeline.base.errors import ANOTHER_DRAW, InputError
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.perturb.grid import LARGEST
 from anon_pipeline.perturb.keys import Source, Words, by_element
 from anon_pipeline.perturb.mechanisms import Noise, clamp_inputs, draw, parameters, sensitivities
@@ -55,9 +57,14 @@ class Drawing:
         """Draw the noise of every record once, and return the noisy values, (n, p); see `add_noise`."""
         words = by_element(entropy, len(self.values))
         mine, noisy = Words(words.key, words.places[self.kept]), self.values.copy()
-        for column, (noise, limit) in enumerate(zip(self.noises, self.bounds, strict=True)):
-            added = draw(noise, self.wanted[:, column], entropy=mine.of_column(column))
-            noisy[self.kept, column] = _clamp(self.centers[:, column] + added, limit)
+
+        def draw_column(column: int) -> None:
+            added = draw(self.noises[column], self.wanted[:, column], entropy=mine.of_column(column))
+            noisy[self.kept, column] = _clamp(self.centers[:, column] + added, self.bounds[column])
+
+        side_by_side(
+            [partial(draw_column, column) for column in range(len(self.noises))], records=len(self.values)
+        )
         return noisy
 
 

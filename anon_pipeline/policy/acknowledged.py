@@ -12,7 +12,7 @@ from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.detectors.telling_names import birth_part
 from anon_pipeline.policy.columns import Identifier, Insensitive, PerturbCategories, Sensitive
 from anon_pipeline.policy.fields import Plain, Real, Reason, Strict
-from anon_pipeline.policy.marks import SHOWN
+from anon_pipeline.policy.marks import AFTER, SHOWN
 
 LONGEST = 731
 """Days from when something is acknowledged to its end: two years, one of them may be a leap year."""
@@ -21,21 +21,21 @@ LONGEST = 731
 class Acknowledged(Strict):
     """Columns that may single people out together, for a time: who says so, when and why. It is published."""
 
-    columns: Annotated[tuple[Plain, ...], SHOWN] = Field(
+    columns: Annotated[tuple[Plain, ...], SHOWN, AFTER] = Field(
         min_length=1,
         description="Insensitive columns, two or more; or one column that follows people, or has the name "
         "of an identifier, or is a hashed one.",
     )
-    share: Annotated[Real, SHOWN] = Field(
+    share: Annotated[Real, SHOWN, AFTER] = Field(
         gt=0,
         le=1,
         description="Largest share of the records that the columns, or some of them, may single out; of a "
         "single column: of its values that may be different ones.",
     )
-    who: Annotated[Reason, SHOWN] = Field(description="Who answers for it.")
-    when: Annotated[datetime.date, SHOWN] = Field(description="Day from which it holds.")
-    why: Annotated[Reason, SHOWN] = Field(description="Why the columns are released all the same.")
-    until: Annotated[datetime.date, SHOWN] = Field(
+    who: Annotated[Reason, SHOWN, AFTER] = Field(description="Who answers for it.")
+    when: Annotated[datetime.date, SHOWN, AFTER] = Field(description="Day from which it holds.")
+    why: Annotated[Reason, SHOWN, AFTER] = Field(description="Why the columns are released all the same.")
+    until: Annotated[datetime.date, SHOWN, AFTER] = Field(
         description="Last day on which it holds, at most two years after the first."
     )
 

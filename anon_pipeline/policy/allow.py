@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from anon_pipeline.detectors import NAMES
 from anon_pipeline.policy.fields import Reason, Strict
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
-from anon_pipeline.policy.marks import SHOWN
+from anon_pipeline.policy.marks import LATER, SHOWN
 from anon_pipeline.policy.protection import FEWER
 
 
 class Allowing(Strict):
     """A column that may be released with what looks like an identifier."""
 
-    allow: Annotated[Keyed[Reason], SHOWN, FEWER] = Field(
+    allow: Annotated[Keyed[Reason], SHOWN, LATER, FEWER] = Field(
         default_factory=FrozenMapping,
         description="Detectors of identifiers that do not refuse this column, each with the reason, which is "
         "published: {telephone: hotline numbers, public}.",
@@ -36,12 +36,6 @@ class Allowing(Strict):
         if empty:
             raise ValueError(f"allow must give a reason for each detector, got none for {', '.join(empty)}")
         return self
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave an empty mapping out: the digest of a policy that allows nothing is what it always was."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if name != "allow" or value}
 
 
 def allowed_identifiers(columns: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from anon_pipeline.policy.allow import Allowing
 from anon_pipeline.policy.fields import Real, Whole
 from anon_pipeline.policy.hierarchies import HierarchySpec
-from anon_pipeline.policy.marks import SHOWN
+from anon_pipeline.policy.marks import LATER, SHOWN
 from anon_pipeline.policy.protection import COARSER, LESS, MORE
 
 
 class Coarsened(Allowing):
     """A column that is released without noise, if wanted coarser than it is."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"allow", "round", "top", "bottom", "level"})
-    """Keys that documents of a column leave out where they are not set: digests are what they always were."""
-
-    round: Annotated[Real | None, SHOWN, COARSER] = Field(
+    round: Annotated[Real | None, SHOWN, LATER, COARSER] = Field(
         None, gt=0, description="Numbers are released as the nearest multiple of this; a half goes up."
     )
-    bottom: Annotated[Real | None, SHOWN, MORE] = Field(
+    bottom: Annotated[Real | None, SHOWN, LATER, MORE] = Field(
         None, description="Public bound: smaller numbers are released as this one."
     )
-    top: Annotated[Real | None, SHOWN, LESS] = Field(
+    top: Annotated[Real | None, SHOWN, LATER, LESS] = Field(
         None, description="Public bound: larger numbers are released as this one."
     )
-    hierarchy: HierarchySpec | None = Field(None, description="For level.")
-    level: Annotated[Whole | None, SHOWN, MORE] = Field(
+    hierarchy: Annotated[HierarchySpec | None, LATER] = Field(None, description="For level.")
+    level: Annotated[Whole | None, SHOWN, LATER, MORE] = Field(
         None, ge=1, description="Level of the hierarchy that is released; 0 would be the value itself."
     )
 
@@ -73,13 +70,3 @@ class Coarsened(Allowing):
         said += [] if self.top is None else [f"not above {self.top:.15g}"]
         said += [] if self.level is None else [f"at level {self.level} of its hierarchy"]
         return ", ".join(said)
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later and is not set."""
-        document: dict[str, Any] = handler(self)
-        return {
-            name: value
-            for name, value in document.items()
-            if name not in self.later or value not in (None, {})
-        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -138,7 +138,6 @@ class Sensitive(Coarsened):
 class Insensitive(Coarsened):
     """Public and of no use to an attacker, as the policy's author states; released without noise."""
 
-    later: ClassVar[frozenset[str]] = Coarsened.later | {"hierarchy"}
     role: Annotated[Literal["insensitive"], SHOWN]
 
     @model_validator(mode="after")

@@ -38,7 +38,7 @@ def _broken(policy: Policy) -> Iterator[str]:
 
 
 def unreachable_k(wanted: int | None, policy: Policy) -> Iterator[str]:
-    """Yield that the gate asks for larger classes than are made."""
+    """Yield that the gate asks for more records together than recoding and suppression see to."""
     made = policy.anonymize.k
     if wanted is not None and wanted > made:
         yield (

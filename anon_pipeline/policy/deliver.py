@@ -4,14 +4,14 @@ destinations.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from anon_pipeline.base.places import OBJECT_STORES, remote_problem
 from anon_pipeline.catalog.destinations import DESTINATIONS
 from anon_pipeline.policy.fields import Plain, Strict
-from anon_pipeline.policy.marks import TEXT
+from anon_pipeline.policy.marks import AFTER, LATER, TEXT
 
 RECORDS = "anon_pipeline_releases"
 """Name of the table that says which release a delivered table holds."""
@@ -28,19 +28,19 @@ def _object_store(url: str) -> str:
 class Deliver(Strict):
     """Where a published release is copied to: one of url, url_env and database_env."""
 
-    url: Annotated[Annotated[Plain, AfterValidator(_object_store)] | None, TEXT] = Field(
+    url: Annotated[Annotated[Plain, AfterValidator(_object_store)] | None, TEXT, AFTER, LATER] = Field(
         None, description="Place of the release in an object store, without credentials: s3://bucket/prefix."
     )
-    url_env: Annotated[str | None, TEXT] = Field(
+    url_env: Annotated[str | None, TEXT, AFTER, LATER] = Field(
         None, pattern=_VARIABLE, description="Name of an environment variable that holds such a URL."
     )
 
-    database_env: Annotated[str | None, TEXT] = Field(
+    database_env: Annotated[str | None, TEXT, AFTER, LATER] = Field(
         None,
         pattern=_VARIABLE,
         description="Name of an environment variable that holds a database's URL, as SQLAlchemy writes it.",
     )
-    table: Annotated[Plain | tuple[Plain, ...] | None, TEXT] = Field(
+    table: Annotated[Plain | tuple[Plain, ...] | None, TEXT, AFTER, LATER] = Field(
         None,
         description="With database_env: name of the table; a list for one in a schema: [public, visits].",
     )
@@ -59,12 +59,6 @@ class Deliver(Strict):
     def path_of_table(self) -> tuple[str, ...]:
         """The name of the table, its schema before it; nothing without a database."""
         return (self.table,) if isinstance(self.table, str) else self.table or ()
-
-    @model_serializer(mode="wrap")
-    def _given(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is not given, so that a kind that comes later changes no digest."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if value is not None}
 
     @property
     def kind(self) -> str:

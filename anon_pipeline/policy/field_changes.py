@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.policy.coarsening import Coarsened
 from anon_pipeline.policy.columns import Identifier
-from anon_pipeline.policy.marks import field_marks
+from anon_pipeline.policy.marks import OPEN, Marks, field_marks, sections_in
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.policy.protection import NEUTRAL, Effect, protection_of
 
@@ -75,24 +75,33 @@ def field_changes(before: Policy, after: Policy) -> Iterator[Change]:
     Of a field without a mark of `policy.protection` the difference cannot be compared. Every difference is
     yielded: two policies of which nothing is yielded are equal.
     """
-    yield from _walked(before, after, ())
+    yield from _walked(before, after, (), OPEN)
 
 
-def _walked(before: BaseModel, after: BaseModel, path: tuple[str, ...]) -> Iterator[Change]:
+def _walked(before: BaseModel, after: BaseModel, path: tuple[str, ...], above: Marks) -> Iterator[Change]:
     for name, declared in type(before).model_fields.items():
         old, new, here = getattr(before, name), getattr(after, name), (*path, name)
         if old == new:
             continue
-        mark = protection_of(declared)
+        mark, marks = protection_of(declared), field_marks(type(before), name)
+        within = marks.below(above) if marks.marked else above
         if isinstance(old, BaseModel) and type(old) is type(new) and mark is not NEUTRAL:
-            yield from _walked(old, new, here)
+            yield from _walked(old, new, here, within)
         elif here == ("columns",):
-            yield from _columns(old, new)
+            yield from _columns(old, new, within)
         else:
-            marks = field_marks(type(before), name)
             effect = Effect.UNKNOWN if mark is None else mark.compare(old, new)
-            told = marks.shown == "whole"
+            told = marks.below(above).shown == "whole" and all(map(_is_public, (old, new)))
             yield Change(".".join(here), effect, _text(old, told=told), _text(new, told=told), path=here)
+
+
+def _is_public(value: Any) -> bool:
+    """Tell whether all sections in a value may be public as they are."""
+    return all(
+        field_marks(type(section), name).shown == "whole" and _is_public(getattr(section, name))
+        for _, section in sections_in(value, "")
+        for name in type(section).model_fields
+    )
 
 
 def _text(value: Any, *, told: bool) -> str:
@@ -109,7 +118,7 @@ def _text(value: Any, *, told: bool) -> str:
     return text if len(text) <= _LONGEST else "set"
 
 
-def _columns(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+def _columns(before: Mapping[str, Any], after: Mapping[str, Any], above: Marks) -> Iterator[Change]:
     """Yield what differs of columns: those that came, those that went, those of another role, the others."""
     for name in dict.fromkeys([*before, *after]):
         old: Any = before.get(name)
@@ -118,7 +127,7 @@ def _columns(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Ch
         if old == new:
             continue
         if old is not None and type(old) is type(new):
-            yield from _walked(old, new, here)
+            yield from _walked(old, new, here, above)
             continue
         effect, note = _role_change(old, new)
         yield Change(".".join(here), effect, _role(old), _role(new), note=note, path=here)

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from anon_pipeline.base.places import LOCAL, is_local
 from anon_pipeline.base.spelling import escape, is_plain
+from anon_pipeline.policy.marks import left_out
 
 
 def _no_switch(value: Any) -> Any:
@@ -58,3 +67,11 @@ class Strict(BaseModel):
         str_min_length=1,
         hide_input_in_errors=True,  # Dagster shows pydantic's text, and the value may be a credential
     )
+
+    @model_serializer(mode="wrap")
+    def _without_later(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what came later and is not set: digests without it are what they always were."""
+        document: dict[str, Any] = handler(self)
+        for name in left_out(self):
+            document.pop(name, None)
+        return document

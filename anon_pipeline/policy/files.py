@@ -1,14 +1,17 @@
-"""How a file of records is written, and how large it may be: what a source and a population share."""
+"""How a file of records is written, and how large it may be: what a source and a population share.
+
+A population is read after the private tables are made; a source decides them, so its section is `PRIVATE`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from anon_pipeline.policy.fields import Separator, Strict, Whole
-from anon_pipeline.policy.marks import TEXT, Fits
+from anon_pipeline.policy.marks import AFTER, LATER, TEXT, Fits
 
 
 def _said_once(decimal: str, sections: Mapping[str, Any]) -> Iterator[str]:
@@ -19,33 +22,31 @@ def _said_once(decimal: str, sections: Mapping[str, Any]) -> Iterator[str]:
 class SourceOptions(Strict):
     """How a file is written."""
 
-    sep: Annotated[Separator, TEXT] = Field(",", description="Field separator.")
-    encoding: Annotated[str, TEXT] = Field(
+    sep: Annotated[Separator, TEXT, AFTER] = Field(",", description="Field separator.")
+    encoding: Annotated[str, TEXT, AFTER] = Field(
         "utf-8", description="Encoding of the file, by its name in Python."
     )
-    decimal: Annotated[Literal[".", ","], TEXT, Fits(_said_once)] = Field(
+    decimal: Annotated[Literal[".", ","], TEXT, AFTER, Fits(_said_once)] = Field(
         ".", description="Decimal mark of numbers."
     )
-    missing: Annotated[tuple[str, ...], TEXT] = Field(
+    missing: Annotated[tuple[str, ...], TEXT, AFTER] = Field(
         (), description="Texts that stand for a missing value, beside the empty one."
     )
-    sheet: Annotated[str | None, TEXT] = Field(
+    sheet: Annotated[str | None, TEXT, AFTER, LATER] = Field(
         None, description="Name of the sheet, Excel. Default: the only one."
     )
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later and is not set: the digest without it is what it always was."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if name != "sheet" or value is not None}
 
 
 class Limits(Strict):
     """How large the source may be; whatever is larger is refused before it fills the memory."""
 
-    file_bytes: Whole = Field(2**32, ge=1, description="Most bytes of the file.")
-    line_bytes: Whole = Field(2**20, ge=1, le=2**30, description="Most bytes of one record of text.")
-    cell_bytes: Whole = Field(2**17, ge=1, description="Most bytes of one text.")
-    columns: Whole = Field(2_000, ge=1, description="Most columns.")
-    rows: Whole = Field(20_000_000, ge=1, description="Most records.")
-    uncompressed_bytes: Whole = Field(2**32, ge=1, description="Most bytes once it is unpacked.")
+    file_bytes: Annotated[Whole, AFTER] = Field(2**32, ge=1, description="Most bytes of the file.")
+    line_bytes: Annotated[Whole, AFTER] = Field(
+        2**20, ge=1, le=2**30, description="Most bytes of one record of text."
+    )
+    cell_bytes: Annotated[Whole, AFTER] = Field(2**17, ge=1, description="Most bytes of one text.")
+    columns: Annotated[Whole, AFTER] = Field(2_000, ge=1, description="Most columns.")
+    rows: Annotated[Whole, AFTER] = Field(20_000_000, ge=1, description="Most records.")
+    uncompressed_bytes: Annotated[Whole, AFTER] = Field(
+        2**32, ge=1, description="Most bytes once it is unpacked."
+    )

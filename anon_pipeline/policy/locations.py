@@ -10,13 +10,16 @@ from pathlib import Path
 
 from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.base.places import LOCAL, has_credentials, has_secret_option, is_local, is_url
-from anon_pipeline.policy.marks import named_paths
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.walks import named_paths
 
-__all__ = ["OFF", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault"]
+__all__ = ["OFF", "PRIVATE", "Locations", "is_url", "plain_ledger", "plain_partition", "plain_vault"]
 
 OFF = "off"
 """Stands for the ledger's URL in a deployment that keeps none."""
+
+PRIVATE = "private"
+"""Folder of a project for files with values of the data, which is not under git: a policy names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,8 @@ class Locations:
         """Refuse a policy whose files lie outside of the folders, symbolic links followed.
 
         Args:
-            policy: all paths that it names, see `policy.marks.named_paths`; ``publish.to`` is refused by
-            `release`.
+            policy: all paths that it names, see `policy.walks.named_paths`; ``publish.to`` is refused by
+                `release`.
             partition: takes the place of ``{partition}``.
         Raises:
             InputError: every path that leaves its folder.
@@ -110,7 +113,7 @@ class Locations:
             folder, path = getattr(self, named.folder), named.path
             if partition is not None:
                 path = path.replace("{partition}", plain_partition(partition))
-            if named.folder != "releases" and not _within(folder, folder / path):
+            if named.where != "publish.to" and not _within(folder, folder / path):
                 problems.append(f"{named.where}: must stay within the folder of {named.folder}. {_ALLOW}")
         if problems:
             raise InputError(problems)

@@ -4,12 +4,16 @@ A mark is part of the field's declaration, within ``Annotated``. A field without
 treatment: the public report does not show it, tables that were made with another value of it are refused, and
 a text in it that could be a path must stay within the folder of sources. So a new key whose marks were
 forgotten is neither published nor ignored, and cannot point outside of the project.
+
+A field that holds sections may have marks, too. They are a ceiling for what is below and never a floor: a
+field in such a section that has no marks of its own gets the strictest treatment all the same, see
+`policy.walks`. Decisions: docs/adr/0040-kinds-are-entries.md, docs/adr/0063-a-new-key-changes-no-digest.md.
 """
 
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -36,6 +40,24 @@ class _After:
 @dataclass(frozen=True, slots=True)
 class _Text:
     """The text is never used as a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Private:
+    """The field is neither public nor without influence, as one without marks; nor is anything below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The key came after releases were made: documents leave it out where it has its default.
+
+    So the digest of a policy without the key stays what it was. Every field that is declared from now on has
+    it; one without would change the digests of all policies.
+
+    beside: a field of the same section that came with it; it is left out only where that one is, too.
+    """
+
+    beside: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +114,7 @@ class BeforeMaking:
 
 NEEDS_NOISE = _Noisy()
 SHOWN, COUNTED, AFTER, TEXT = _Shown(counted=False), _Shown(counted=True), _After(), _Text()
+LATER, PRIVATE = Later(), _Private()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,41 +134,70 @@ class Marks:
     is_path: bool = False
     marked: bool = False
 
+    def below(self, above: Marks) -> Marks:
+        """Return the marks of a field in a section of a field with other marks: the stricter of both."""
+        return Marks(
+            min(self.shown, above.shown, key=_STRICTEST_FIRST.index),
+            self.binds or above.binds,
+            above.folder if above.is_path and not self.is_path else self.folder,
+            self.is_path or above.is_path,
+            self.marked,
+        )
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A path that a policy names.
 
-    where: key of the policy, such as ``columns.age.hierarchy.table``.
-    folder: that it is relative to.
-    path: as the policy has it.
-    """
-
-    where: str
-    folder: Folder
-    path: str
+_STRICTEST_FIRST = ("not", "counted", "whole")
+OPEN = Marks("whole", binds=False, folder=None)
+"""What is above the fields of a whole policy: nothing that makes them stricter than they are."""
 
 
 @cache
 def field_marks(model: type[BaseModel], name: str) -> Marks:
-    """Return the marks of a model's field; a walk over a policy asks for some hundred of them."""
-    return marks_of(model.model_fields[name])
+    """Return the marks of a model's field; the strictest of a key that is none of its fields."""
+    field = model.model_fields.get(name)  # a walk over a policy asks for some hundred of them
+    return Marks() if field is None else marks_of(field)
 
 
 def marks_of(field: FieldInfo) -> Marks:
     """Return the marks of a field; the strictest where it has none."""
-    found = [mark for mark in field.metadata if isinstance(mark, (_Shown, _After, _Text, Below))]
-    shown = next((mark for mark in found if isinstance(mark, _Shown)), None)
+    found = [mark for mark in field.metadata if isinstance(mark, _TREATED)]
+    private = PRIVATE in found
+    shown = None if private else next((mark for mark in found if isinstance(mark, _Shown)), None)
     below = next((mark for mark in found if isinstance(mark, Below)), None)
     no_path = below is None and (shown is not None or TEXT in found)
     folder: Folder | None = "sources" if below is None else below.folder
     return Marks(
         "not" if shown is None else "counted" if shown.counted else "whole",
-        AFTER not in found,
+        private or AFTER not in found,
         None if no_path else folder,
         below is not None,
         bool(found),
     )
+
+
+_TREATED = (_Shown, _After, _Text, _Private, Below)
+
+
+def left_out(model: BaseModel) -> Iterator[str]:
+    """Yield the fields that documents of a section leave out: they came later, and have their default."""
+    for name, beside in _later(type(model)):
+        own = (name,) if beside is None else (name, beside)
+        if all(getattr(model, one) == _default(type(model), one) for one in own):
+            yield name
+
+
+@cache
+def _later(model: type[BaseModel]) -> tuple[tuple[str, str | None], ...]:
+    return tuple(
+        (name, mark.beside)
+        for name, field in model.model_fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Later)
+    )
+
+
+@cache
+def _default(model: type[BaseModel], name: str) -> Any:
+    return model.model_fields[name].get_default(call_default_factory=True)
 
 
 def named_columns(model: BaseModel) -> Iterator[tuple[str, str, list[str]]]:
@@ -174,98 +226,31 @@ def marked_values(where: str, model: BaseModel, kind: type[_M]) -> Iterator[tupl
     for name, field in type(model).model_fields.items():
         here, value = f"{where}.{name}", getattr(model, name)
         yield from ((here, value, mark) for mark in field.metadata if isinstance(mark, kind))
-        if isinstance(value, BaseModel):
-            yield from marked_values(here, value, kind)
+        for place, below in sections_in(value, here):
+            yield from marked_values(place, below, kind)
 
 
-def public_fields(
-    policy: BaseModel, *, defaults: bool = False, counted: Callable[[Any], Any] | None = None
-) -> dict[str, Any]:
-    """Return what may be public of a policy.
+def sections_in(value: Any, where: str) -> Iterator[tuple[str, BaseModel]]:
+    """Yield the sections that a value is or holds, in lists and mappings, with their places.
 
     Args:
-        defaults: whether to spell out what was left to its default.
-        counted: what takes the place of a value that is marked as counted. None: a remark for people, of a
-            list how many values it has.
+        where: place of the value.
     """
-
-    def shown(marks: Marks, value: Any) -> Any:
-        if marks.shown != "counted":
-            return value if marks.shown == "whole" else _NOTHING
-        return None if value is None else (counted or _remark)(value)
-
-    document = policy.model_dump(mode="json", exclude_defaults=not defaults)
-    found: dict[str, Any] = _walked(policy, document, shown)
-    return found
-
-
-def _remark(value: Any) -> str:
-    return f"({len(value)} values)" if isinstance(value, list) else "(not shown here)"
+    if value is None or isinstance(value, (str, int, float)):  # most are; the others are asked for longer
+        return
+    if isinstance(value, BaseModel):
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from sections_in(below, f"{where}.{key}")
+    elif is_list(value):
+        for place, below in enumerate(value):
+            yield from sections_in(below, f"{where}.{place}")
 
 
-def binding_fields(policy: BaseModel) -> dict[str, Any]:
-    """Return what decides the private tables that are made by a policy."""
-    found: dict[str, Any] = _walked(
-        policy, policy.model_dump(mode="json"), lambda marks, value: value if marks.binds else _NOTHING
-    )
-    return found
-
-
-def without_paths(model: BaseModel, stand_in: str) -> dict[str, Any]:
-    """Return the document of a section, a stand-in for each path but those of hierarchy tables."""
-
-    def shown(marks: Marks, value: Any) -> Any:
-        return stand_in if marks.is_path and marks.folder != "hierarchies" else value
-
-    found: dict[str, Any] = _walked(model, model.model_dump(mode="json", exclude_none=True), shown)
-    return found
-
-
-def named_paths(policy: BaseModel) -> Iterator[Named]:
-    """Yield every path that a policy names, and every unmarked text, which could be one."""
-    yield from _paths(policy, ())
-
-
-class _Nothing:
-    """Stands for a value that is left out."""
-
-
-_NOTHING = _Nothing()
-_Keeps = Callable[[Marks, Any], Any]
-
-
-def _walked(model: BaseModel, document: Mapping[str, Any], keeps: _Keeps) -> Any:
-    """Return the part of a document that marks let through; a section of which nothing is left is dropped."""
-    found = {}
-    for name, value in document.items():
-        field = type(model).model_fields[name]
-        kept = _kept(field, field_marks(type(model), name), getattr(model, name), value, keeps)
-        if not isinstance(kept, _Nothing):
-            found[name] = kept
-    return found if found or not document else _NOTHING
-
-
-def _kept(field: FieldInfo, marks: Marks, held: Any, value: Any, keeps: _Keeps) -> Any:
-    if isinstance(held, BaseModel) and not marks.marked:
-        return _walked(held, value, keeps)
-    if _holds_models(held) and not marks.marked:
-        walked = {key: _walked(held[key], below, keeps) for key, below in value.items()}
-        return {key: {} if isinstance(below, _Nothing) else below for key, below in walked.items()}
-    below = models_in(field.annotation)
-    if held is None and below and not marks.marked:  # kept if any field of what is not there would be
-        return value if any(_lets(model, keeps) for model in below) else _NOTHING
-    return keeps(marks, value)
-
-
-def _lets(model: type[BaseModel], keeps: _Keeps) -> bool:
-    """Tell whether a section would have anything that is let through."""
-    return any(not isinstance(keeps(field_marks(model, name), None), _Nothing) for name in model.model_fields)
-
-
-def _holds_models(held: Any) -> bool:
-    return (
-        isinstance(held, Mapping) and bool(held) and all(isinstance(one, BaseModel) for one in held.values())
-    )
+def is_list(value: Any) -> bool:
+    """Tell whether a value is a list of any kind: neither a text nor a mapping."""
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes, bytearray, Mapping))
 
 
 def models_in(annotation: Any) -> list[type[BaseModel]]:
@@ -273,27 +258,3 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in typing.get_args(annotation) for model in models_in(part)]
-
-
-def _paths(model: BaseModel, where: tuple[str, ...]) -> Iterator[Named]:
-    for name in type(model).model_fields:
-        held, here, marks = getattr(model, name), (*where, name), field_marks(type(model), name)
-        if isinstance(held, BaseModel):
-            yield from _paths(held, here)
-        elif _holds_models(held):
-            for key, below in held.items():
-                yield from _paths(below, (*here, key))
-        elif marks.folder is not None:
-            for text in _texts_in(held):
-                yield Named(".".join(here), marks.folder, text)
-
-
-def _texts_in(held: Any) -> Iterator[str]:
-    if isinstance(held, str):
-        yield held
-    elif isinstance(held, Mapping):
-        for value in held.values():
-            yield from _texts_in(value)
-    elif isinstance(held, (list, tuple)):
-        for value in held:
-            yield from _texts_in(value)

@@ -17,6 +17,7 @@ from anon_pipeline.base.places import is_url
 from anon_pipeline.policy.columns import COLUMN_TAGS
 from anon_pipeline.policy.fields_at import Place, choices_at, fields_at, is_mapping_of_numbers
 from anon_pipeline.policy.hierarchies import HIERARCHY_TAGS
+from anon_pipeline.policy.source import OF_PLUGINS
 
 _TAGS = {*COLUMN_TAGS, *HIERARCHY_TAGS}
 
@@ -259,6 +260,11 @@ def _got(item: ErrorDetails) -> str:
 
 
 def _shown(item: ErrorDetails) -> bool:
-    """Tell whether a value may be repeated: no key, no name of a key's variable, no URL with a password."""
-    secret = item["loc"][0] == "deidentify" or str(item["loc"][-1]).endswith("_env")
-    return not (secret or is_url(str(item.get("input"))))
+    """Tell whether a value may be repeated: no key, no name of a key's variable, no URL with a password.
+
+    Nor anything of a kind of source that a plugin brought: nobody here knows what is secret of it.
+    """
+    loc = item["loc"]
+    secret = loc[0] == "deidentify" or str(loc[-1]).endswith("_env")
+    foreign = loc[0] == "source" and not {*loc[1:2]}.isdisjoint(OF_PLUGINS)
+    return not (secret or foreign or is_url(str(item.get("input"))))

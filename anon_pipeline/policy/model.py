@@ -13,10 +13,8 @@ from typing import Annotated, Any
 from pydantic import (
     BaseModel,
     Field,
-    SerializerFunctionWrapHandler,
     ValidationInfo,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -41,7 +39,7 @@ from anon_pipeline.policy.discriminated import discriminated
 from anon_pipeline.policy.fields import Strict, Whole
 from anon_pipeline.policy.frozen import Keyed
 from anon_pipeline.policy.later_rules import RETIRED, broken_since
-from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, binding_fields
+from anon_pipeline.policy.marks import AFTER, LATER, PRIVATE, SHOWN, TEXT
 from anon_pipeline.policy.noise_rules import without_public_scale
 from anon_pipeline.policy.protection import FEWER, NEUTRAL, PRESENT
 from anon_pipeline.policy.recoding import Anonymize
@@ -59,10 +57,9 @@ from anon_pipeline.policy.sections import (
 )
 from anon_pipeline.policy.size import refuse_large_values
 from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.walks import binding_fields
 
 TYPE = "anon_pipeline.AnonymizedRelease"
-_LATER = ("acknowledged", "clean", "responsible")  # sections that 0.1.0 did not have
-_LATER_IN_GATE = ("safe_harbor", "safe_harbor_terms")
 
 
 class Policy(Strict):
@@ -71,11 +68,13 @@ class Policy(Strict):
     name: Annotated[str, SHOWN] = Field(
         description="Letters, digits and underscores; names assets, jobs and folders."
     )
-    source: Source
-    clean: Clean | None = Field(
+    source: Annotated[Source, PRIVATE]
+    clean: Annotated[Clean | None, LATER] = Field(
         None, description="How the texts of the source become values; none: they are taken as they are."
     )
-    columns: Keyed[Column] = Field(min_length=1, description="Every column of the input, by name.")
+    columns: Annotated[Keyed[Column], SHOWN] = Field(
+        min_length=1, description="Every column of the input, by name."
+    )
     deidentify: Deidentify | None = None
     record_key: Annotated[str | None, SHOWN] = Field(
         None,
@@ -106,23 +105,15 @@ class Policy(Strict):
         description="The population that the data is about, which releases share. Default: the name.",
     )
     budget: Annotated[Budget | None, PRESENT] = None
-    acknowledged: Annotated[tuple[Acknowledged, ...], SHOWN, AFTER, FEWER] = Field(
+    acknowledged: Annotated[tuple[Acknowledged, ...], SHOWN, AFTER, LATER, FEWER] = Field(
         (), description="What the author answers for: columns that single people out, and are released."
     )
-    responsible: Annotated[Responsible | None, NEUTRAL] = None
+    responsible: Annotated[Responsible | None, LATER, NEUTRAL] = None
 
     @classmethod
     def model_json_schema(cls, *arguments: Any, **named: Any) -> dict[str, Any]:
         """Return the JSON Schema, with each choice made by the key that decides it; see `discriminated`."""
         return discriminated(super().model_json_schema(*arguments, **named))
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave absent sections out that came later: the digest without them is what it always was."""
-        document: dict[str, Any] = handler(self)
-        if not self.gate.safe_harbor and "gate" in document:
-            document["gate"] = {k: v for k, v in document["gate"].items() if k not in _LATER_IN_GATE}
-        return {name: value for name, value in document.items() if name not in _LATER or value}
 
     @model_validator(mode="before")
     @classmethod

@@ -19,8 +19,8 @@ from anon_pipeline.base.errors import InputError, PolicyError
 from anon_pipeline.base.reading import POLICY_NODES
 from anon_pipeline.policy.hierarchies import HIERARCHIES
 from anon_pipeline.policy.later_rules import RETIRED
-from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.walks import public_fields
 
 VERSION = 1
 """Of documents that are written from now on; to be raised where a field that was there becomes public."""

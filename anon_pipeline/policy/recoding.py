@@ -14,7 +14,7 @@ from anon_pipeline.policy.columns import Identifier
 from anon_pipeline.policy.fields import Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import LossName, Preference, RecoderName
-from anon_pipeline.policy.marks import SHOWN, Fits, Names
+from anon_pipeline.policy.marks import AFTER, SHOWN, Fits, Names
 from anon_pipeline.policy.protection import LESS, MORE, NEUTRAL
 
 CELLS = names_where(lambda recoder: recoder.family.cells)
@@ -58,11 +58,14 @@ def _labeling(target: str | None, sections: Mapping[str, Any]) -> Iterator[str]:
 class LDiversity(Strict):
     """One of three kinds of l-diversity; recursive is (c, l)."""
 
-    kind: Annotated[Literal["distinct", "entropy", "recursive"], SHOWN] = Field(
+    # AFTER is for the gate's: what a recoder keeps binds, by the marks of anonymize.l_diversity
+    kind: Annotated[Literal["distinct", "entropy", "recursive"], SHOWN, AFTER] = Field(
         "distinct", description="distinct: l values; entropy: exp(H) ≥ l; recursive: r₁ < c·(r_l + …)."
     )
-    l: Annotated[Real, SHOWN, MORE] = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
-    c: Annotated[Real | None, SHOWN, LESS] = Field(None, gt=0, description="c of recursive (c, l)-diversity.")
+    l: Annotated[Real, SHOWN, AFTER, MORE] = Field(ge=1, description="How diverse each class must be.")  # noqa: E741 - the field's own letter
+    c: Annotated[Real | None, SHOWN, AFTER, LESS] = Field(
+        None, gt=0, description="c of recursive (c, l)-diversity."
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> LDiversity:

@@ -7,6 +7,8 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from anon_pipeline.base.spelling import escape, is_plain, look_alikes
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import Fit, Recoder
@@ -16,7 +18,7 @@ from anon_pipeline.policy.acknowledged import unfit_acknowledgements
 from anon_pipeline.policy.column_cleaning import unfit_cleaning
 from anon_pipeline.policy.columns import Generalize, Identifier, Perturb, PerturbCategories, columns_of
 from anon_pipeline.policy.hierarchies import hierarchy_kind
-from anon_pipeline.policy.marks import Needs, misfits, named_columns, needs_noise
+from anon_pipeline.policy.marks import Needs, misfits, named_columns, needs_noise, sections_in
 from anon_pipeline.policy.noise_rules import broken_mechanisms
 
 _COLUMNS: tuple[Needs, ...] = ("columns", "every column")
@@ -97,23 +99,24 @@ def _perturb(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterato
 
 def _marked(columns: Mapping[str, Any], sections: Mapping[str, Any]) -> Iterator[str]:
     """Yield which limits name columns of another role, or need noise that there is not, by their marks."""
-    gate = sections.get("gate")
-    places = {
-        "gate": gate,
-        "anonymize": sections.get("anonymize"),
-        "gate.attacks": getattr(gate, "attacks", None),
-    }
     roles = {name: getattr(column, "role", None) for name, column in columns.items()}
     unsure, noisy = None in columns.values(), bool(columns_of(columns, Perturb))
-    for where, section in places.items():
-        if section is None:
-            continue
+    for where, section in _with_inner({name: sections.get(name) for name in ("gate", "anonymize")}):
         for field, role, names in named_columns(section):
             wrong = sorted(name for name in set(names) if roles.get(name, "") not in (None, role))
             if wrong:
                 yield f"{where}.{field}: must name columns with the role {role}, got {', '.join(wrong)}"
         if not noisy and not unsure:
             yield from (f"{where}.{field}: needs {_linked(columns)}" for field in needs_noise(section))
+
+
+def _with_inner(sections: Mapping[str, Any]) -> list[tuple[str, BaseModel]]:
+    """List sections that are there, then those in them, level by level, with their places."""
+    found = [(name, section) for name, section in sections.items() if section is not None]
+    for where, section in found:  # which grows
+        for name in type(section).model_fields:
+            found += sections_in(getattr(section, name), f"{where}.{name}")
+    return found
 
 
 def _linked(columns: Mapping[str, Any]) -> str:
@@ -238,7 +241,7 @@ def _budget(sections: Mapping[str, Any]) -> Iterator[str]:
             f"{noise.epsilon:g}. No release would fit."
         )
     if budget.per == "record" and sections.get("source") is not None:
-        path = sections["source"].path
+        path = sections["source"].watched
         if path is None or _PARTITION not in posixpath.normpath(path):
             yield (
                 "budget.per: record needs {partition} in source.path: each partition must have a file of its "

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from anon_pipeline.catalog.class_limits import CLASS_LIMITS
 from anon_pipeline.catalog.entries import LimitKey, Promise
@@ -21,8 +21,19 @@ from anon_pipeline.policy.deliver import Deliver
 from anon_pipeline.policy.fields import LocalPath, Positive, Real, Share, Strict, Whole
 from anon_pipeline.policy.frozen import FrozenMapping, Keyed
 from anon_pipeline.policy.kind_names import Mechanism, PartitionName, ReleaseFormat
-from anon_pipeline.policy.marks import AFTER, NEEDS_NOISE, SHOWN, TEXT, BeforeMaking, Below, Fits, Names
-from anon_pipeline.policy.plugin_limits import with_limits
+from anon_pipeline.policy.marks import (
+    AFTER,
+    LATER,
+    NEEDS_NOISE,
+    SHOWN,
+    TEXT,
+    BeforeMaking,
+    Below,
+    Fits,
+    Later,
+    Names,
+)
+from anon_pipeline.policy.plugin_keys import with_keys
 from anon_pipeline.policy.protection import (
     BY_PROMISE,
     JUDGED,
@@ -202,9 +213,13 @@ class Gate(Strict):
     suppression: Annotated[Share | None, SHOWN, AFTER] = Field(
         None, description="Largest share of the input missing from the release."
     )
-    confidence_k: Annotated[Whole | None, SHOWN, AFTER, Fits(_confident, "columns")] = Field(
-        None, ge=2, description="Fewest originals within suppress.confidence's interval."
-    )
+    confidence_k: Annotated[
+        Whole | None,
+        SHOWN,
+        AFTER,
+        Fits(_confident, "columns"),
+        BeforeMaking(f"{_CONTRADICTIONS}:unreachable_k"),
+    ] = Field(None, ge=2, description="Fewest originals within suppress.confidence's interval.")
     released_identifiers: Annotated[Real, SHOWN, AFTER, LESS] = Field(
         0.05,
         ge=0,
@@ -222,12 +237,13 @@ class Gate(Strict):
         bool,
         SHOWN,
         AFTER,
+        LATER,
         ranked(False, True),
         BeforeMaking(f"{_CONTRADICTIONS}:unsafe_whatever_the_data"),
     ] = Field(
         False, strict=True, description="Whether it must keep what software can check of HIPAA Safe Harbor."
     )
-    safe_harbor_terms: Annotated[SafeHarborTerms, Fits(demanded)] = Field(
+    safe_harbor_terms: Annotated[SafeHarborTerms, Later(beside="safe_harbor"), Fits(demanded)] = Field(
         SafeHarborTerms(), description="For Safe Harbor: what the names of columns do not say."
     )
     attacks: Attacks = Field(Attacks(), description="What attackers may get right.")
@@ -243,7 +259,7 @@ LIMIT_KEYS = table_of("limits", LimitKey, (), taken={*Gate.model_fields, *Attack
 """Limits of plugins."""
 
 if not TYPE_CHECKING:
-    Gate = with_limits(Gate, LIMIT_KEYS)
+    Gate = with_keys(Gate, "limit", LIMIT_KEYS, plugins=LIMIT_KEYS)
 
 
 class Sign(Strict):
@@ -283,15 +299,9 @@ class Publish(Strict):
     formulas: Annotated[Literal["neutralize", "keep"], SHOWN, AFTER, ranked("keep", "neutralize")] = Field(
         "neutralize", description="CSV only: texts that a spreadsheet would run get a ' in front."
     )
-    deliver: Annotated[Deliver | None, AFTER] = Field(
+    deliver: Annotated[Deliver | None, AFTER, LATER] = Field(
         None, description="Where the published release is copied to; none: nowhere."
     )
-
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later and is not set: the digest without it is what it always was."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if name != "deliver" or value is not None}
 
 
 class VaultSection(Strict):

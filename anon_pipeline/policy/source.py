@@ -1,28 +1,27 @@
-"""The section ``source``: where the personal data comes from, of one kind in the table of sources."""
+"""The section ``source``, and the table of the kinds of places that personal data comes from.
+
+A new kind of place is its entry here and the function that it names.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from anon_pipeline.base.places import remote_problem
-from anon_pipeline.catalog.sources import DEFAULT_FORMAT, SOURCES
+from anon_pipeline.catalog.entries import SourceKind
+from anon_pipeline.catalog.plugins import table_of
+from anon_pipeline.catalog.sources import DEFAULT_FORMAT, GENERATORS
 from anon_pipeline.policy.fields import LocalPath, Plain, Strict, Whole
 from anon_pipeline.policy.files import Limits, SourceOptions
 from anon_pipeline.policy.kind_names import FileFormat, GeneratorName
-from anon_pipeline.policy.marks import TEXT, Below
+from anon_pipeline.policy.marks import LATER, TEXT, Below
+from anon_pipeline.policy.plugin_keys import with_keys
 from anon_pipeline.policy.protection import NEUTRAL
 
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
-_LATER = ("url", "url_env", "sql", "duckdb", "asset")  # kinds of sources that 0.1.0 did not have
 
 
 def _remote(url: str) -> str:
@@ -33,6 +32,7 @@ def _remote(url: str) -> str:
 
 
 RemoteUrl = Annotated[Plain, AfterValidator(_remote)]
+_Variable = Annotated[str, Field(pattern=_VARIABLE)]
 
 
 class _Selected(Strict):
@@ -74,34 +74,27 @@ class DuckdbSource(_Selected):
     )
 
 
-class Source(Strict):
-    """Where the personal data comes from: one of path, url, url_env, sql, duckdb, asset and generate."""
+def _key(value: Any) -> Any:
+    """Take one text for a key of one part."""
+    return [value] if isinstance(value, str) else value
 
-    path: Annotated[LocalPath | None, Below("sources")] = Field(
-        None, description="File or folder, relative to the folder of sources; may hold {partition}."
-    )
+
+_AssetKey = Annotated[tuple[Plain, ...], Field(min_length=1), BeforeValidator(_key)]
+
+
+class Source(Strict):
+    """Where the personal data comes from: a place of one kind in the table `SOURCES`, by its key."""
+
     format: FileFormat = Field(DEFAULT_FORMAT, description="File format.")
     options: SourceOptions = Field(SourceOptions(), description="How the file is written.")
     limits: Annotated[Limits, NEUTRAL] = Field(Limits(), description="How large the source may be.")
-    generate: GeneratorName | None = Field(None, description="Name of a generator, instead of a path.")
     records: Whole = Field(20_000, ge=1, description="Records that a generator makes.")
     seed: Whole = Field(0, ge=0, description="Seed of a generator.")
-    url: Annotated[RemoteUrl | None, TEXT] = Field(
-        None, description="Remote file or folder, without credentials; may hold {partition}."
-    )
-    url_env: Annotated[str | None, TEXT] = Field(
-        None, pattern=_VARIABLE, description="Name of an environment variable that holds such a URL."
-    )
-    sql: SqlSource | None = Field(None, description="Database that SQLAlchemy reaches.")
-    duckdb: DuckdbSource | None = Field(None, description="File of DuckDB.")
-    asset: Annotated[tuple[Plain, ...] | None, TEXT] = Field(
-        None, min_length=1, description="Key of an asset of Dagster: [warehouse, customers]."
-    )
 
-    @field_validator("asset", mode="before")
-    @classmethod
-    def _key(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what stands at the key of a kind of place; None where it is not given."""
 
     @model_validator(mode="after")
     def _one(self) -> Source:
@@ -109,22 +102,106 @@ class Source(Strict):
             raise ValueError(f"exactly one of {', '.join(SOURCES)} must be given")
         return self
 
-    @model_serializer(mode="wrap")
-    def _spelled_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what came later and is not set: the digest without it is what it always was."""
-        document: dict[str, Any] = handler(self)
-        return {name: value for name, value in document.items() if name not in _LATER or value is not None}
+    @property
+    def kind(self) -> SourceKind:
+        """What kind of place it is."""
+        return next(kind for name, kind in SOURCES.items() if getattr(self, name) is not None)
 
     @property
-    def kind(self) -> str:
-        """Name of the kind of source, in the table of sources."""
-        return next(name for name in SOURCES if getattr(self, name) is not None)
+    def place(self) -> Any:
+        """What stands at the key of its kind: a text, a key of several parts, a section."""
+        return getattr(self, self.kind.name)
+
+    @property
+    def watched(self) -> str | None:
+        """Path below the folder of sources that can be looked at at any time; None: there is none."""
+        return self.place if self.kind.watched and isinstance(self.place, str) else None
 
     def named_partitions(self) -> dict[str, str]:
         """Return the keys, below ``source``, that name the partition, and the text that stands for it."""
-        held = getattr(self, self.kind)
-        texts = {self.kind: held} if isinstance(held, str) else {}
-        if isinstance(held, _Selected):
-            texts = {f"{self.kind}.{name}": getattr(held, name, None) or "" for name in ("path", "query")}
-        marks = SOURCES[self.kind].partition
-        return {name: mark for name, text in texts.items() for mark in marks if mark in text}
+        kind, place = self.kind, self.place
+        below = {f"{kind.name}.{name}": getattr(place, name, None) for name in kind.partition_in}
+        texts = {name: text for name, text in (below or {kind.name: place}).items() if isinstance(text, str)}
+        return {name: mark for name, text in texts.items() for mark in kind.partition if mark in text}
+
+
+_PARTITION = "{partition}"
+_READS = "anon_pipeline.sources"
+_OWN = (
+    SourceKind(
+        "path",
+        Annotated[LocalPath | None, Below("sources")],
+        "File or folder, relative to the folder of sources; may hold {partition}.",
+        f"{_READS}.paths:path_frame",
+        partition=(_PARTITION,),
+        watched=True,
+    ),
+    SourceKind(
+        "url",
+        Annotated[RemoteUrl | None, TEXT, LATER],
+        "Remote file or folder, without credentials; may hold {partition}.",
+        f"{_READS}.urls:url_frame",
+        partition=(_PARTITION,),
+        remote="url",
+    ),
+    SourceKind(
+        "url_env",
+        Annotated[_Variable | None, TEXT, LATER],
+        "Name of an environment variable that holds such a URL.",
+        f"{_READS}.urls:url_env_frame",
+        remote="variable",
+    ),
+    SourceKind(
+        "sql",
+        Annotated[SqlSource | None, LATER],
+        "Database that SQLAlchemy reaches.",
+        f"{_READS}.sql:sql_frame",
+        partition=(":partition",),
+        partition_in=("query",),
+    ),
+    SourceKind(
+        "duckdb",
+        Annotated[DuckdbSource | None, LATER],
+        "File of DuckDB.",
+        f"{_READS}.duckdb_files:duckdb_frame",
+        partition=(_PARTITION, "$partition"),
+        partition_in=("path", "query"),
+    ),
+    SourceKind(
+        "asset",
+        Annotated[_AssetKey | None, TEXT, LATER],
+        "Key of an asset of Dagster: [warehouse, customers].",
+        f"{_READS}.upstream:asset_frame",
+        upstream=True,
+    ),
+    SourceKind(
+        "generate",
+        GeneratorName | None,
+        "Name of a generator, instead of a path.",
+        f"{_READS}.generated:generate_frame",
+        generated=True,
+    ),
+)
+SOURCES: Mapping[str, SourceKind] = table_of("sources", SourceKind, _OWN, taken=Source.model_fields)
+"""Where personal data comes from, by its key below ``source``."""
+OF_PLUGINS = tuple(name for name in SOURCES if name not in {kind.name for kind in _OWN})
+"""The kinds that plugins brought."""
+
+
+if not TYPE_CHECKING:
+    Source = with_keys(
+        Source,
+        "kind of source",
+        SOURCES,
+        plugins=OF_PLUGINS,
+        words="Where the personal data comes from: one of "
+        + " and ".join([", ".join([*SOURCES][:-1]), [*SOURCES][-1]])
+        + ".",
+        first=True,
+    )
+
+
+def placeless() -> Source:
+    """Return a source that names no place: for a policy whose data is a frame in memory."""
+    made_up = next(kind.name for kind in _OWN if kind.generated)
+    return Source.model_validate({made_up: next(iter(GENERATORS))})

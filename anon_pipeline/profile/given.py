@@ -60,7 +60,7 @@ def read_given(path: Path) -> Given:
         )
     policy = policy_from({"name": "given", _SECTION: document, **_ANY})
     frame = read_source(policy, folder=project_root(path))
-    return Given(frame, Layout(policy.source.kind), document)
+    return Given(frame, Layout(policy.source.kind.name), document)
 
 
 def _has_partitions(document: Any) -> bool:

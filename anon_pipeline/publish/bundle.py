@@ -29,8 +29,8 @@ from anon_pipeline.ledger import Ledger
 from anon_pipeline.ledger.chain import Event
 from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.load import load_policy
-from anon_pipeline.policy.marks import Named, named_paths
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.walks import Named, named_paths
 from anon_pipeline.publish.bundle_text import LEDGER, POLICY, README, RELEASE, VERSIONS, readme, versions
 from anon_pipeline.publish.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.release_files import is_file_beside, limits_of, manifest_of, read_bytes

@@ -23,7 +23,7 @@ from anon_pipeline.policy.model import Policy
 from anon_pipeline.publish.delivering import KEY, Parcel, is_later
 from anon_pipeline.publish.manifest import BESIDE, MANIFEST
 from anon_pipeline.publish.writer import named_files
-from anon_pipeline.sources.urls import Place, url_in
+from anon_pipeline.sources.urls import Place, source_url, url_in
 
 
 def at_url(policy: Policy, locations: Locations, partition: str | None) -> ObjectStore:
@@ -48,7 +48,7 @@ def at_url_env(policy: Policy, locations: Locations, partition: str | None) -> O
 
 def _opened(url: str, key: str, policy: Policy, locations: Locations, partition: str | None) -> ObjectStore:
     place = url.rstrip("/")
-    for name, private in (("the vault", locations.remote_vault), ("the source", policy.source.url)):
+    for name, private in (("the vault", locations.remote_vault), ("the source", source_url(policy))):
         if private is not None and _overlap(place, private):
             raise InputError(
                 f"{key}: must be a place of the release alone, got one that holds or is in {name}"
@@ -59,9 +59,17 @@ def _opened(url: str, key: str, policy: Policy, locations: Locations, partition:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Tell whether one place is the other or lies within it."""
-    one, other = (f"{url.rstrip('/')}/" for url in (one, other))
+    """Tell whether one place is the other or lies within it, whatever login or options the URLs have."""
+    one, other = (f"{_bare(url).rstrip('/')}/" for url in (one, other))
     return one.startswith(other) or other.startswith(one)
+
+
+def _bare(url: str) -> str:
+    """Return a URL without a login that has a password, and without options."""
+    kind, _, place = url.partition("://")
+    host, slash, path = re.split("[?#]", place, maxsplit=1)[0].partition("/")
+    login, _, own = host.rpartition("@")
+    return f"{kind}://{own if ':' in login else host}{slash}{path}"
 
 
 @dataclass(frozen=True, slots=True)

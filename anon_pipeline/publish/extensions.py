@@ -30,7 +30,12 @@ def _used(policy: Policy) -> Iterator[str]:
     yield from (f"mechanisms.{name}" for name in policy.mechanisms.values())
     yield f"recoders.{policy.anonymize.recoder}"
     yield f"losses.{policy.anonymize.loss}"
-    yield f"sources.{policy.source.generate or policy.source.format}"
+    source = policy.source
+    yield f"sources.{source.kind.name}"
+    if not source.kind.generated:
+        yield f"sources.{source.format}"
+    elif isinstance(source.place, str):
+        yield f"sources.{source.place}"
     if policy.gate.attacks.population is not None:
         yield f"sources.{policy.gate.attacks.population.format}"
     described = (getattr(column, "hierarchy", None) for column in policy.columns.values())

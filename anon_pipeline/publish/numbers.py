@@ -103,6 +103,7 @@ METADATA: Mapping[str, Number] = {
     "file": RUN,
     "manifest": RUN,
     "report": RUN,
+    "folder": RUN,
     "records": FILE,
     "classes": FILE,
     "guarantee": POLICY,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 DOCUMENT = "docs/releases-already-out.md"
-_UNPROMISED = ("uniform",)
+_UNPROMISED = ("uniform",)  # kinds of 0.1.0, as all names here: what came later is in none of its manifests
 _EXACT_LOSSES = ("entropy", "classification")
 _DRAWN = ("linking_risk", "confidence_k", "attacker_success", "assignment_risk", "linkage", "suppression")
 _LINKED = ("linking_risk", "attacker_success", "assignment_risk", "linkage")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from anon_pipeline.base.canonical import canonical_form
 from anon_pipeline.base.errors import GateRefused
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.encode.codes import RECORD
 from anon_pipeline.facts.check import checked_facts
 from anon_pipeline.gate import GateReport
@@ -152,6 +154,17 @@ def _page(policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame) -> P
     return page
 
 
+def _described(
+    policy: Policy, document: Mapping[str, Any], frame: pd.DataFrame, *, booked: bool
+) -> tuple[Page, str | None]:
+    """Return the report of a release, and the digest of its records in any order, which the ledger has."""
+    tasks: list[Callable[[], Any]] = [partial(_page, policy, document, frame)]
+    if booked:
+        tasks.append(lambda: canonical_form(frame).digest)
+    page, *rows = side_by_side(tasks, records=len(frame))
+    return page, rows[0] if rows else None
+
+
 def publish(  # noqa: PLR0913 - what is released, by what rules, to where, under which locks
     released: Staged,
     originals: pd.DataFrame,
@@ -226,8 +239,7 @@ def _write(
     document = manifest(policy, judged.report, task.released.facts, file=judged.file, made=made)
     known = None if memory is None else _remembered(task, judged, memory)
     with _remembering(archive, known):
-        page = _page(policy, document, judged.frame)
-        rows = None if booked.ledger is None else canonical_form(judged.frame).digest
+        page, rows = _described(policy, document, judged.frame, booked=booked.ledger is not None)
         with booked.writing(task.release_id, digest, task.epsilon, rows_digest=rows) as fence:
             return write_release(
                 booked.folder,

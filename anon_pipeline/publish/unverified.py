@@ -185,7 +185,7 @@ def _compared(document: Mapping[str, Any], asked: Asked) -> Iterator[Steps]:
         if plugin["kinds"]:  # else it is not compared with what is loaded here
             yield from (("plugins", str(place), key) for key in ("name", "version"))
     schedule = asked.policy.schedule
-    everywhere = asked.policy.source.generate is not None or public
+    everywhere = asked.policy.source.kind.generated or public
     if not everywhere and (schedule is None or schedule.partitions is None):
         yield ("partition",)
     if asked.tables:

@@ -243,8 +243,8 @@ def _linkable(policy: Policy, gate: GateReport, found: Sequence[Attack], interna
     if not together:
         lines.append("What several releases tell together is not limited.")
     worst = by_values(found)
-    is_open = unlimited or bool(hashed)
     linked = by_linking(found)
+    is_open = unlimited or bool(hashed) or not all(one.is_limited for one in linked)
     short = (
         "At most as the classes tell" if not linked else f"On average of {_share(max(linked, key=by_share))}"
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from anon_pipeline.gate import GateReport, Status, Verdict
 from anon_pipeline.limits.limit import Limit
-from anon_pipeline.limits.table import limit_of
+from anon_pipeline.limits.table import LIMITS, limit_of
 from anon_pipeline.limits.verdicts import bottom_of_band, top_of_band
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.report.columns import SizeBin
@@ -113,6 +113,10 @@ def attacks(
             yield from (replace(attack, noun=noun) for attack in found)
     if internal and policy.perturbed:
         yield from _realized(sizes, ", ".join(policy.perturbed), noun)
+    elif policy.perturbed and not any(_is_on_noise(limit_of(verdict.limit)) for verdict in gate.verdicts):
+        yield Attack(
+            next(filter(_is_on_noise, LIMITS)).words.knows, 1.0, among, True, "no limit is on it", noun=noun
+        )
 
 
 def _limited(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> Iterator[Attack]:
@@ -125,9 +129,8 @@ def _limited(verdict: Verdict, limit: Limit, among: int, *, internal: bool) -> I
         yield Attack(knows, value, among, False, f"measured: {how}", verdict.limit)
         return
     most, how = _most(verdict)
-    if most < 1 or verdict.band is not None:
-        least = bottom_of_band(verdict.band) if most >= 1 and verdict.band is not None else 0.0
-        yield Attack(knows, most, among, True, how, verdict.limit, least=least)
+    least = bottom_of_band(verdict.band) if most >= 1 and verdict.band is not None else 0.0
+    yield Attack(knows, most, among, True, how, verdict.limit, least=least)
 
 
 def _most(verdict: Verdict) -> tuple[float, str]:
@@ -135,6 +138,8 @@ def _most(verdict: Verdict) -> tuple[float, str]:
     bound = 1.0 if verdict.bound is None or verdict.status is Status.WARNED else verdict.bound
     if verdict.band is not None and top_of_band(verdict.band) <= bound:
         return top_of_band(verdict.band), f"{verdict.limit}: {verdict.band} was measured"
+    if bound >= 1 and verdict.band is None:
+        return bound, f"{verdict.limit} bounds nothing; what was measured is the curator's"
     return bound, f"limited by {verdict.limit}"
 
 
@@ -154,15 +159,20 @@ def _realized(sizes: Sequence[SizeBin], noisy: str, noun: str) -> Iterator[Attac
 
 
 def largest(found: Sequence[Attack]) -> Attack:
-    """Return the attack of the largest risk, the first of equal ones; there is at least one."""
-    return max(found, key=lambda attack: attack.share)
+    """Return the attack of the largest risk, the first of equal ones; there is at least one.
+
+    Of those without a limit it is the one that is known to get the most right.
+    """
+    return max(found, key=lambda attack: (attack.share, attack.least))
 
 
 def is_limited(policy: Policy, gate: GateReport) -> bool:
     """Tell whether anything bounds what the noisy columns let be linked; without such columns nothing can."""
     bounded = [v for v in gate.verdicts if v.bound is not None and v.bound < 1]
-    limits = [limit_of(verdict.limit) for verdict in bounded]
-    linking = any(
-        one.words.question == "linkability" and one.words.knows and not one.published.banded for one in limits
-    )
-    return not policy.perturbed or linking
+    return not policy.perturbed or any(_is_on_noise(limit_of(verdict.limit)) for verdict in bounded)
+
+
+def _is_on_noise(limit: Limit) -> bool:
+    """Tell whether a limit is on who knows the exact numbers behind the noise, and no released values."""
+    words = limit.words
+    return words.question == "linkability" and bool(words.knows) and not limit.published.banded

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from anon_pipeline.base.sums import exact_sum
-from anon_pipeline.base.values import to_texts
+from anon_pipeline.base.values import arrow_codes
 from anon_pipeline.catalog.identifiers import IDENTIFIER_ACTIONS
 from anon_pipeline.encode.codes import CLASS
 from anon_pipeline.evidence.evidence import value_classes
@@ -112,7 +112,9 @@ def _counted(table: pd.DataFrame, name: str, column: object) -> pd.Series:
     """Count the values of a column; records of the input that are in no class have no generalized value."""
     if isinstance(column, Generalize) and CLASS in table:
         table = table[table[CLASS] >= 0]
-    return to_texts(table[name]).value_counts(dropna=False)
+    codes, texts = arrow_codes(table[name])
+    counts = np.bincount(codes, minlength=len(texts))
+    return pd.Series(counts, index=pd.Index(texts.to_pylist(), dtype=object))
 
 
 def _label(column: object, value: object) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from anon_pipeline.base.values import to_texts
+from anon_pipeline.base.values import arrow_codes
 from anon_pipeline.evidence.evidence import value_classes
 from anon_pipeline.hierarchy.levels import TOP
 from anon_pipeline.policy.columns import Insensitive, Sensitive
@@ -75,18 +76,18 @@ def plain_columns(policy: Policy, frame: pd.DataFrame) -> Iterator[Plain]:
     for name in frame.columns:
         column = policy.columns[name]
         if isinstance(column, (Sensitive, Insensitive)):
-            texts = to_texts(frame[name])
-            counts = texts.value_counts()
-            codes = pd.Series(pd.factorize(texts)[0])  # a missing value is a value of its own class
-            single = codes.groupby(classes.labels).nunique() == 1
-            told = int(classes.sizes[single.to_numpy()].sum())
+            codes, texts = arrow_codes(frame[name])
+            counts = np.bincount(codes)[texts.is_valid().to_numpy(zero_copy_only=False)]
+            first = np.empty(len(classes.sizes), np.int64)
+            first[classes.labels] = codes  # a missing value is a value of its class
+            several = np.bincount(classes.labels[codes != first[classes.labels]], minlength=len(first)) > 0
             yield Plain(
                 name,
                 isinstance(column, Sensitive),
                 len(counts),
                 int((counts == 1).sum()),
-                told if isinstance(column, Sensitive) else 0,
-                texts.nunique(dropna=False) == 1,
+                int(classes.sizes[~several].sum()) if isinstance(column, Sensitive) else 0,
+                len(texts) == 1,
             )
 
 
@@ -98,7 +99,7 @@ def levels(policy: Policy, chosen: dict[str, int] | None, frame: pd.DataFrame) -
         frame: (r, columns) the released table.
     """
     for name, column in policy.generalized.items():
-        values = to_texts(frame[name]).unique()
+        values = arrow_codes(frame[name])[1].to_pylist()
         steps = None if column.hierarchy is None else hierarchy_kind(column.hierarchy).steps
         top = 1 if column.hierarchy is None else None if steps is None else steps(column.hierarchy)
         hidden = len(values) == 1 and values[0] == TOP

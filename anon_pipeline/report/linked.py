@@ -15,13 +15,15 @@ def linked_sentence(policy: Policy, gate: GateReport, found: Sequence[Attack]) -
     """Say how many records who knows the exact numbers behind the noise finds."""
     exact = f"the exact {', '.join(policy.perturbed)}"
     linked = by_linking(found)
-    if not is_limited(policy, gate) or not linked:
+    if not is_limited(policy, gate) or not any(one.is_limited for one in linked):
         free = "no limit says how many records he finds, and the risk may be larger than that"
         return f"Who also knows {exact}: {free}."
-    most = max(linked, key=by_share)
+    most = max((one for one in linked if one.is_limited), key=by_share)
+    free = ", ".join(str(one.limit) for one in linked if not one.is_limited)
+    more = f" No limit holds for who attacks as {free} does: he may find more." if free else ""
     return (
         f"Who also knows {exact} finds {most.many} on average ({most.limit}, {100 * most.share:.3g} % of the "
-        f"{most.noun}), but more in some classes."
+        f"{most.noun}), but more in some classes.{more}"
     )
 
 

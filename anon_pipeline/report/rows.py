@@ -13,8 +13,8 @@ from anon_pipeline.gate import GateReport, Verdict
 from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.meanings import limits_nothing
 from anon_pipeline.limits.table import demanded_by, demands, limit_meaning, limit_of
-from anon_pipeline.policy.marks import public_fields
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.walks import public_fields
 
 _NOISE = {
     "mechanism": "mechanism",

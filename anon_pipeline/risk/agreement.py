@@ -7,29 +7,34 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import count_values
+from anon_pipeline.base.order import count_values
 
 ALIKE = 0.5
 """Mean agreement beyond chance (Cohen's kappa) above which records of one value look like one person's."""
 
+_OFTEN = 4  # records of a value on average, below which those that occur once are looked for
+
 Integers = NDArray[np.int64]
 
 
-def beyond_chance(whole: Integers, codes: Integers, groups: Integers) -> float | None:
+def beyond_chance(counts: Integers, codes: Integers, groups: Integers) -> float | None:
     """Return how far pairs of one group agree beyond pairs of the whole, at most 1; None: all agree anyway.
 
     Args:
-        whole: (n,) values of all records.
+        counts: (v,) records of each value, of the whole.
         codes: (r,) values of those in groups of two or more.
         groups: (r,) 0 … g−1.
     Returns:
         Cohen's kappa, where the share of pairs that agree is the mean over groups.
     """
-    n, counts = len(whole), np.bincount(whole)
+    n, width = int(counts.sum()), len(counts)
     chance = float((counts * (counts - 1)).sum() / (n * (n - 1)))
     if chance >= 1:
         return None
-    sizes, width = np.bincount(groups), len(counts)
+    sizes = np.bincount(groups)
+    if _OFTEN * width > n:  # a value that occurs once agrees with no other record
+        again = counts[codes] > 1
+        codes, groups = codes[again], groups[again]
     cells, same = count_values(groups * width + codes, len(sizes) * width)
     pairs = np.bincount(cells // width, weights=same * (same - 1), minlength=len(sizes))
     agree = float((pairs / (sizes * (sizes - 1))).mean())
@@ -49,21 +54,17 @@ def repeated_groups(values: Integers) -> tuple[Integers, Integers]:
     return inside, (np.cumsum(repeated) - 1)[values[inside]]
 
 
-def mean_agreement(values: Integers, columns: Sequence[Integers]) -> float | None:
-    """Return how far records of one value agree in columns beyond chance: the mean kappa; None: none tells.
+def found_agreements(values: Integers, columns: Sequence[Integers]) -> list[float]:
+    """Return how far records of one value agree in each column beyond chance, where they may differ in it.
 
     Args:
         values: (n,) a value's number, −1 where it is missing; at least one is repeated.
         columns: arrays (n,) of values' numbers, ≥ 0.
+    Returns:
+        The kappa of each column that not all records agree in.
     """
-    known = found_agreements(values, columns)
-    return float(np.mean(known)) if known else None
-
-
-def found_agreements(values: Integers, columns: Sequence[Integers]) -> list[float]:
-    """Return the kappa of each column in which records of one value may differ, see `mean_agreement`."""
     inside, groups = repeated_groups(values)
-    found = [beyond_chance(codes, codes[inside], groups) for codes in columns]
+    found = [beyond_chance(np.bincount(codes), codes[inside], groups) for codes in columns]
     return [kappa for kappa in found if kappa is not None]
 
 
@@ -94,15 +95,16 @@ def independent_columns(columns: Sequence[Integers]) -> list[int]:
     Returns:
         Positions in ``columns``; those with one value in all records are none of them.
     """
-    many = [np.count_nonzero(np.bincount(codes)) for codes in columns]
+    counts = [np.bincount(codes) for codes in columns]
+    many = [np.count_nonzero(own) for own in counts]
     kept: dict[int, tuple[Integers, Integers]] = {}
     for j in sorted(range(len(columns)), key=lambda j: -many[j]):
-        if many[j] > 1 and not any(_follows(columns[j], *groups) for groups in kept.values()):
+        if many[j] > 1 and not any(_follows(counts[j], columns[j], *groups) for groups in kept.values()):
             kept[j] = repeated_groups(columns[j])
     return list(kept)
 
 
-def _follows(codes: Integers, inside: Integers, groups: Integers) -> bool:
+def _follows(counts: Integers, codes: Integers, inside: Integers, groups: Integers) -> bool:
     """Tell whether the repeated groups of another column (`repeated_groups`) agree in this one."""
-    kappa = beyond_chance(codes, codes[inside], groups) if len(inside) else None
+    kappa = beyond_chance(counts, codes[inside], groups) if len(inside) else None
     return kappa is not None and kappa > ALIKE

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import sorted_places
 from anon_pipeline.risk.histograms import class_sizes
 from anon_pipeline.risk.people import count_people
+
+ODDS = 8
+"""How many times as large the odds of a common value are in a class that makes it nearly certain."""
+
+COMMON = 2 / 3
+"""Share of all records with a value beyond which it tells little that nearly all of a class have it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,17 +68,11 @@ def telling_classes(
     >>> telling_classes(Ranked(ill, np.array([1, 2, 3])), classes, m=2, share=0.9, gain=2).tolist()
     [True, False]
     """
-    sizes, total = class_sizes(labels, m=m), len(labels)
-    rows = np.stack([labels, column.ranks], axis=1).astype(np.int64)
-    everywhere = rows[:, 1]
-    if people is not None:
-        column = column.exact
-        sizes, total = count_people(labels, people, m=m), len(np.unique(people))
-        whose = np.asarray(people, np.int64)[:, None]
-        everywhere = np.unique(np.hstack((rows[:, 1:], whose)), axis=0)[:, 0]
-        rows = np.unique(np.hstack((rows, whose)), axis=0)[:, :2]
+    column = column if people is None else column.exact
+    rows, everywhere, sizes, total = _counted(column, labels, m, people)
     width = len(column.reach) + 1
-    keys = np.sort(rows[:, 0] * width + rows[:, 1])
+    keys = rows[:, 0] * width + rows[:, 1]
+    keys = keys[sorted_places(keys, m * width)]
     own, values = np.divmod(keys, width)
     ends = column.reach[values]
     within = np.searchsorted(keys, own * width + ends) - np.searchsorted(keys, keys)
@@ -79,3 +81,66 @@ def telling_classes(
         within * total > gain * (below[ends] - below[values]) * sizes[own]
     )
     return np.bincount(own[sure], minlength=m) > 0
+
+
+def _counted(
+    column: Ranked, labels: NDArray[np.integer], m: int, people: NDArray[np.integer] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+    """Return class and value of what is counted, values of all, sizes of the classes, how many there are."""
+    rows = np.stack([labels, column.ranks], axis=1).astype(np.int64)
+    if people is None:
+        return rows, rows[:, 1], class_sizes(labels, m=m), len(labels)
+    whose = np.asarray(people, np.int64)[:, None]
+    everywhere = np.unique(np.hstack((rows[:, 1:], whose)), axis=0)[:, 0]
+    rows = np.unique(np.hstack((rows, whose)), axis=0)[:, :2]
+    return rows, everywhere, count_people(labels, people, m=m), len(np.unique(people))
+
+
+def likelier_share(
+    column: Ranked,
+    labels: NDArray[np.integer],
+    *,
+    m: int,
+    share: float,
+    people: NDArray[np.integer] | None = None,
+) -> float:
+    """Return the share of the records in classes that make a common value nearly certain, beyond chance.
+
+    A value that half of all records have, up to `COMMON`, cannot be twice as frequent in a class. A class
+    makes it nearly certain if ``share`` of its records have it, and its odds there are `ODDS` times those in
+    all classes (half a record added on either side). Small classes do so by chance: what is expected of
+    classes of these sizes, whose records have the value independently, is subtracted; and nothing is said
+    unless the share exceeds it by three standard deviations.
+
+    Args:
+        column, labels, m, share, people: see `telling_classes`. Only equal values are the same.
+    Returns:
+        In [0, 1].
+
+    >>> one, classes = np.repeat([0, 0, 1, 1], 50), np.arange(200) // 10
+    >>> likelier_share(Ranked(one, np.array([1, 2])), classes, m=20, share=0.9) > 0.9
+    True
+    >>> mixed = np.arange(200) % 2
+    >>> likelier_share(Ranked(mixed, np.array([1, 2])), classes, m=20, share=0.9)
+    0.0
+    """
+    rows, everywhere, sizes, total = _counted(column, labels, m, people)
+    counts = np.bincount(everywhere)
+    common = np.flatnonzero((2 * counts >= total) & (counts <= COMMON * total))
+    beyond, variance = 0.0, 0.0
+    for value in common:
+        odds = ODDS * counts[value] / (total - counts[value])
+        least = np.ceil(np.maximum(share * sizes, (odds * (sizes + 0.5) - 0.5) / (1 + odds)) - 1e-9)
+        sure = np.bincount(rows[rows[:, 1] == value, 0], minlength=m) >= least
+        if sure.any():
+            chance = _chance_of(least, sizes, counts[value] / total)
+            beyond += float(sizes[sure].sum() - sizes @ chance)
+            variance += float((sizes.astype(np.float64) ** 2) @ (chance * (1 - chance)))
+    return beyond / float(sizes.sum()) if beyond > 3 * math.sqrt(variance) else 0.0
+
+
+def _chance_of(least: NDArray[np.float64], sizes: NDArray[np.int64], chance: float) -> NDArray[np.float64]:
+    """Return the chance that a class has a value so often, or more often, (m,)."""
+    from scipy.special import bdtrc  # noqa: PLC0415 - slow to import: only where a class has one
+
+    return np.where(least > sizes, 0.0, bdtrc(np.minimum(least, sizes) - 1, sizes, chance))

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
+from anon_pipeline.base.order import count_different
 from anon_pipeline.base.sorting import sort_rows
 from anon_pipeline.risk.histograms import class_sizes, starts_of
+
+_REMEMBERED = 3  # tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +46,48 @@ def finest_first(values: NDArray[np.float64]) -> NDArray[np.int64]:
     Returns:
         The columns in that order, (p,); ties in the order given.
     """
-    distinct = [len(np.unique(column)) for column in values.T] if values.shape[1] > 1 else [1]
+    distinct = [count_different(column) for column in values.T] if values.shape[1] > 1 else [1]
     return np.argsort(-np.asarray(distinct), kind="stable")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortedClasses:
+    """The originals of every class, sorted by their finest column first.
+
+    order: (p,) of the columns in ``table``.
+    """
+
+    order: NDArray[np.int64] = field(repr=False)
+    table: ClassTable
+
+
+def sort_classes(values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
+    """Sort the records of every class by the finest column; the arguments are those of `class_table`."""
+    order = finest_first(values)
+    return SortedClasses(order, class_table(values[:, order], labels))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassTables:
+    """What `sort_classes` made of some records: measures that ask for the same are given the same.
+
+    It remembers a few: the records as they are and as bounds have moved them, with their classes numbered in
+    one way or another.
+    """
+
+    _made: list[tuple[NDArray[np.float64], NDArray[np.integer], SortedClasses]] = field(
+        default_factory=list, repr=False
+    )
+
+    def sorted(self, values: NDArray[np.float64], labels: NDArray[np.integer]) -> SortedClasses:
+        """Return what `sort_classes` returns."""
+        for known, classes, made in self._made:
+            if np.array_equal(known, values) and np.array_equal(classes, labels):
+                return made
+        found = sort_classes(values, labels)
+        del self._made[: max(0, len(self._made) - _REMEMBERED + 1)]
+        self._made.append((values.copy(), labels.copy(), found))
+        return found
 
 
 @kernel

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_pipeline.base.compiled import kernel
-from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
+from anon_pipeline.risk.class_table import ClassTable, SortedClasses, sort_classes
 
 
 def confident_counts(
@@ -74,13 +75,22 @@ class ConfidenceTable:
 
 
 def confidence_table(
-    originals: NDArray[np.float64], *, labels: NDArray[np.integer], radius: NDArray[np.float64]
+    originals: NDArray[np.float64],
+    *,
+    labels: NDArray[np.integer],
+    radius: NDArray[np.float64],
+    sort: Callable[[NDArray[np.float64], NDArray[np.integer]], SortedClasses] = sort_classes,
 ) -> ConfidenceTable:
-    """Sort the originals of each class; the arguments are those of `confident_counts`."""
-    order, sizes = finest_first(originals), np.bincount(labels[labels >= 0], minlength=len(radius))
+    """Sort the originals of each class; the arguments are those of `confident_counts`.
+
+    Args:
+        sort: sorts them, or remembers that.
+    """
+    sizes = np.bincount(labels[labels >= 0], minlength=len(radius))
     if originals.shape[1] == 0:
-        return ConfidenceTable(order[:0], radius, sizes, None)
-    table = class_table(originals[:, order], labels)
+        return ConfidenceTable(np.empty(0, np.int64), radius, sizes, None)
+    found = sort(originals, labels)
+    order, table = found.order, found.table
     if len(table.starts) != len(radius) + 1:
         raise ValueError(f"radius must have a row per class, got {len(radius)} for {len(table.starts) - 1}.")
     return ConfidenceTable(order, np.ascontiguousarray(radius[:, order], np.float64), sizes, table)

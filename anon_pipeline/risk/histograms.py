@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import add_values, count_values
+from anon_pipeline.base.order import add_values, count_values, different_values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +103,7 @@ def class_histograms(
         )
     values, ranks = None, codes.astype(np.int64)
     if int(ranks.max()) >= 2**62 // m:  # the packed key would not fit: count ranks instead
-        values, ranks = np.unique(ranks, return_inverse=True)
+        values, ranks = different_values(ranks)
     width = int(ranks.max()) + 1
     packed, space = labels.astype(np.int64) * width + ranks, m * width
     keys, counts = count_values(packed, space) if weights is None else add_values(packed, weights, space)

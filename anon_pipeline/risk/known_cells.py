@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import sorted_places
 from anon_pipeline.perturb import mechanisms
 from anon_pipeline.risk.expected import NoiseLaw
 from anon_pipeline.risk.noisy_categories import linked_by_class
@@ -77,8 +78,9 @@ def cells_of(labels: Integers, codes: Integers) -> Cells:
         labels: (n,) class of each record, 0 … m−1.
         codes: (n,) what is known of each record beside, ≥ 0: records with equal values have equal codes.
     """
-    keys = labels * (int(codes.max(initial=0)) + 1) + codes
-    order = np.argsort(keys, kind="stable").astype(np.int64)
+    width = int(codes.max(initial=0)) + 1
+    keys = labels * width + codes
+    order = sorted_places(keys, (int(labels.max(initial=0)) + 1) * width)
     sought = keys[order]
     fresh = np.flatnonzero(np.diff(sought, prepend=sought[:1] - 1)).astype(np.int64)
     starts = np.append(fresh, len(keys)).astype(np.int64)

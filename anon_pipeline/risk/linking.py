@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anon_pipeline.base.compiled import kernel
 from anon_pipeline.base.sorting import lexicographically_below
 from anon_pipeline.perturb.discrete_laplace_law import cdf
-from anon_pipeline.risk.class_table import ClassTable, class_table, finest_first
+from anon_pipeline.risk.class_table import ClassTable, SortedClasses, sort_classes
 from anon_pipeline.risk.histograms import class_histograms
 
 Rows = NDArray[np.int64] | slice
@@ -44,6 +44,7 @@ def linking_risk(
     originals: NDArray[np.float64],
     *,
     labels: NDArray[np.integer],
+    sort: Callable[[NDArray[np.float64], NDArray[np.integer]], SortedClasses] = sort_classes,
 ) -> LinkingRisk:
     """Measure how many released records are linked to their own original.
 
@@ -57,6 +58,7 @@ def linking_risk(
         own: (r,) index of each released record in ``originals``.
         originals: (n, p) original values, in grid units, of records suppressed later too.
         labels: (n,) class of each original, 0 … m−1; −1 for a record of no class.
+        sort: sorts the originals, or remembers that.
     Returns:
         The counts and shares; the order of the records does not matter.
     Raises:
@@ -68,7 +70,7 @@ def linking_risk(
         raise ValueError("released must hold a record, got none. The linking risk is not defined.")
     if int(labels[own].min()) < 0:
         raise ValueError("released records must be in a class, got some with label −1. Leave them out.")
-    return linking_table(own, originals, labels=labels).measured(released)
+    return linking_table(own, originals, labels=labels, sort=sort).measured(released)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,14 +103,22 @@ class LinkingTable:
 
 
 def linking_table(
-    own: NDArray[np.integer], originals: NDArray[np.float64], *, labels: NDArray[np.integer]
+    own: NDArray[np.integer],
+    originals: NDArray[np.float64],
+    *,
+    labels: NDArray[np.integer],
+    sort: Callable[[NDArray[np.float64], NDArray[np.integer]], SortedClasses] = sort_classes,
 ) -> LinkingTable:
-    """Sort the originals of r records, given as to `linking_risk`."""
+    """Sort the originals of r records, given as to `linking_risk`.
+
+    Args:
+        sort: sorts them, or remembers that.
+    """
     sizes, classes = np.bincount(labels[labels >= 0]), labels[own].astype(np.int64)
     if originals.shape[1] == 0:
         return LinkingTable(np.empty(0, np.int64), originals[own], classes, sizes, None)
-    rows = _columns(originals, order := finest_first(originals))
-    return LinkingTable(order, rows[own], classes, sizes, class_table(rows, labels))
+    found = sort(originals, labels)
+    return LinkingTable(found.order, _columns(originals[own], found.order), classes, sizes, found.table)
 
 
 def _columns(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -13,7 +13,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import group_rows, pack_columns, repeated_rows
+from anon_pipeline.base.classes import first_rows, pack_columns
+from anon_pipeline.base.order import repeated_rows
 from anon_pipeline.risk.agreement import independent_columns
 
 FEWEST_PAIRS = 10
@@ -24,6 +25,7 @@ FEWEST_COLUMNS = 3
 
 _TIMES = 4.0
 _MOST_COLUMNS = 6  # those with most values, which tell people apart best
+_TOGETHER = 2  # columns whose records are set aside first
 _WORTHWHILE = 0.5  # share of the records up to which those that have a pair are set aside
 _HALF = 0.5  # added to counts of pairs, so that none is 0 (Haldane and Anscombe)
 
@@ -42,7 +44,7 @@ def repeats_as_people_do(columns: Sequence[Integers]) -> bool:
     """
     if not len(columns) or not len(columns[0]):
         return False
-    different = group_rows(np.stack(columns, axis=1))[0]
+    different = first_rows(columns)
     kept = independent_columns([column[different] for column in columns])[:_MOST_COLUMNS]
     if len(kept) < FEWEST_COLUMNS:
         return False
@@ -77,17 +79,20 @@ class _Pairs:
         self._rows: dict[frozenset[int], Integers | None] = {frozenset(): None}  # None: all
 
     def agree(self, names: frozenset[int]) -> float:
-        """Count the pairs that agree in all columns of a set: at most those that agree in one less."""
+        """Count the pairs that agree in all columns of a set."""
         if names not in self._counted:
             self._count(names)
         return self._counted[names]
 
     def _count(self, names: frozenset[int]) -> None:
-        """Group the records that agree with another one without one of the columns; others have no pair."""
-        less = [names - {name} for name in sorted(names)]
-        for fewer in less:
-            self.agree(fewer)
-        among = [rows for fewer in less if (rows := self._rows[fewer]) is not None]
+        """Group the records that agree with another one in some of the columns; others have no pair.
+
+        Two columns often leave few records, and are counted in any case.
+        """
+        if len(names) > _TOGETHER:
+            for few in combinations(sorted(names), _TOGETHER):
+                self.agree(frozenset(few))
+        among = [rows for fewer, rows in self._rows.items() if rows is not None and fewer < names]
         rows = min(among, key=len, default=None)
         if rows is not None and not len(rows):
             self._rows[names], self._counted[names] = rows, 0.0

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.order import count_different
 from anon_pipeline.risk.uniques import pack_columns
 
 LARGEST_SET = 3
@@ -47,14 +48,14 @@ def is_identifying(codes: NDArray[np.int64]) -> bool:
         codes: (n,) a value's number, −1 where it is missing.
     """
     there = codes[codes >= 0]
-    different = len(np.unique(there))
+    different = count_different(there)
     return different >= FEWEST and 2 * different >= len(there)
 
 
 def distinct_share(codes: NDArray[np.int64]) -> float:
     """Return the number of different values divided by that of values, in [0, 1]; 0 without values."""
     there = codes[codes >= 0]
-    return len(np.unique(there)) / len(there) if len(there) else 0.0
+    return count_different(there) / len(there) if len(there) else 0.0
 
 
 def exceeds(singled: int, records: int, allowed: float) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from anon_pipeline.base.errors import InputError
-from anon_pipeline.catalog.named import import_entry
-from anon_pipeline.catalog.sources import SOURCES
+from anon_pipeline.base.errors import InputError, PluginError
+from anon_pipeline.base.reading import limit_error
+from anon_pipeline.catalog.named import import_entry, is_plugin
+from anon_pipeline.policy.files import Limits
 from anon_pipeline.policy.model import Policy
 
 __all__ = ["read_source"]
@@ -30,6 +32,18 @@ def read_source(policy: Policy, *, folder: Path = Path(), partition: str | None 
     if named and partition is None:
         key, mark = next(iter(named.items()))
         raise InputError(f"source.{key}: {mark} must be filled in, got no partition")
-    reads = import_entry(SOURCES[policy.source.kind].reads)
-    frame: pd.DataFrame = reads(policy, folder, partition)
-    return frame
+    kind = policy.source.kind
+    frame: Any = import_entry(kind.reads)(policy, folder, partition)
+    if is_plugin(kind.reads):
+        _refuse_unfit(frame, f"source.{kind.name}", policy.source.limits)
+    table: pd.DataFrame = frame
+    return table
+
+
+def _refuse_unfit(frame: Any, where: str, limits: Limits) -> None:
+    """Refuse what a plugin read that is no table, or a larger one than the policy allows."""
+    if not isinstance(frame, pd.DataFrame):
+        raise PluginError(f"{where}: the plugin must read a table of pandas, got {type(frame).__name__}.")
+    for limit, got in (("rows", len(frame)), ("columns", frame.shape[1])):
+        if got > getattr(limits, limit):
+            raise limit_error(where, limit, getattr(limits, limit), got=got)

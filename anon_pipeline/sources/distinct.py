@@ -25,7 +25,7 @@ def refuse_same_file(policy: Policy, *, folder: Path, partition: str | None) -> 
     Raises:
         InputError: naming both partitions.
     """
-    named = policy.source.path
+    named = policy.source.watched
     if policy.budget is None or policy.budget.per != "record" or named is None or partition is None:
         return
     mine = folder / named.replace(_PARTITION, plain_partition(partition))

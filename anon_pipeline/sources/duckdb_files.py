@@ -40,7 +40,7 @@ def duckdb_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Data
         InputError: no such file, not DuckDB's, a statement that fails or reaches outside of the file, or a
             limit that is not kept.
     """
-    wanted = cast(DuckdbSource, policy.source.duckdb)
+    wanted = cast(DuckdbSource, policy.source.place)
     path = local_path(wanted.path, f"{_WHERE}.path", folder, partition)
     library = import_extra("duckdb")
     with withhold_text(f"{path.name}: must be a DuckDB file that nobody writes to", *_kinds(library)):

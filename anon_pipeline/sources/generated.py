@@ -14,7 +14,7 @@ from anon_pipeline.policy.model import Policy
 def generate_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
     """Make the records that ``source.generate`` names; see `read_source`."""
     source = policy.source
-    makes = import_entry(GENERATORS[str(source.generate)].makes)
+    makes = import_entry(GENERATORS[str(source.place)].makes)
     made: pd.DataFrame = makes(source.records, seed=source.seed + _shift(partition))
     return made
 

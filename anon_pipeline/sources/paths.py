@@ -17,7 +17,7 @@ from anon_pipeline.sources.unchanged import files_in, unchanged
 def path_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
     """Read the file or folder that ``source.path`` names; see `read_source`."""
     source = policy.source
-    path = local_path(str(source.path), "source.path", folder, partition)
+    path = local_path(str(source.place), "source.path", folder, partition)
     refuse_same_file(policy, folder=folder, partition=partition)
     with unchanged(path):
         if path.is_dir():

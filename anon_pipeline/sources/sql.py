@@ -37,7 +37,7 @@ def sql_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFra
     """
     import sqlalchemy as sa  # noqa: PLC0415 - only this source and the ledger need it
 
-    wanted = cast(SqlSource, policy.source.sql)
+    wanted = cast(SqlSource, policy.source.place)
     engine = connecting(url_in(wanted.url_env, f"{WHERE}.url_env"), f"{WHERE}.url_env")
     kinds = (sa.exc.SQLAlchemyError, OSError, ValueError, LookupError, TypeError, ArithmeticError)
     with withhold_text(f"{WHERE}: the database must be reachable, and accept the login of the URL", *kinds):

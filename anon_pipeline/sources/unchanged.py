@@ -28,6 +28,20 @@ def unchanged(path: Path) -> Iterator[None]:
         raise InputError(changed(path.name))
 
 
+def last_change(path: Path) -> tuple[int, int]:
+    """Return when a file, or any file of a folder, was changed last, and how many files these are.
+
+    Returns:
+        nanoseconds since 1970; files. A file that was renamed into a folder counts by its own time.
+    Raises:
+        OSError: it is not there, or cannot be looked at.
+        InputError: a link that leads out of the folder.
+    """
+    files = files_in(path).values() if path.is_dir() else [path]
+    times = [file.stat().st_mtime_ns for file in files]
+    return max(times, default=path.stat().st_mtime_ns), len(times)
+
+
 def changed(name: str) -> str:
     """Say that a source changed while it was read."""
     return f"{name}: must not change while it is read, it did. Run again when it is complete."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ _BLOCK = 2**22
 _VERSIONS = ("etag", "versionid", "version_id", "generation", "md5", "content-md5", "content_md5", "digest")
 _TIMES = ("lastmodified", "last_modified", "last-modified", "updated", "mtime", "modified", "created")
 _HIDDEN = (".", "_")
+_DIGITS = 16  # of the digest of a version
 
 
 def url_in(variable: str, key: str) -> str:
@@ -42,9 +45,17 @@ def url_in(variable: str, key: str) -> str:
     return url
 
 
+def source_url(policy: Policy) -> str | None:
+    """Return the URL at which the source of a policy lies; None: at none, or its variable is not set."""
+    place, remote = policy.source.place, policy.source.kind.remote
+    if remote is None or not isinstance(place, str):
+        return None
+    return (os.environ.get(place, "").strip() or None) if remote == "variable" else place
+
+
 def url_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
     """Read the file or folder at ``source.url``; see `read_source`."""
-    return _frame(policy, str(policy.source.url), "source.url", partition)
+    return _frame(policy, str(policy.source.place), "source.url", partition)
 
 
 def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.DataFrame:
@@ -54,7 +65,7 @@ def url_env_frame(policy: Policy, folder: Path, partition: str | None) -> pd.Dat
         InputError: no such variable, another kind of URL; or see `read_source`.
     """
     key = "source.url_env"
-    url = url_in(str(policy.source.url_env), key)
+    url = url_in(str(policy.source.place), key)
     problem = remote_problem(url, secret=True)
     if problem:
         raise InputError(f"{key}: the variable {problem}")
@@ -136,6 +147,15 @@ class Place:
         if self._listed() != before:
             raise InputError(changed(self.key))
         return files
+
+    def version(self) -> str:
+        """Return a digest of what tells one version of the file, or of a folder's files, from another.
+
+        Raises:
+            InputError: not there, or not readable.
+        """
+        told = self._listed() if self.is_folder() else self._version(self.path)
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
     def _listed(self) -> dict[str, Mapping[str, Any]]:
         self.fs.invalidate_cache()

@@ -11,14 +11,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from anon_pipeline.base.values import text_codes
+from anon_pipeline.base.values import WrittenColumns, arrow_codes
 from anon_pipeline.detectors.telling_names import is_number_name, telling_name
 from anon_pipeline.evidence.held_identifiers import words_of
 from anon_pipeline.evidence.released_columns import MANY
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.risk.agreement import ALIKE, mean_agreement, repeated_groups
+from anon_pipeline.risk.agreement import ALIKE, beyond_chance, repeated_groups
 from anon_pipeline.risk.singling_out import FEWEST
 
 _OWN = frozenset(
@@ -40,11 +42,13 @@ _MOST = (
 _LOOKED = 200  # of these
 _NAME = re.compile(r"[^\W\d_]{2,}[ ,.]+[^\W\d_]{2,}")  # two words
 
+_WHITE = "".join(filter(str.isspace, map(chr, range(128))))
+
 Integers = NDArray[np.int64]
 
 
 def people_identifiers(
-    frame: pd.DataFrame, policy: Policy, people: Mapping[str, Integers], *, said: str | None
+    written: WrittenColumns, policy: Policy, people: Mapping[str, Integers], *, said: str | None
 ) -> tuple[str, ...]:
     """Name the identifiers whose repeated values are those of people with several records.
 
@@ -55,7 +59,7 @@ def people_identifiers(
     that does not follow from the name.
 
     Args:
-        frame: (n, columns) accepted data; one record of each person where the policy says who they are.
+        written: accepted data; one record of each person where the policy says who they are.
         people: of each identifier but that one, the numbers of `same_person`.
         said: the identifier that says so; None: none does.
     """
@@ -66,7 +70,7 @@ def people_identifiers(
     ]
     names = [name for name in people if telling_name(name) == "names of persons"]
     values = _together([people[name] for name in names])
-    return (*own, *(names if _named_alike(frame, policy, names, values, said) else ()))
+    return (*own, *(names if _named_alike(written, policy, names, values, said) else ()))
 
 
 def same_person(column: pd.Series) -> Integers:
@@ -74,10 +78,31 @@ def same_person(column: pd.Series) -> Integers:
 
     Missing and empty ones are −1.
     """
-    codes, texts = text_codes(column)
-    bare = texts.str.strip().str.casefold()
-    numbers = pd.factorize(bare.where(bare != "", None))[0]
+    return same_text(*arrow_codes(column))
+
+
+def same_text(codes: Integers, texts: pa.LargeStringArray) -> Integers:
+    """Number values as `same_person` does, by their `arrow_codes`."""
+    bare = _bare(texts)
+    if bare.equals(texts):
+        there = texts.is_valid().to_numpy(zero_copy_only=False)
+        numbers = np.where(there, np.cumsum(there) - 1, -1)
+    else:
+        numbers = pc.dictionary_encode(bare).indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return numbers.astype(np.int64)[codes]
+
+
+def _bare(written: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return texts without case and the white space around them; empty ones are missing.
+
+    Arrow does what Python does to texts of ASCII alone; the others are left to Python.
+    """
+    bare = pc.ascii_lower(pc.ascii_trim(written, characters=_WHITE))
+    other = pc.invert(pc.string_is_ascii(written)).fill_null(False)
+    if pc.any(other).as_py():
+        plain = [text.strip().casefold() for text in written.filter(other).to_pylist()]
+        bare = pc.replace_with_mask(bare, other, pa.array(plain, type=pa.large_string()))
+    return pc.if_else(pc.equal(bare, ""), pa.scalar(None, pa.large_string()), bare)
 
 
 def _together(columns: Sequence[Integers]) -> Integers:
@@ -97,20 +122,21 @@ def _repeats(values: Integers) -> bool:
 
 
 def _named_alike(
-    frame: pd.DataFrame, policy: Policy, names: Sequence[str], values: Integers, said: str | None
+    written: WrittenColumns, policy: Policy, names: Sequence[str], values: Integers, said: str | None
 ) -> bool:
     """Tell whether records of one full name, by its number, agree in something else that tells people."""
+    frame = written.frame
     if not names or not _repeats(values) or (len(names) == 1 and not _is_full(frame[names[0]])):
         return False
-    inside = repeated_groups(values)[0]
+    inside, groups = repeated_groups(values)
     texts = _texts(frame, names, inside)
     for name in policy.columns:
         if name in names or name == said:
             continue
-        codes = text_codes(frame[name])[0]
-        if len(np.unique(codes)) < MANY:
+        codes, different = written.both(name)
+        if len(different) < MANY:
             continue
-        found = mean_agreement(values, [codes])
+        found = beyond_chance(np.bincount(codes), codes[inside], groups)
         if found is not None and found > ALIKE and not _follows(texts, _texts(frame, [name], inside)):
             return True
     return False

@@ -32,6 +32,7 @@ from anon_pipeline.evidence.held_identifiers import held_identifiers
 from anon_pipeline.evidence.listing_labels import listing_labels
 from anon_pipeline.evidence.measures import class_limits, confident_originals
 from anon_pipeline.evidence.released_columns import following_columns
+from anon_pipeline.evidence.told_originals import told_originals
 from anon_pipeline.facts.records import (
     DeidentifiedFacts,
     PerturbedFacts,
@@ -157,7 +158,10 @@ def k_anonymized(
     after.insert(1, CLASS, classes.labels)
     after = after.take(places).reset_index(drop=True)
     people = people_in(frame, policy)
-    facts = recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies)
+    facts = replace(
+        recoding_facts(policy, recoding, classes, gone=gone, people=people, hierarchies=hierarchies),
+        telling=told_originals(frame, policy, coded.codes, classes.labels),
+    )
     return stage_result(policy, before, after, facts)
 
 

@@ -6,17 +6,19 @@ Records of one person agree in their quasi-identifiers, and so meet in one class
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from anon_pipeline.base.values import text_codes
+from anon_pipeline.base.threads import side_by_side
+from anon_pipeline.base.values import WrittenColumns
 from anon_pipeline.policy.model import Policy
 from anon_pipeline.risk.agreement import found_agreements, tells_one_person
 from anon_pipeline.risk.repeated_combinations import FEWEST_COLUMNS, repeats_as_people_do
-from anon_pipeline.stages.people_identifiers import people_identifiers, same_person
+from anon_pipeline.stages.people_identifiers import people_identifiers, same_person, same_text
 
 _LEAST = 2
 """Records beyond the first one of their value from which a column is looked at."""
@@ -45,28 +47,35 @@ def repeated_people(frame: pd.DataFrame, policy: Policy) -> tuple[str, ...]:
         Names in the policy's order: identifiers, then quasi-identifiers.
     """
     said = policy.person or policy.record_key
-    found: list[str] = []
     if said is not None:
         frame = frame[~pd.Series(same_person(frame[said])).duplicated().to_numpy()]
-    quasi = {name: text_codes(frame[name])[0] for name in (*policy.generalized, *policy.noisy)}
-    known = [quasi[name] for name in policy.generalized]
-    people = {name: same_person(frame[name]) for name in policy.identifiers if name != said}
-    if said is None or known:
-        found = [name for name, values in people.items() if _looks_like_people(values, known)]
-    repeated = {*found, *people_identifiers(frame, policy, people, said=said)}
-    return (
-        *(name for name in policy.identifiers if name in repeated),
-        *_repeated_combination(_with_insensitive(quasi, frame, policy), policy),
+    written = WrittenColumns(frame)
+    for name in _combined(policy):
+        written.both(name)
+    found = side_by_side(
+        [
+            partial(_repeated_identifiers, written, policy, said),
+            partial(_repeated_combination, written, policy),
+        ],
+        records=len(frame),
     )
+    return tuple(name for names in found for name in names)
 
 
-def _with_insensitive(
-    quasi: Mapping[str, NDArray[np.int64]], frame: pd.DataFrame, policy: Policy
-) -> Mapping[str, NDArray[np.int64]]:
-    """Add the insensitive columns to quasi-identifiers that are too few to show people's records."""
-    if len(quasi) >= FEWEST_COLUMNS:
-        return quasi
-    return {**quasi, **{name: text_codes(frame[name])[0] for name in policy.insensitive}}
+def _repeated_identifiers(written: WrittenColumns, policy: Policy, said: str | None) -> tuple[str, ...]:
+    """Name the identifiers that look like people with several records; ``said``: who says who they are."""
+    known = [written.codes(name) for name in policy.generalized]
+    people = {name: same_text(*written.both(name)) for name in policy.identifiers if name != said}
+    found = {*people_identifiers(written, policy, people, said=said)}
+    if said is None or known:
+        found |= {name for name, values in people.items() if _looks_like_people(values, known)}
+    return tuple(name for name in policy.identifiers if name in found)
+
+
+def _combined(policy: Policy) -> list[str]:
+    """Name the quasi-identifiers; and insensitive columns, if they are too few to show people's records."""
+    quasi = [*policy.generalized, *policy.noisy]
+    return quasi if len(quasi) >= FEWEST_COLUMNS else [*quasi, *policy.insensitive]
 
 
 def _unlike(*columns: list[str]) -> Iterator[list[str]]:
@@ -74,11 +83,11 @@ def _unlike(*columns: list[str]) -> Iterator[list[str]]:
     yield from (names for number, names in enumerate(columns) if names not in columns[:number])
 
 
-def _repeated_combination(quasi: Mapping[str, NDArray[np.int64]], policy: Policy) -> tuple[str, ...]:
+def _repeated_combination(written: WrittenColumns, policy: Policy) -> tuple[str, ...]:
     """Name the columns whose combinations repeat as people do; none where they do not."""
     generalized = [*policy.generalized]
-    for names in _unlike(generalized, [*generalized, *policy.noisy], [*quasi]):
-        if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([quasi[name] for name in names]):
+    for names in _unlike(generalized, [*generalized, *policy.noisy], _combined(policy)):
+        if len(names) >= FEWEST_COLUMNS and repeats_as_people_do([written.codes(name) for name in names]):
             return tuple(names)
     return ()
 

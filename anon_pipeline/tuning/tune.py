@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -12,10 +11,11 @@ import pandas as pd
 
 from anon_pipeline.base.errors import InfeasibleError, private_stage
 from anon_pipeline.base.observer import Observer, Step, ignore
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.perturb.entropy import seeded_entropy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.policy.model import Policy
-from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.source import placeless
 from anon_pipeline.sources import read_source
 from anon_pipeline.tuning.choose import choose_point, mark_front, nearest
 from anon_pipeline.tuning.expect import expect
@@ -24,7 +24,6 @@ from anon_pipeline.tuning.judging import limits_not_judged, verdicts
 from anon_pipeline.tuning.recode_input import Recoded, input_to_recode, recode_input
 from anon_pipeline.tuning.tuned import Impossible, Point, Tuning
 
-_THREADS = 2  # compiled loops and numpy let them run side by side
 _SEED = 0  # of simulated noise, which no release ever has: the same grid gives the same numbers
 
 
@@ -54,7 +53,7 @@ def tune(
     """
     folder = Path(hierarchies)
     Locations(folder, folder, folder, folder, outside=outside).confine(
-        policy.model_copy(update={"source": Source(generate="patients")})  # the frame takes its place
+        policy.model_copy(update={"source": placeless()})  # the frame takes its place
     )
     return tune_confined(policy, frame, grid, hierarchies=folder)
 
@@ -91,8 +90,8 @@ def tune_confined(
             except InfeasibleError as error:
                 impossible.append(Impossible(k, recoder, error.reached_k))
                 continue
-            with ThreadPoolExecutor(_THREADS) as threads:  # what a point draws depends on nothing but itself
-                points += threads.map(partial(_point, table, policies), own)
+            # What a point draws depends on nothing but itself.
+            points += side_by_side([partial(_point, table, policies, choice) for choice in own])
         marked = mark_front(points)
     chosen, rule = choose_point(marked)
     return Tuning(

@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_pipeline.base.threads import side_by_side
 from anon_pipeline.utility.features import features
 from anon_pipeline.utility.records import Table
 
@@ -152,12 +153,14 @@ def classifier_accuracy(table: Table, target: str | None) -> Accuracy | None:
 
     released = ~held[part.kept]
     learned = labels[part.kept][released]
-    with _fitting(), ThreadPoolExecutor(1) as other:
-        fitted = other.submit(_predicted, after[released], learned, before[held]) if len(learned) else None
-        original = _predicted(before[~held], trained, before[held])
+    fits = [partial(_predicted, before[~held], trained, before[held])]
+    if len(learned):
+        fits.append(partial(_predicted, after[released], learned, before[held]))
+    with _fitting():
+        original, *fitted = side_by_side(fits)
     return Accuracy(
         original=share(original),
-        release=None if fitted is None else share(fitted.result()),
+        release=share(fitted[0]) if fitted else None,
         majority=share(np.full(len(own), np.bincount(trained).argmax())),
         tested=len(own),
     )

@@ -19,6 +19,8 @@ import pytest
 from anon_pipeline import Policy, anonymize, load_policy
 from anon_pipeline.base.errors import AnonPipelineError, GateRefused, PolicyError
 from anon_pipeline.gate import Status
+from anon_pipeline.limits.table import LIMITS, next_step
+from tests.named_keys import unknown_keys
 
 POLICIES = sorted((Path(__file__).parent / "careless").glob("*.yaml"))
 HONEST = sorted((Path(__file__).parent / "honest").glob("*.yaml"))
@@ -42,37 +44,41 @@ def people() -> pd.DataFrame:
         f"{a}{b}" for a in ("Bro", "Cla", "Del", "Fis", "Gra") for b in ("wn", "rk", "aney", "her", "y", "s")
     ]
     employers = [f"{word} Ltd" for word in first[:25]]
-    return pd.DataFrame(
-        {
-            "person": [f"p{i}" for i in range(n)],
-            "age": 2026 - years,
-            "sex": random.choice(["f", "m"], n),
-            "diagnosis": random.choice(["asthma", "flu", "gout", "none"], n),
-            "account": [f"AC{number:06d}" for number in numbers],
-            "customer": [f"C-{number:06d}" for number in numbers[::-1]],
-            "balance": random.lognormal(8, 1.5, n).round(2),
-            "name": [
-                f"{a} {b}" for a, b in zip(random.choice(first, n), random.choice(last, n), strict=True)
-            ],
-            "birth_date": np.datetime_as_string(born, unit="D"),
-            "birth_year": years,
-            "zip": [f"{code:05d}" for code in random.choice(random.permutation(90_000)[:40] + 10_000, n)],
-            "city": random.choice(["Cork", "Dublin", "Galway", "Limerick", "Sligo"], n),
-            "office": ["Skellig" if i < 3 else ("north", "south")[i % 2] for i in range(n)],
-            "job": random.choice([f"job {i}" for i in range(24)], n),
-            "employer": random.choice(employers, n),
-            "children": random.integers(0, 5, n),
-            "visited": np.datetime_as_string(visited, unit="s"),
-            "remark": [f"came on day {number % 997}, bed {number % 61}" for number in numbers],
-            "device": [f"{number * 7919:012x}" for number in numbers],
-            "contract": [f"K{i // 2:05d}" for i in range(n)],
-            "insurance": [f"V{number:06d}" if i % 3 == 0 else None for i, number in enumerate(numbers)],
-            "lat": random.normal(52, 0.1, n),
-            "lon": random.normal(-8, 0.1, n),
-            "height": random.normal(170, 9, n).round(),
-            **secrets(n),
-        }
-    ).pipe(with_what_names_people)
+    return (
+        pd.DataFrame(
+            {
+                "person": [f"p{i}" for i in range(n)],
+                "age": 2026 - years,
+                "sex": random.choice(["f", "m"], n),
+                "diagnosis": random.choice(["asthma", "flu", "gout", "none"], n),
+                "account": [f"AC{number:06d}" for number in numbers],
+                "customer": [f"C-{number:06d}" for number in numbers[::-1]],
+                "balance": random.lognormal(8, 1.5, n).round(2),
+                "name": [
+                    f"{a} {b}" for a, b in zip(random.choice(first, n), random.choice(last, n), strict=True)
+                ],
+                "birth_date": np.datetime_as_string(born, unit="D"),
+                "birth_year": years,
+                "zip": [f"{code:05d}" for code in random.choice(random.permutation(90_000)[:40] + 10_000, n)],
+                "city": random.choice(["Cork", "Dublin", "Galway", "Limerick", "Sligo"], n),
+                "office": ["Skellig" if i < 3 else ("north", "south")[i % 2] for i in range(n)],
+                "job": random.choice([f"job {i}" for i in range(24)], n),
+                "employer": random.choice(employers, n),
+                "children": random.integers(0, 5, n),
+                "visited": np.datetime_as_string(visited, unit="s"),
+                "remark": [f"came on day {number % 997}, bed {number % 61}" for number in numbers],
+                "device": [f"{number * 7919:012x}" for number in numbers],
+                "contract": [f"K{i // 2:05d}" for i in range(n)],
+                "insurance": [f"V{number:06d}" if i % 3 == 0 else None for i, number in enumerate(numbers)],
+                "lat": random.normal(52, 0.1, n),
+                "lon": random.normal(-8, 0.1, n),
+                "height": random.normal(170, 9, n).round(),
+                **secrets(n),
+            }
+        )
+        .pipe(with_what_names_people)
+        .pipe(with_what_tells_others)
+    )
 
 
 def with_what_names_people(frame: pd.DataFrame) -> pd.DataFrame:
@@ -105,6 +111,23 @@ def with_what_names_people(frame: pd.DataFrame) -> pd.DataFrame:
         desk_age=30 + 9 * (own % 5),
         desk_city=np.array(["Cork", "Galway", "Sligo"])[own % 3],
         telephone=[f"01 555 {one // 2:04d}" for one in row],
+    )
+
+
+def with_what_tells_others(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add columns that tell the values of others, exactly or nearly, and values that half of all have."""
+    random, n = np.random.default_rng(16), len(frame)
+    ward = np.arange(n) // 30
+    codes = {"asthma": "J45", "flu": "J10", "gout": "M10", "none": "Z00"}
+    doctors = [f"{FIRST_NAMES[i % 90]} {LAST_NAMES[i * 7 % 97]}" for i in range(260)]
+    return frame.assign(
+        height_in=(frame["height"] / 2.54).round(1),
+        band=frame["age"] // 5 * 5,
+        code=frame["diagnosis"].map(codes),
+        doctor=random.choice(doctors, n),
+        household=[f"H{i // 3:04d}" for i in range(n)],
+        half=np.where(ward < 8, "yes", random.choice(["yes", "no"], n, p=[0.35, 0.65])),
+        shoe=(frame["height"] / 4 + random.normal(0, 2.2, n)).round(),
     )
 
 
@@ -177,6 +200,12 @@ def of_outcome(outcome: str) -> list[Path]:
     return [path for path in POLICIES if expected_of(path)[0] == outcome]
 
 
+def names_in(*tables: pd.DataFrame) -> frozenset[str]:
+    """Return what a message may name that is no key: columns, limits."""
+    columns = {name for table in tables for name in table.columns}
+    return frozenset({*columns, *(limit.name for limit in LIMITS)})
+
+
 def table_of(policy: Policy, people: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of a policy, of the table that it names."""
     if policy.source.path == "few.csv":  # a dozen of people with many visits, in no order that tells
@@ -197,6 +226,7 @@ def test_a_careless_policy_is_refused(
     assert re.search(expected_of(path)[1], said), said
     assert re.search(r"Coarsen|acknowledged: \[|Set |write a new one", said)
     assert isinstance(refused.value, AnonPipelineError)
+    assert unknown_keys(said, besides=names_in(people, visits)) == []
 
 
 @pytest.mark.parametrize("path", of_outcome("warned"), ids=lambda path: path.stem)
@@ -208,6 +238,9 @@ def test_what_may_be_harmless_is_published_with_a_warning(
     report = anonymize(policy, table_of(policy, people, visits), hierarchies=tmp_path).report
     warned = [f"{one.limit}: {one.reason}" for one in report.verdicts if one.status is Status.WARNED]
     assert any(re.search(expected_of(path)[1], one) for one in warned), warned
+    for verdict in report.with_status(Status.WARNED):
+        said = f"{next_step(verdict, policy)} {verdict.reason or ''}"
+        assert unknown_keys(said, besides=names_in(people, visits)) == []
 
 
 @pytest.mark.parametrize("path", of_outcome("unkept"), ids=lambda path: path.stem)

@@ -55,7 +55,9 @@ def _today(name: str) -> Against:
     if name == "plain":
         columns["height_cm"] |= {"round": 10}
         columns["weight_kg"] |= {"round": 10}
-        attributes["acknowledged"] = acknowledged("phone") + acknowledged("zip", "height_cm", "weight_kg")
+        attributes["acknowledged"] = acknowledged("phone") + acknowledged(
+            "zip", "height_cm", "weight_kg", share=0.5
+        )
     if name == "sticky":
         bounds = {"height_cm": [130, 220], "weight_kg": [30, 250]}
         for column, public in bounds.items():

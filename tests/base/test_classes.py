@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,11 +9,8 @@ from hypothesis import strategies as st
 
 from anon_pipeline.base.classes import (
     EquivalenceClasses,
-    count_values,
     equivalence_classes,
     group_rows,
-    rank_values,
-    repeated_rows,
     row_order,
     same_partition,
 )
@@ -119,18 +114,3 @@ def test_same_partition_is_about_who_is_together(
     size = min(len(first), len(others))
     a, b = compact(list(first[:size])), compact(others[:size])
     assert same_partition(a, b) == (together(a) == together(b))
-
-
-@pytest.mark.parametrize("space", [1, 9, 200, 2**40], ids=["one", "dense", "counted", "sorted"])
-@pytest.mark.parametrize("n", [0, 1, 60])
-def test_numbers_are_counted_as_in_a_dictionary(space: int, n: int) -> None:
-    keys = np.random.default_rng(n).integers(0, min(space, 50), n) * max(space // 50, 1)
-    counted = Counter(keys.tolist())
-    values, counts = count_values(keys, space)
-    assert dict(zip(values.tolist(), counts.tolist(), strict=True)) == counted
-    assert values.tolist() == sorted(counted)
-    ranks, many = rank_values(keys, space)
-    assert (ranks.tolist(), many) == ([values.tolist().index(key) for key in keys.tolist()], len(counted))
-    places, sizes = repeated_rows(keys, space)
-    assert sorted(places.tolist()) == [place for place, key in enumerate(keys.tolist()) if counted[key] > 1]
-    assert sorted(sizes.tolist()) == sorted(counted.values())

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from anon_pipeline.base.errors import InputError
 from anon_pipeline.base.values import (
     text_codes,
+    text_ranks,
     to_arrow,
     to_dates,
     to_finite_numbers,
@@ -273,3 +274,4 @@ def test_numbers_of_texts_are_those_of_all_texts(values: pd.Series) -> None:
     assert codes.tolist() == slow.tolist()
     assert codes.dtype == np.int64
     assert plain(texts) == plain(pd.Series(written, dtype=object))
+    assert text_ranks(values).tolist() == pd.factorize(to_texts(values), sort=True)[0].tolist()

@@ -27,6 +27,7 @@ KINDS = [
     "mechanisms.triangle",
     "recoders.lowest",
     "sources.json_lines",
+    "sources.zipped",
 ]
 CLI = "from anon_pipeline.cli import main; main()"
 SCENARIOS = f"import sys; sys.path.insert(0, {str(EXAMPLE)!r}); "
@@ -174,6 +175,25 @@ def test_its_key_has_marks_and_leaves_other_policies_as_they_are(tmp_path: Path,
     assert "largest_class" not in found["document"]
 
 
+def test_its_kind_of_source_is_private_confined_and_leaves_other_policies_as_they_are(
+    tmp_path: Path, site: Path
+) -> None:
+    found = scenario("source", tmp_path, site)
+    assert "zip" not in found["public"] and "today" not in found["public"]
+    assert found["binds"] == {"file": "people.zip", "member": "today/people.jsonl"}
+    outside, missing, no_section = found["said"]
+    assert outside.startswith("source.zipped.file: must stay within the folder of sources")
+    assert missing.startswith("source.zipped.file: must be given") and "canary" not in missing
+    assert "source.zipped: must be a mapping" in no_section and "canary" not in no_section
+    assert "zipped" not in found["without"]
+    field, words = found["schema"]
+    assert field["else"] == {"$ref": "#/$defs/Zipped"} and field["description"] == "File in a ZIP archive."
+    assert words.endswith("asset, generate and zipped.")
+    assert found["partition"] == {"zipped.member": "{partition}"}
+    assert found["read"] == [240, "source.zipped.member: {partition} must be filled in, got no partition"]
+    assert found["copied"]
+
+
 def write_policy(folder: Path, site: Path) -> None:
     """Write the example's policy and its table."""
     program = f"{SCENARIOS}import scenarios; from pathlib import Path; scenarios.write(Path('.'), 0.9)"
@@ -240,6 +260,7 @@ def test_without_the_list_the_policy_is_refused_as_with_any_unknown_name(tmp_pat
     done = cli("run", "policy.yaml", site=site, allowed=None, cwd=tmp_path)
     assert done.returncode == 2
     assert "gate.largest_class: is not known here" in done.stderr
+    assert "source.zipped: is not known here" in done.stderr
     for name in ("json_lines", "lowest", "squared_levels", "triangle"):
         assert f"got '{name}'" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -293,6 +314,11 @@ def _limit(name: str, place: str = "a:b") -> str:
     return f"LimitKey({name!r}, Share | None, 'x', {place!r})"
 
 
+def _place(name: str, field: str = "str | None") -> str:
+    """Return the entry of a kind of source that is a text."""
+    return f"SourceKind({name!r}, {field}, 'x', 'a:b')"
+
+
 BAD: dict[str, tuple[str, str, str, str]] = {
     "a recoder of the same name": (
         "recoders",
@@ -308,6 +334,12 @@ BAD: dict[str, tuple[str, str, str, str]] = {
         "anon-pipeline",
     ),
     "a format of the same name": ("sources", "csv", "Format('csv', 'a:b')", "anon-pipeline"),
+    "a kind of source of the same name": ("sources", "path", _place("path"), "anon-pipeline"),
+    "a kind of source named as a format": ("sources", "csv", _place("csv"), "anon-pipeline"),
+    "a format named as a kind of source": ("sources", "url_env", "Format('url_env', 'a:b')", "anon-pipeline"),
+    "a key beside the kinds of sources": ("sources", "limits", _place("limits"), "anon-pipeline"),
+    "an attribute of the section source": ("sources", "place", _place("place"), "must have another name"),
+    "a kind of source that pydantic cannot make": ("sources", "mine", _place("mine", "3j"), "pydantic"),
     "a loss of the same name": ("losses", "entropy", "Loss('entropy', 'x', 'cells', 'a:b')", "anon-pipeline"),
     "a hierarchy of the same name": (
         "hierarchies",
@@ -419,6 +451,59 @@ def test_a_limit_does_not_decide_whether_it_or_another_one_is_judged(
     done = cli("plugins", site=site, allowed="anon-bad")
     assert done.returncode == 2
     assert said in done.stderr
+
+
+PLACES = """
+import pandas as pd
+
+def raising(policy, folder, partition):
+    raise ValueError("the name Quillfeather is in no register")
+
+def nothing(policy, folder, partition):
+    return [("Quillfeather",)]
+
+def long(policy, folder, partition):
+    return pd.DataFrame({"illness": ["Quillfeather"] * 9})
+"""
+SAID = {
+    "raising": (70, "The stage source crashed with ValueError at places.py:5"),
+    "nothing": (2, "source.mine: the plugin must read a table of pandas, got list"),
+    "long": (2, "source.mine: must keep the limit rows (5), got 9"),
+}
+
+
+@pytest.mark.parametrize("reader", SAID)
+def test_what_a_plugin_says_of_an_error_or_reads_is_not_told(tmp_path: Path, reader: str) -> None:
+    marked = "Annotated[str | None, SHOWN, AFTER]"  # below source, no mark makes it public
+    site = fake(
+        tmp_path,
+        "anon-bad",
+        {"sources": {"mine": "bad:MINE"}},
+        bad=f"{ENTRIES}from typing import Annotated\nfrom anon_pipeline.policy.marks import AFTER, SHOWN\n"
+        f"MINE = SourceKind('mine', {marked}, 'x', 'places:{reader}')\n",
+        places=PLACES,
+    )
+    document = {
+        "name": "small",
+        "source": {"mine": "canary", "limits": {"rows": 5}},
+        "columns": {"illness": {"role": "generalize", "hierarchy": {"suppress": True}}},
+        "anonymize": {"k": 2},
+    }
+    policy = {"type": "anon_pipeline.AnonymizedRelease", "attributes": document}
+    (tmp_path / "policy.yaml").write_text(json.dumps(policy), encoding="utf-8")
+    (tmp_path / "pyproject.toml").touch()
+    done = cli("run", "policy.yaml", site=site, allowed="anon-bad", cwd=tmp_path)
+    code, said = SAID[reader]
+    assert done.returncode == code and said in done.stderr, done.stdout + done.stderr
+    assert "Quillfeather" not in done.stdout + done.stderr and "canary" not in done.stderr
+    program = (
+        "from anon_pipeline.policy import load_policy\n"
+        "from anon_pipeline.policy.walks import binding_fields, public_fields\n"
+        "made = load_policy('policy.yaml')\n"
+        "print('source' in public_fields(made), binding_fields(made)['source']['mine'])\n"
+    )
+    marks = run("-c", program, site=site, allowed="anon-bad", cwd=tmp_path)
+    assert "False canary" in marks.stdout, marks.stderr
 
 
 WRITTEN = """

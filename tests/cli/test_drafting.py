@@ -92,6 +92,40 @@ def test_paths_are_relative_to_the_project(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "private" / "my_people" / "town.csv").is_file()
 
 
+def test_tables_are_named_from_the_current_folder(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "people.csv").rename(tmp_path / "data" / "people.csv")
+    monkeypatch.chdir(tmp_path / "data")
+    code, out, _ = run("init", "people.csv", "--yes")
+    assert (code, "wrote ../private/people/town.csv (private: it has values; edit it)" in out) == (0, True)
+    assert Path("../private/people/town.csv").is_file()
+
+
+def test_a_folder_for_tables_that_is_there_is_ignored_by_git(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "private" / "people").mkdir(parents=True)
+    assert run("init", "people.csv", "--yes")[0] == 0
+    assert (tmp_path / "private" / "people" / ".gitignore").read_text() == "*\n"
+
+
+def test_an_edited_table_is_not_written_over_and_nothing_is_tuned(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("init", "people.csv", "--yes")[0] == 0
+    table = tmp_path / "private" / "people" / "town.csv"
+    assert run("init", "people.csv", "--yes", "--to", "same.yaml")[0] == 0  # not edited
+    with table.open("a") as file:
+        file.write("CANARY-z;*\n")
+    before = table.read_bytes()
+    monkeypatch.setattr("anon_pipeline.draft.fitting.fit", lambda *_, **__: pytest.fail("tuned"))
+    code, out, err = run("init", "people.csv", "--yes", "--to", "again.yaml")
+    assert (code, "town.csv: must not be there yet" in err) == (2, True)
+    assert "CANARY" not in out + err
+    assert (table.read_bytes(), (tmp_path / "again.yaml").exists()) == (before, False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -55,6 +55,19 @@ def test_a_table_is_written_edited_and_checked(run: Run, tmp_path: Path) -> None
     assert "CANARY" not in out + err
 
 
+def test_a_table_beside_the_data_is_ignored_by_git_and_an_edited_one_stays(run: Run, tmp_path: Path) -> None:
+    command = ("hierarchy", "people.csv", "town", "--to", "town.csv")
+    assert run(*command)[0] == 0
+    assert (tmp_path / ".gitignore").read_text() == "/town.csv\n"
+    assert run(*command)[0] == 0  # nothing was edited
+    with (tmp_path / "town.csv").open("a") as file:
+        file.write("elsewhere;*\n")
+    before = (tmp_path / "town.csv").read_bytes()
+    code, out, err = run(*command)
+    assert (code, "town.csv: must not be there yet" in err, out) == (2, True, "")
+    assert (tmp_path / "town.csv").read_bytes() == before
+
+
 def test_json_has_counts_and_no_value(run: Run, tmp_path: Path) -> None:
     code, out, err = run("hierarchy", "people.csv", "town", "--json", "--to", "private/town.csv")
     document = json.loads(out)

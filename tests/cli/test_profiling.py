@@ -23,7 +23,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 
 def test_it_shows_each_column_and_writes_private_files(run: Run, tmp_path: Path) -> None:
     messy(hospital).write(tmp_path)
-    code, out, err = run("profile", "hospital.csv", "--json", "p.json", "--html", "p.html")
+    code, out, err = run("profile", "hospital.csv", "--json-to", "p.json", "--html", "p.html")
     assert (code, "not for publication" in err) == (0, True)
     for name in ("MRN", "DOB", "Diagnosis"):
         assert name in out
@@ -43,7 +43,7 @@ def test_no_cell_is_shown_or_written(run: Run, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(
         "town,note\n" + "".join(f"CANARY{i % 3},CANARY text {i}\n" for i in range(50))
     )
-    code, out, err = run("profile", "x.csv", "--json", "p.json")
+    code, out, err = run("profile", "x.csv", "--json-to", "p.json")
     assert code == 0
     assert "CANARY" not in out + err + (tmp_path / "p.json").read_text()
 

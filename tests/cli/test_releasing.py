@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from jsonschema import validate
 
 from anon_pipeline.base.errors import ANOTHER_DRAW
+from anon_pipeline.cli.documents import schema_of
 from tests.acknowledging import acknowledged
 from tests.cli.projects import Folder, People
 
@@ -301,3 +303,75 @@ def test_a_refused_run_leaves_no_folder(folder: Callable[..., Folder]) -> None:
     made = folder(gate={"linking_risk": 0.0})
     assert made.call("run", "policy.yaml").code == 1
     assert not (made.path / "out").exists()
+
+
+WEEKS = ("2026-01-05", "2026-01-12", "2026-01-19", "2026-01-26")
+SPAN = f"{WEEKS[0]}...{WEEKS[3]}"
+
+
+def weekly(folder: Callable[..., Folder], people: People, **changes: object) -> Folder:
+    """Return a project of four weeks; the second has fewer people than k, the third a note of each."""
+    schedule = {"cron": "0 3 * * 1", "timezone": "UTC", "partitions": "weekly", "start": WEEKS[0]}
+    made = folder(schedule=schedule, source={"path": "{partition}.csv"}, **changes)
+    frames = (
+        people(),
+        people().head(2),
+        people().assign(note=lambda table: [f"{CANARY} {row}" for row in table.index]),
+        people(),
+    )
+    for week, frame in zip(WEEKS, frames, strict=True):
+        frame.to_csv(made.path / f"{week}.csv", index=False)
+    return made
+
+
+def test_a_refused_partition_stops_no_other(folder: Callable[..., Folder], small_people: People) -> None:
+    made = weekly(folder, small_people)
+    done = made.call("run", "policy.yaml", "--partitions", SPAN)
+    assert done.code == 1, done.err
+    assert [line for line in done.out.splitlines() if line.startswith("partition ")] == [
+        f"partition {week}" for week in WEEKS
+    ]
+    assert done.out.splitlines()[-1] == f"2 of 4 partitions published; refused: {WEEKS[1]}, {WEEKS[2]}"
+    assert "error: k must be at most the number of records (2), got 3" in done.err
+    assert "refused: deidentified: note: must not have half as many different values" in done.err
+    assert "no ε was spent" in done.err
+    assert CANARY not in done.out + done.err
+    manifests = [path.parent.name for path in made.released if path.name == "manifest.json"]
+    assert manifests == [WEEKS[0], WEEKS[3]]
+
+
+def test_each_partition_that_the_gate_refuses_says_by_what(
+    folder: Callable[..., Folder], small_people: People
+) -> None:
+    made = weekly(folder, small_people, gate={"linking_risk": 0.0})
+    done = made.call("run", "policy.yaml", "--partitions", f"{WEEKS[0]}...{WEEKS[0]}")
+    assert (done.code, made.released) == (1, [])
+    assert "refused by linking_risk" in done.err.splitlines()
+    assert done.out.splitlines()[-1] == f"0 of 1 partitions published; refused: {WEEKS[0]}"
+
+
+def test_partitions_as_json_are_a_list_and_tell_no_value(
+    folder: Callable[..., Folder], small_people: People
+) -> None:
+    made = weekly(folder, small_people)
+    done = made.call("run", "policy.yaml", "--partitions", f"{WEEKS[0]}...{WEEKS[1]}", "--json")
+    document = json.loads(done.out)
+    validate(document, schema_of("run"))
+    first, second = document["partitions"]
+    assert (done.code, first["published"], second["published"]) == (3, True, False)
+    assert (first["partition"], second["partition"]) == (WEEKS[0], WEEKS[1])
+    assert second["error"].startswith("k must be at most the number of records (2), got 3")
+    assert json.loads((made.path / first["manifest"]).read_text())["release"] == "small"
+
+
+def test_a_mistake_of_the_data_stops_a_backfill_that_tells_what_was_made(
+    folder: Callable[..., Folder], small_people: People
+) -> None:
+    made = weekly(folder, small_people)
+    (made.path / f"{WEEKS[1]}.csv").unlink()
+    done = made.call("run", "policy.yaml", "--partitions", SPAN, "--json")
+    assert done.code == 2
+    assert [one["partition"] for one in json.loads(done.out)["partitions"]] == [WEEKS[0]]
+    assert made.call("run", "policy.yaml", "--partitions", SPAN, "--partition", WEEKS[0]).code == 2
+    page = ("--internal-report", "page.html")
+    assert made.call("run", "policy.yaml", "--partitions", SPAN, *page).code == 2

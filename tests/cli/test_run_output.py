@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 from jsonschema import validate
 
+from anon_pipeline import Locations, Policy
+from anon_pipeline.base.errors import InfeasibleError
 from anon_pipeline.cli.documents import schema_of
+from anon_pipeline.cli.run_output import Asked, refusal_document
 from tests.cli.projects import Folder
 
 
@@ -23,3 +27,14 @@ def test_a_second_release_says_that_the_first_was_replaced_and_lies_there(
     document = json.loads(made.call("run", "policy.yaml", "--json").out)
     validate(document, schema_of("run"))
     assert document["earlier"] == 2  # of the second one; the first one's were removed
+
+
+def test_what_was_refused_before_the_gate_says_why_and_not_by_how_much(
+    small_policy: Callable[..., Policy], tmp_path: Path
+) -> None:
+    refused = InfeasibleError("k must be smaller.", k=5, reached_k=3, suppressed=0.1234)
+    said = refusal_document(Asked(small_policy(), Locations.of(tmp_path, {}), "2026-01-05"), refused)
+    validate(said, schema_of("run"))
+    assert (said["published"], said["partition"], said["verdicts"]) == (False, "2026-01-05", [])
+    assert said["error"].startswith("k must be smaller.")
+    assert "12.34" not in str(said)

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from anon_pipeline.limits.known_columns import KNOWN_COLUMNS
-from anon_pipeline.limits.told import HIDDEN_HOMOGENEITY, NEAR_HOMOGENEITY, TOLD_SECRETS
+from anon_pipeline.limits.told import HIDDEN_HOMOGENEITY, NEAR_HOMOGENEITY, TOLD_ORIGINALS, TOLD_SECRETS
 from anon_pipeline.limits.usual import linking_bound
 from anon_pipeline.policy import policy_from
 from anon_pipeline.policy.attacks import Attacks, Averaging, Linkage, PopulationLimits
@@ -78,7 +78,7 @@ def test_the_page_on_attacks_explains_every_limit_once() -> None:
     below["population"] = ("journalist_risk", "marketer_risk")
     limits = [f"{key}.{each}" for key, each_of in below.items() for each in each_of]
     limits += [key for key in Attacks.model_fields if key not in below]
-    advised = [limit.name for limit in (NEAR_HOMOGENEITY, HIDDEN_HOMOGENEITY, TOLD_SECRETS)]
+    advised = [limit.name for limit in (NEAR_HOMOGENEITY, HIDDEN_HOMOGENEITY, TOLD_SECRETS, TOLD_ORIGINALS)]
     assert sorted(named) == sorted([*limits, *advised, "gate.linking_risk"])
 
 

@@ -1,6 +1,7 @@
-"""Ten messy tables through `init --yes` and `run`, without a change by hand: a release without identifiers.
+"""Eleven messy tables through `init --yes` and `run`, unedited: a release without identifiers.
 
-Or a refusal that names what to decide. What was guessed wrong is counted, and stands in docs/init.md.
+Two more end in a refusal that names what to decide. What was guessed wrong is counted, and stands in
+docs/init.md.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.projects import commands
-from tests.messy import TABLES, Messy, messy
+from tests.messy import TABLES, Messy, contacts, household, messy
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -41,6 +42,35 @@ def test_a_messy_table_becomes_a_release_without_identifiers(
     assert identifiers.isdisjoint(name.strip() for name in released.columns)
     assert len(released) > 0
     assert _mentioned(table, (tmp_path / policy).read_text()) == []
+
+
+def test_a_table_of_nothing_but_identifiers_is_refused_and_the_message_says_what_to_decide(
+    run: Run, tmp_path: Path
+) -> None:
+    table = messy(contacts)
+    table.write(tmp_path)
+    code, out, err = run("init", "contacts.csv", "--yes")
+    assert (code, out) == (2, "")
+    assert "no column is left that can be generalized" in err
+    assert "Decide which column somebody could know of a person; `anon-pipeline profile` says why" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["contacts.csv"]
+    code, out, _ = run("profile", "contacts.csv")
+    assert code == 0
+    assert all(name in out for name in table.roles)
+
+
+def test_a_table_of_too_few_people_gets_a_policy_with_what_to_decide_and_no_release(
+    run: Run, tmp_path: Path
+) -> None:
+    messy(household).write(tmp_path)
+    code, out, err = run("init", "household.csv", "--yes")
+    assert code == 0, err
+    assert "The policy does not pass yet: no choice of k and ε keeps the limits." in out
+    assert "Answer the questions in the file." in out
+    assert "# QUESTION: " in (tmp_path / "household.yaml").read_text()
+    code, _, err = run("run", "household.yaml")
+    assert (code, "k must be at most the number of records (4), got 5. Lower k." in err) == (3, True)
+    assert not (tmp_path / "releases").exists()
 
 
 def _released(folder: Path) -> pd.DataFrame:

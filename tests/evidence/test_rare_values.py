@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_pipeline.evidence.evidence import Evidence, Originals, value_classes
-from anon_pipeline.evidence.rare_values import rare_records, rare_share
+from anon_pipeline.evidence.rare_values import rare_records, rare_share, rare_texts
 
 _VALUES = st.lists(
     st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 5)), min_size=1, max_size=40
@@ -63,3 +64,12 @@ def test_rare_combinations_are_those_that_a_plain_loop_finds(rows: list[tuple[An
         given = Evidence(frame, classes, behind, hierarchies=None)  # type: ignore[arg-type]
         rare = sum(counted[key] < k for key in whole)
         assert rare_share(given, [*frame], k=k) == (rare / len(rows) if rows else 0.0)
+
+
+def test_rare_texts_are_a_share_of_the_records_and_numbers_are_none() -> None:
+    found = evidence(["a"] * 6 + ["b"] * 2 + [None, "c"])
+    assert rare_texts(found, "job", k=3) == 3 / 10
+    numbers = pd.DataFrame({"job": np.arange(10)})
+    assert rare_texts(replace(found, released=numbers), "job", k=3) == 0.0
+    people = evidence(["a"] * 6 + ["b"] * 4, [0] * 6 + [1, 2, 3, 4])
+    assert rare_texts(people, "job", k=3) == 6 / 10

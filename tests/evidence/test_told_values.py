@@ -81,8 +81,10 @@ def test_a_quasi_identifier_is_told_by_the_others(small_policy: Small) -> None:
     frame = table().assign(city=["Cork"] * 10 + ["Galway", "Dublin"] * 10, **{CLASS: [0] * 10 + [1, 2] * 10})
     assert told_by_others(evidence(policy, frame), policy, "city") == 1 / 3
     more = frame.assign(city=["Cork"] * 30, age=["[20, 40)"] * 30, **{RECORD: range(30, 60), CLASS: [0] * 30})
-    both = pd.concat([frame, more])
-    assert told_by_others(evidence(policy, both), policy, "city") == 0.0  # more than half of all have it
+    some = pd.concat([frame, more[:20]])  # three of five have it
+    assert told_by_others(evidence(policy, some), policy, "city") == pytest.approx(0.6, abs=1e-3)
+    most = pd.concat([frame, more, more.assign(**{RECORD: range(60, 90)})])
+    assert told_by_others(evidence(policy, most), policy, "city") == 0.0  # more than two of three have it
 
 
 def test_a_quasi_identifier_without_others_is_told_by_none(small_policy: Small) -> None:

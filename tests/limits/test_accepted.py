@@ -24,6 +24,10 @@ def known(columns: list[str], risk: float) -> dict[str, Any]:
     return {"gate": {"attacks": {"known_columns": [{"columns": columns, "risk": risk}]}}}
 
 
+def usefulness(**bounds: Any) -> dict[str, Any]:
+    return {"gate": {"utility": bounds}}
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "said"),
     [
@@ -55,6 +59,21 @@ def known(columns: list[str], risk: float) -> dict[str, Any]:
             "gate.attacks.homogeneity.illness",
             "40 % of the records may be in classes that give illness away",
         ),
+        (
+            {"gate": {"linking": "realized"}},
+            "gate.linking",
+            "that a release was accepted then tells of the values behind it",
+        ),
+        ({"gate": {"t_closeness": {"illness": 1}}}, "gate.t_closeness.illness", "demands nothing"),
+        (
+            {"gate": {"l_diversity": {"illness": {"kind": "distinct", "l": 1}}}},
+            "gate.l_diversity.illness",
+            "a class may have any values of illness",
+        ),
+        (usefulness(information_loss=0.9), "gate.utility.information_loss", "may lose 90 % of what"),
+        (usefulness(relative_error={"height": 20}), "gate.utility.relative_error.height", "by 20 times its"),
+        (usefulness(fully_generalized=1), "gate.utility.fully_generalized", "of 1 quasi-identifiers"),
+        (usefulness(released=0.5), "gate.utility.released", "50 % of the records may be missing"),
         ({"acknowledged": acknowledged("note")}, "acknowledged.note", "Data office answers for it until"),
         (
             {"columns": {"note": {"role": "insensitive", "allow": {"telephone": "hotlines"}}}},
@@ -79,6 +98,8 @@ def test_what_goes_beyond_the_usual_is_named(
         known(["illness"], 1.0),
         known(["note"], 0.1),
         {"gate": {"attacks": {"homogeneity": {"illness": 0.05}}}},
+        usefulness(information_loss=0.8, relative_error={"height": 1}, fully_generalized=0, released=0.8),
+        {"gate": {"t_closeness": {"illness": 0.9}}},
     ],
 )
 def test_what_is_usual_is_not(small_policy: Small, changes: dict[str, Any]) -> None:
@@ -97,3 +118,13 @@ def test_the_release_is_published_with_a_warning_for_each(small_policy: Small, s
 
 def test_a_policy_without_such_has_no_verdict_on_it(small_policy: Small) -> None:
     assert not list(ACCEPTED.demands(small_policy(anonymize={"k": 5}, gate={"k": 5}, acknowledged=[])))
+
+
+def test_without_noise_it_does_not_matter_which_noise_is_judged(small_policy: Small) -> None:
+    bare = small_policy(
+        columns={"height": {"role": "identifier", "unit": None, "resolution": None}},
+        perturb=None,
+        suppress=None,
+        gate={"linking": "realized"},
+    )
+    assert "gate.linking" not in accepted_risks(bare)

@@ -46,8 +46,8 @@ def test_records_or_people_are_counted(small_policy: Small) -> None:
     assert all("people" in people[name] for name in counting)
     assert people["k"] == "Every class of equal quasi-identifiers has at least this many people."
     assert people["suppression"].endswith("Records beyond rows_per_person are not counted.")
-    assert "fewer than 5 records share" in records["rare_values.note"]
-    assert "fewer than 5 people share" in people["rare_values.note"]
+    assert "fewer than 3 records share" in records["rare_values.note"]
+    assert "fewer than 3 people share" in people["rare_values.note"]
 
 
 def test_the_noise_that_is_judged_is_named(small_policy: Small) -> None:

@@ -8,7 +8,10 @@ import pandas as pd
 import pytest
 
 from anon_pipeline import anonymize
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.evidence.evidence import evidence_from
 from anon_pipeline.gate import Status, limits_of
+from anon_pipeline.limits.case import Case
 from anon_pipeline.limits.table import advice_on, demands, limit_meaning
 from anon_pipeline.policy import Policy
 
@@ -106,8 +109,12 @@ def test_a_sensitive_column_that_others_know_warns_where_it_links_people(
     frame = ADMISSIONS.rename(columns={"admitted": name})
     if name != "admitted":
         frame[name] = [str(week) for week in range(1, 41) for _ in range(3)]
-    own = {"gate": {"attacks": {"known_columns": [{"columns": [name], "risk": 0.9}]}}}
-    for more, wanted in (({}, status), (own, Status.PASSED)):
+
+    def own(risk: float) -> dict[str, object]:
+        """Bound it: beyond the usual bound the policy lets it happen, within it the gate refuses."""
+        return {"gate": {"attacks": {"known_columns": [{"columns": [name], "risk": risk}]}}}
+
+    for more, wanted in (({}, status), (own(1), status), (own(0.9), status), (own(0.4), Status.PASSED)):
         report = anonymize(Policy.model_validate({**attributes, **more}), frame).report
         (verdict,) = (one for one in report.verdicts if one.limit == "told_secrets")
         assert verdict.status is wanted
@@ -119,3 +126,25 @@ def test_a_lone_sensitive_column_beside_noise_is_advised_against(small_policy: S
     lone = small_policy(columns={"income": None, "note": None})
     (known,) = (one for one in demands(lone) if one.limit.name == "known_columns")
     assert (known.of, known.advised, known.bound) == ("illness", True, 0.5)
+
+
+def test_released_columns_that_tell_originals_are_named_by_the_recodings_facts(small_policy: Small) -> None:
+    policy = small_policy()
+    frame = pd.DataFrame({name: ["x"] * 5 for name in policy.released} | {"height": 1.0, "income": 1})
+    told = {"telling": {"height": "income", "age": "note"}}
+    said = "income tells height, whose values noise hides; note tells age, which is generalized"
+    for facts, status, reason in (
+        ({"k_anonymized": told}, Status.WARNED, said),
+        ({"k_anonymized": {"telling": {}}}, Status.PASSED, None),
+        ({}, Status.UNMEASURED, "needs the facts of the stages"),
+    ):
+        case = Case(policy, frame, evidence_from(with_ids(frame), policy, originals=with_ids(frame)), facts)
+        (verdict,) = (d.verdict(case) for d in demands(policy) if d.name == "told_originals")
+        assert (verdict.status, verdict.reason) == (status, reason)
+        assert status is Status.UNMEASURED or verdict.to_json()["reason"] is None
+    bare = small_policy(columns=dict.fromkeys(("income", "illness", "note")))
+    assert "told_originals" not in limits_of(bare)
+
+
+def with_ids(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(**{RECORD: range(len(frame)), CLASS: 0})

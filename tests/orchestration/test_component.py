@@ -67,6 +67,8 @@ def test_dg_finds_scaffolds_and_checks_it_in_a_foreign_project(foreign: Path) ->
     assert made.returncode == 0, made.stderr
     policy = parse_policy((foreign / "shop" / "defs" / "visitors" / "defs.yaml").read_text())
     assert policy.name == "visitors"
+    assert "wrote shop/defs/one_process.py" in made.stdout
+    assert (foreign / "shop" / "defs" / "one_process.py").is_file()
     for check in ("yaml", "defs"):
         done = dg_command(foreign, "check", check)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import dagster as dg
+import fsspec
+import pandas as pd
 
 from anon_pipeline.orchestration.resources import FOLDERS
 
@@ -58,6 +60,44 @@ def test_each_partition_has_its_file(project: Make) -> None:
     assert [key for key, _ in asked] == ["2026-01-05", "2026-01-12"]
     assert made.run("small_release", partition=asked[0][0]).success
     assert look(made, cursor)[0] == []
+
+
+def test_a_folder_is_new_when_any_file_below_it_is(project: Make) -> None:
+    made = project(source={"path": "people", "format": "parquet"})
+    month = made.folder / "people" / "month=01"
+    month.mkdir(parents=True)
+    assert look(made, None)[0] == []  # empty
+    people = pd.read_csv(made.folder / "people.csv")
+    people.to_parquet(month / "a.parquet")
+    for path in (month, month.parent):
+        aged(path, 7200)
+    assert look(made, None)[0] == []  # it may still be written
+    aged(month / "a.parquet", 3600)
+    (_,), cursor = look(made, None)
+    assert look(made, cursor)[0] == []
+    people.to_parquet(month / "b.parquet")
+    aged(month / "b.parquet", 5000)  # older than the other, and the folders have the time of before
+    for path in (month, month.parent):
+        aged(path, 7200)
+    (_,), cursor = look(made, cursor)
+    people.head(100).to_parquet(month / "a.parquet")  # in its own place
+    aged(month / "a.parquet", 1800)
+    assert len(look(made, cursor)[0]) == 1
+
+
+def test_a_source_elsewhere_is_asked_for_once_a_version(project: Make) -> None:
+    fs = fsspec.filesystem("memory")
+    made = project(source={"path": None, "url": "memory://new-files/people.csv"})
+    assert look(made, None)[0] == []
+    try:
+        fs.pipe_file("/new-files/people.csv", (made.folder / "people.csv").read_bytes())
+        (asked,), cursor = look(made, None)
+        assert "memory" not in str(asked[1])
+        assert look(made, cursor)[0] == []
+        fs.pipe_file("/new-files/people.csv", b"person,age\n")
+        assert len(look(made, cursor)[0]) == 1
+    finally:
+        fs.rm("/new-files", recursive=True)
 
 
 def test_without_a_file_for_each_run_there_is_no_sensor(project: Make) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import dagster as dg
@@ -50,9 +51,11 @@ def test_files_are_links_where_the_releases_are_served(
     metadata = made.run("small_release").asset_materializations_for_node("small__published")[0].metadata
     names = {path.name for path in made.released()}
     for key in ("file", "manifest", "report"):
-        base, _, name = metadata[key].url.rpartition("/")
-        assert base == "https://files.example.org/some%20where/out"
-        assert name in names
+        found = re.fullmatch(r"\[(.+)\]\((.+)/(.+)\)", metadata[key].value)
+        assert found is not None
+        assert found[1] == found[3]
+        assert found[1] in names
+        assert found[2] == "https://files.example.org/some%20where/out"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pandas as pd
 
 ALL = {
     "name": "small",
-    "source": {"path": "people.jsonl", "format": "json_lines"},
+    "source": {"zipped": {"file": "people.zip", "member": "today/people.jsonl"}, "format": "json_lines"},
     "columns": {
         "person": {"role": "identifier", "action": "drop"},
         "age": {"role": "generalize", "hierarchy": {"intervals": [10, 20]}},
@@ -43,7 +44,9 @@ def people() -> pd.DataFrame:
 
 def write(folder: Path, largest: float) -> Path:
     """Write a project: the source, and the policy with the plugin's limit at some bound."""
-    people().to_json(folder / "people.jsonl", orient="records", lines=True)
+    lines = people().to_json(orient="records", lines=True)
+    with zipfile.ZipFile(folder / "people.zip", "w") as archive:
+        archive.writestr("today/people.jsonl", lines)
     policy = {**ALL, "gate": {**ALL["gate"], "largest_class": largest}}
     document = {"type": "anon_pipeline.AnonymizedRelease", "attributes": policy}
     (folder / "policy.yaml").write_text(json.dumps(document), encoding="utf-8")
@@ -87,7 +90,7 @@ def dagster(folder: Path) -> Any:
 def policy(folder: Path) -> Any:
     """Say what policy, JSON Schema and public report make of the keys of the plugin."""
     from anon_pipeline.policy import json_schema, load_policy
-    from anon_pipeline.policy.marks import binding_fields, public_fields
+    from anon_pipeline.policy.walks import binding_fields, public_fields
     from anon_pipeline.utility.measures import MEASURES
 
     made = load_policy(write(folder, 0.5))
@@ -102,6 +105,46 @@ def policy(folder: Path) -> Any:
         "measures": list(MEASURES),
         "document": without.model_dump(mode="json")["gate"],
         "digest": without.digest,
+    }
+
+
+def source(folder: Path) -> Any:
+    """Say what the policy makes of a kind of source: its marks, its schema, policies without it."""
+    from anon_pipeline.base.errors import AnonPipelineError
+    from anon_pipeline.policy import Policy, json_schema, load_policy, policy_from
+    from anon_pipeline.policy.locations import Locations
+    from anon_pipeline.policy.public import public_document
+    from anon_pipeline.policy.walks import binding_fields
+    from anon_pipeline.sources import read_source
+
+    made, out = load_policy(write(folder, 0.5)), {"file": "../people.zip", "member": "../x"}
+    folders = Locations(folder, folder, folder, folder)
+    folders.confine(made)
+    said = []
+    for wrong in ({**ALL["source"], "zipped": out}, {"zipped": {"member": "canary"}}, {"zipped": ["canary"]}):
+        try:
+            folders.confine(policy_from({**ALL, "source": wrong}))
+        except AnonPipelineError as error:
+            said.append(str(error))
+    other = policy_from({**ALL, "source": {"path": "people.jsonl", "format": "json_lines"}})
+    partitioned = {"zipped": {"file": "people.zip", "member": "{partition}/people.jsonl"}}
+    parts = {"schedule": {"cron": "0 3 * * 1", "partitions": "daily"}}
+    daily = policy_from({**ALL, "source": {**ALL["source"], **partitioned}, **parts})
+    read: list[Any] = [len(read_source(daily, folder=folder, partition="today"))]
+    try:
+        read_source(daily, folder=folder)
+    except AnonPipelineError as error:
+        read.append(str(error))
+    definitions = json_schema()["$defs"]
+    return {
+        "public": json.dumps(public_document(made)),
+        "binds": binding_fields(made)["source"]["zipped"],
+        "said": said,
+        "without": sorted(other.model_dump(mode="json")["source"]),
+        "schema": [definitions["Source"]["properties"]["zipped"], definitions["Source"]["description"]],
+        "partition": daily.source.named_partitions(),
+        "read": read,
+        "copied": Policy.model_validate(made.model_dump(mode="json")) == made,
     }
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from anon_pipeline import PolicyError
 from anon_pipeline.policy import Policy
-from anon_pipeline.policy.marks import named_paths, public_fields
 from anon_pipeline.policy.version_1 import digest_1
+from anon_pipeline.policy.walks import named_paths, public_fields
 from tests.policy.test_column_cleaning import FOUR
 
 Small = Callable[..., Policy]

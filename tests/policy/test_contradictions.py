@@ -31,6 +31,13 @@ def test_a_gate_that_the_recoding_cannot_reach_is_refused(
     refuse_contradictions(small_policy(gate={"k": 3}, anonymize={"k": 4}))
 
 
+def test_more_originals_in_an_interval_than_suppression_leaves_are_refused(small_policy: Small) -> None:
+    """Suppression keeps anonymize.k of them; the gate refused afterwards, and ε was spent."""
+    with pytest.raises(PolicyError, match=r"gate.confidence_k: must be at most anonymize.k.* got 20 and 5"):
+        refuse_contradictions(small_policy(gate={"k": 5, "confidence_k": 20}, anonymize={"k": 5}))
+    refuse_contradictions(small_policy(gate={"k": 3, "confidence_k": 5}, anonymize={"k": 5}))
+
+
 def test_a_large_epsilon_needs_a_limit_on_linking(small_policy: Small) -> None:
     large = {"perturb": {"epsilon": LARGE_EPSILON + 0.5}}
     with pytest.raises(
@@ -88,5 +95,8 @@ def test_every_key_that_is_asked_names_code_that_is_there(small_policy: Small) -
         if isinstance(section, BaseModel)
         for key, _, mark in marked_values(name, section, BeforeMaking)
     }
-    assert [*marked] == ["perturb.epsilon", "gate.k", "gate.safe_harbor", "gate.attacks.known_columns"]
+    assert [*marked] == [
+        *("perturb.epsilon", "gate.k", "gate.confidence_k"),
+        *("gate.safe_harbor", "gate.attacks.known_columns"),
+    ]
     assert all(callable(import_entry(place)) for place in marked.values())

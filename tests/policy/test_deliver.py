@@ -9,7 +9,7 @@ import pytest
 
 from anon_pipeline.base.errors import PolicyError
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.policy.marks import binding_fields, named_paths, public_fields
+from anon_pipeline.policy.walks import binding_fields, named_paths, public_fields
 
 Small = Callable[..., Policy]
 GOOD: list[dict[str, Any]] = [

@@ -84,7 +84,7 @@ CASES: list[tuple[tuple[str, ...], Any, str]] = [
     (("gate", "linking_risk"), 5, "gate.linking_risk: must be at most 1, got 5. Write 0.05 for 5 %."),
     (("gate", "linking_risk"), [0.05], "gate.linking_risk: must be a number"),
     (("suppress", "confidence"), 99, "suppress.confidence: must be below 1, got 99. Write 0.99 for 99 %."),
-    (("source",), "people.csv", "got 'people.csv'. Write keys and their values: path, format"),
+    (("source",), "people.csv", "got 'people.csv'. Write keys and their values: path, url"),
     (("schedule", "cron"), "every day", "schedule.cron: must have five fields, got 'every day'"),
     (("acknowledged",), {"columns": ["sex"]}, "acknowledged: must be a list. Begin each entry with a dash."),
     (

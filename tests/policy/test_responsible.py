@@ -8,9 +8,10 @@ import pytest
 
 from anon_pipeline import PolicyError
 from anon_pipeline.policy import Policy
-from anon_pipeline.policy.marks import marks_of, named_paths, public_fields
+from anon_pipeline.policy.marks import marks_of
 from anon_pipeline.policy.responsible import Responsible
 from anon_pipeline.policy.version_1 import digest_1, making_1
+from anon_pipeline.policy.walks import named_paths, public_fields
 
 Small = Callable[..., Policy]
 SAID = {"owner": "Health office", "purpose": "planning", "legal_basis": "§ 12", "contact": "a/../b"}

@@ -9,10 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from anon_pipeline.base.errors import PolicyError
-from anon_pipeline.catalog.sources import SOURCES
 from anon_pipeline.policy import Policy, policy_from
-from anon_pipeline.policy.marks import binding_fields, named_paths, public_fields
-from anon_pipeline.policy.source import Source
+from anon_pipeline.policy.source import SOURCES, Source, placeless
+from anon_pipeline.policy.walks import binding_fields, named_paths, public_fields
 from tests.conftest import SMALL
 
 Small = Callable[..., Policy]
@@ -41,7 +40,49 @@ def refused(source: dict[str, Any]) -> str:
 def test_each_kind_is_a_key_of_the_section() -> None:
     assert {*EACH} == {*SOURCES} <= {*Source.model_fields}
     for kind, source in EACH.items():
-        assert of(source).source.kind == kind
+        assert of(source).source.kind.name == kind
+
+
+TRAITS = {
+    "path": {"watched"},
+    "url": {"remote"},
+    "url_env": {"remote"},
+    "sql": set(),
+    "duckdb": set(),
+    "asset": {"upstream"},
+    "generate": {"generated"},
+}
+
+
+def test_each_kind_says_what_others_ask_of_it() -> None:
+    asked = ("watched", "remote", "upstream", "generated")
+    assert {name: {one for one in asked if getattr(kind, one)} for name, kind in SOURCES.items()} == TRAITS
+    assert {kind: of(source).source.watched for kind, source in EACH.items()} == {
+        **dict.fromkeys(EACH),
+        "path": "people.csv",
+    }
+
+
+def test_what_stands_at_the_key_is_the_place() -> None:
+    found = {kind: of(source).source.place for kind, source in EACH.items()}
+    assert (found["path"], found["url_env"], found["generate"]) == ("people.csv", "PEOPLE_URL", "patients")
+    assert found["asset"] == ("warehouse", "customers")
+    assert found["duckdb"].path == "people.duckdb"
+
+
+def test_a_policy_of_a_frame_in_memory_names_no_path() -> None:
+    policy = of(EACH["path"]).model_copy(update={"source": placeless()})
+    assert not [one for one in named_paths(policy) if one.where == "source.path"]
+    assert policy.source.kind.generated
+
+
+def test_the_schema_has_each_kind_with_its_words() -> None:
+    schema = Policy.model_json_schema()["$defs"]["Source"]
+    assert schema["description"] == (
+        "Where the personal data comes from: one of path, url, url_env, sql, duckdb, asset and generate."
+    )
+    for name, kind in SOURCES.items():
+        assert schema["properties"][name]["description"] == kind.description
 
 
 def test_one_kind_and_no_more() -> None:
@@ -55,7 +96,7 @@ def test_of_a_database_a_table_or_a_query() -> None:
     for kind, place in (("sql", {"url_env": "A"}), ("duckdb", {"path": "a"})):
         for wanted in ({}, {"table": "a", "query": "SELECT 1"}):
             assert "exactly one of table and query must be given" in refused({kind: {**place, **wanted}})
-    assert of({"sql": {"url_env": "A", "table": ["public", "people"]}}).source.sql.path_of_table == (  # type: ignore[union-attr]
+    assert of({"sql": {"url_env": "A", "table": ["public", "people"]}}).source.sql.path_of_table == (
         "public",
         "people",
     )

@@ -122,7 +122,7 @@ def test_profile_and_hierarchy_look_at_it_too(
         yaml.safe_dump({"source": in_duckdb(people, tmp_path)}), encoding="utf-8"
     )
     project = Folder(tmp_path, capsys, monkeypatch)
-    assert project.call("profile", "where.yaml", "--json", "profile.json").code == 0
+    assert project.call("profile", "where.yaml", "--json-to", "profile.json").code == 0
     document = json.loads((tmp_path / "profile.json").read_text(encoding="utf-8"))
     assert (document["records"], document["layout"]["format"]) == (N, "duckdb")
     assert project.call("hierarchy", "where.yaml", "town").code == 0

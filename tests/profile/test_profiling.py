@@ -1,4 +1,4 @@
-"""The profile of a whole table, and the ten messy ones: no identifier of theirs is proposed for a release."""
+"""The profile of a whole table, and the messy ones: no identifier of theirs is proposed for a release."""
 
 from __future__ import annotations
 

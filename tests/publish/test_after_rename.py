@@ -119,7 +119,7 @@ def test_without_noise_no_epsilon_is_spoken_of(
         perturb=None,
         suppress=None,
         columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
-        acknowledged=acknowledged("height", "note"),
+        acknowledged=acknowledged("height", "note", share=0.5),
         gate={"attacks": {"known_columns": [{"columns": ["height"], "risk": 1}]}},
     )
     monkeypatch.setattr(Ledger, "published", refuse)

@@ -14,7 +14,7 @@ import fsspec
 import pandas as pd
 import pytest
 
-from anon_pipeline.base.errors import PublishError
+from anon_pipeline.base.errors import InputError, PublishError
 from anon_pipeline.policy import Policy
 from anon_pipeline.policy.locations import Locations
 from anon_pipeline.publish.deliver_urls import at_url, is_released_name
@@ -162,6 +162,27 @@ def test_a_place_in_the_vault_is_refused(small_policy: Small, tmp_path: Path) ->
         with pytest.raises(Exception, match="a place of the release alone"):
             at_url(policy, locations, None)
     assert at_url(small_policy(publish={"deliver": {"url": "memory://bucket/out"}}), locations, None)
+
+
+@pytest.mark.parametrize("held", ["memory://bucket/in", "memory://me:secret@bucket/in?token=1"])
+@pytest.mark.parametrize("key", ["url", "url_env"])
+def test_a_place_in_the_source_is_refused_however_its_url_is_named(
+    small_policy: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, held: str
+) -> None:
+    monkeypatch.setenv("PEOPLE_URL", held)
+    source = {"path": None, key: "memory://bucket/in" if key == "url" else "PEOPLE_URL"}
+
+    def opened(place: str) -> Any:
+        policy = small_policy(source=source, publish={"deliver": {"url": place}})
+        return at_url(policy, Locations.of(tmp_path, {}), None)
+
+    for place in ("memory://bucket", "memory://bucket/in", "memory://bucket/in/small"):
+        with pytest.raises(InputError, match="one that holds or is in the source") as refused:
+            opened(place)
+        assert "secret" not in str(refused.value)
+    assert opened("memory://bucket/out") and opened("memory://bucket/inner")
+    monkeypatch.delenv("PEOPLE_URL")
+    assert key == "url" or opened("memory://bucket/in")  # nothing tells where the source is
 
 
 def test_a_partition_has_a_place_of_its_own(small_policy: Small, tmp_path: Path, url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -64,6 +65,28 @@ def test_exact_scales_and_losses_are_warned_of_only_where_they_are() -> None:
     assert "exact-measures-of-the-input" not in {warning.name for warning in warnings_for(document)}
     document["facts"]["k_anonymized"]["loss"] = "entropy"
     assert "exact-measures-of-the-input" in {warning.name for warning in warnings_for(document)}
+
+
+FIXED = ("facts/check_1", "policy/version_1", "publish/guarantee_v1", "publish/outdated", "publish/version_1")
+TABLES = re.compile(
+    r"anon_pipeline\.(catalog\..*|limits\.table|policy\.hierarchies|policy\.source|detectors.*)"
+)
+
+
+@pytest.mark.parametrize("module", FIXED)
+def test_the_rules_of_version_1_read_no_table_of_today(module: str) -> None:
+    """A kind that comes later is in no manifest of version 1, and changes nothing that is said of one."""
+    tree = ast.parse((ROOT / "anon_pipeline" / f"{module}.py").read_text(encoding="utf-8"))
+    imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert imported
+    assert [name for name in imported if TABLES.fullmatch(name)] == []
+
+
+def test_noise_without_a_promise_is_that_of_0_1_0_alone() -> None:
+    document = _document("noisy")
+    for column in document["facts"]["perturbed"]["columns"].values():
+        column["mechanism"] = "uniform"
+    assert "the-sentence-about-epsilon" not in {warning.name for warning in warnings_for(document)}
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from anon_pipeline.gate import Status
+from anon_pipeline.gate import Status, limits_of
 from anon_pipeline.policy import load_policy
+from anon_pipeline.publish.manifest_facts import broken_gate
 from anon_pipeline.publish.verify import Against, verify_in_detail
+from anon_pipeline.publish.versions import RULES_2
 from tests.adversarial.mutations import KINDS, leaves, missed
 
 OUT = Path(__file__).parent / "version_2" / "noisy"
@@ -46,6 +48,25 @@ def test_what_it_holds_is_compared() -> None:
     found = missed(OUT / "out", against(), KINDS[:2])
     assert set(found.unnoticed) <= found.listed
     assert found.crashed == 0
+
+
+def test_later_advice_may_be_missing_but_only_all_of_it() -> None:
+    """Else whoever forges a manifest could leave out the one warning that it should have."""
+    policy = load_policy(OUT / "policy.yaml", retired=True)
+    names = [verdict["limit"] for verdict in DOCUMENT["gate"]["verdicts"]]
+    assert names == limits_of(policy, until=0) != limits_of(policy)
+    assert broken_gate(DOCUMENT, policy, None, rules=RULES_2) == []
+    gate = DOCUMENT["gate"]
+    told = {"limit": "told_originals", "status": "passed", "value": None, "bound": None, "sense": "holds"}
+    place = limits_of(policy).index("told_originals")
+    verdicts = [*gate["verdicts"][:place], {**told, "reason": None}, *gate["verdicts"][place:]]
+    some = {**DOCUMENT, "gate": {**gate, "verdicts": verdicts}}
+    (wrong,) = broken_gate(some, policy, None, rules=RULES_2)
+    assert wrong == "it must judge the policy's limits, all of them and no others, in their order"
+    kept = [verdict for verdict in gate["verdicts"] if verdict["limit"] != "near_homogeneity.charges"]
+    assert broken_gate({**DOCUMENT, "gate": {**gate, "verdicts": kept}}, policy, None, rules=RULES_2) == [
+        wrong
+    ]
 
 
 BESIDE = OUT.parent / "beside"

@@ -14,9 +14,12 @@ from anon_pipeline.gate import GateReport, Status, Verdict, evaluate
 from anon_pipeline.limits.table import LIMITS
 from anon_pipeline.limits.verdicts import top_of_band
 from anon_pipeline.policy import Policy
+from anon_pipeline.policy.locations import Locations
+from anon_pipeline.release import make_release
 from anon_pipeline.report import internal_report, public_report
 from anon_pipeline.report.attacks import attacks, is_limited, largest
 from anon_pipeline.report.columns import SizeBin
+from anon_pipeline.report.linked import linked_sentence
 from anon_pipeline.report.manifest_data import Exact
 
 Small = Callable[..., Policy]
@@ -59,9 +62,48 @@ def test_a_value_of_the_file_alone_is_public(small_policy: Small) -> None:
 
 @pytest.mark.parametrize(("bound", "limited"), [(0.05, True), (1.0, False)])
 def test_a_bound_of_everything_limits_nothing(small_policy: Small, bound: float, limited: bool) -> None:
+    """It stands among the attacks all the same: else the largest risk was that of the classes."""
     gate = judged(value=None, bound=bound)
     assert is_limited(small_policy(), gate) is limited
-    assert len(list(attacks(small_policy(), gate, SIZES, internal=False))) == 1 + limited
+    by_class, linked = attacks(small_policy(), gate, SIZES, internal=False)
+    assert linked.is_limited is limited
+    assert largest([by_class, linked]) is (by_class if limited else linked)
+    assert linked.risk == ("at most 0.0500" if limited else "no limit")
+
+
+def test_noise_that_no_limit_is_on_is_not_limited(small_policy: Small) -> None:
+    """As in a manifest of version 1, whose gate had no limit on linking where the policy had none."""
+    gate = report_of(Verdict("marketer_risk", Status.PASSED, 0.11, 0.3, "at most"))
+    most = largest(list(attacks(small_policy(), gate, SIZES, internal=False)))
+    assert (most.risk, most.limit) == ("no limit", None)
+    assert largest(list(attacks(small_policy(), gate, SIZES, internal=True))).share == 0.2597
+
+
+def test_a_second_attacker_without_a_limit_is_not_hidden_by_the_first(small_policy: Small) -> None:
+    gate = report_of(
+        Verdict("linking_risk", Status.PASSED, None, 0.05, "at most"),
+        Verdict("assignment_risk", Status.PASSED, None, 1.0, "at most"),
+    )
+    found = list(attacks(small_policy(), gate, SIZES, internal=False))
+    assert largest(found).limit == "assignment_risk"
+    said = linked_sentence(small_policy(), gate, found)
+    assert "finds at most 17 of 350 records on average (linking_risk" in said
+    assert said.endswith("No limit holds for who attacks as assignment_risk does: he may find more.")
+
+
+def test_the_page_does_not_take_the_class_for_the_largest_risk(
+    small_policy: Small, small_people: Callable[..., Any], tmp_path: Any
+) -> None:
+    """One noisy column, a bound of 1, nothing else released: no band speaks for the noise either."""
+    policy = small_policy(
+        columns={name: {"role": "identifier", "distance": None} for name in ("income", "illness", "note")},
+        gate={"linking_risk": 1.0},
+    )
+    small_people(n=300).to_csv(tmp_path / "people.csv", index=False)
+    page = make_release(policy, Locations.of(tmp_path, {})).report_path.read_text()
+    largest_risk = page.partition("<strong>Largest risk")[2].partition("</p>")[0]
+    assert "limited: no limit</strong>" in largest_risk
+    assert "the exact ones behind the noise" in largest_risk
 
 
 def test_every_limit_on_an_attack_on_records_says_what_its_attacker_knows() -> None:
@@ -103,7 +145,8 @@ def test_of_a_warning_the_band_is_the_most_and_not_the_bound() -> None:
     unsaid = Verdict(known, Status.WARNED, None, 0.2, "at most")
     policy: Any = type("Named", (), {"generalized": ["city"], "perturbed": []})()
     _, *found = attacks(policy, report_of(within, beyond, unsaid), SIZES, internal=False)
-    assert [(attack.share, attack.most) for attack in found] == [(0.1, True), (0.5, True)]
+    assert [(one.share, one.most) for one in found] == [(0.1, True), (0.5, True), (1.0, True)]
+    assert found[2].risk == "no limit"
     assert found[0].knows.endswith("and job")
     _, exact = attacks(policy, report_of(within), SIZES, internal=True)
     assert exact.share == 0.1

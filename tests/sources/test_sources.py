@@ -87,7 +87,7 @@ def test_the_message_names_the_file_and_no_folder(tmp_path: Path, form: str) -> 
     "source", [{"path": "a"}, {"url": "s3://b/a"}, {"asset": "a"}, {"generate": "patients"}]
 )
 def test_the_kind_is_the_key_that_is_given(source: dict[str, str]) -> None:
-    assert policy(**source).source.kind == next(iter(source))
+    assert policy(**source).source.kind.name == next(iter(source))
 
 
 def test_an_asset_is_read_by_dagster_alone() -> None:

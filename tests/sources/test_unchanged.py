@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anon_pipeline.base.errors import InputError
-from anon_pipeline.sources.unchanged import files_in, unchanged
+from anon_pipeline.sources.unchanged import files_in, last_change, unchanged
 
 NAME = "people.csv"
 
@@ -84,3 +84,15 @@ def test_a_link_that_leads_out_is_refused(folder: Path, tmp_path_factory: pytest
     (folder / "outside").symlink_to(secret)
     with pytest.raises(InputError, match="must have no links to files outside of it, got one"):
         files_in(folder)
+
+
+def test_the_last_change_of_a_folder_is_that_of_its_newest_file(folder: Path) -> None:
+    inner, outer = folder / "year=2024" / NAME, folder / NAME
+    hidden = folder / "_SUCCESS"
+    hidden.touch()
+    for path, when in ((inner, 2_000), (outer, 1_000), (hidden, 9_000)):
+        os.utime(path, ns=(0, when))
+    assert last_change(outer) == (1_000, 1)
+    assert last_change(folder) == (2_000, 2)
+    with pytest.raises(FileNotFoundError):
+        last_change(folder / "gone")

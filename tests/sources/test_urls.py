@@ -73,6 +73,23 @@ def test_a_folder_in_an_object_store(bucket: str) -> None:
     assert read_source(policy(url=f"{bucket}/people/", format="parquet")).equals(frame)
 
 
+def test_the_version_of_a_place_changes_with_its_files(bucket: str) -> None:
+    fs = filesystem(bucket)
+    one, folder = Place.at(f"{bucket}/a.csv", "source.url"), Place.at(f"{bucket}/people", "source.url")
+    assert "it is not there" in refused(one.version)
+    for name in ("a.csv", "people/month=01/a.csv", "people/_SUCCESS"):
+        fs.pipe_file(f"{bucket}/{name}", CSV)
+    before = (one.version(), folder.version())
+    assert (one.version(), folder.version()) == before
+    fs.pipe_file(f"{bucket}/people/.hidden", CSV)
+    assert folder.version() == before[1]
+    fs.pipe_file(f"{bucket}/a.csv", CSV + CSV[4:])
+    fs.pipe_file(f"{bucket}/people/month=02/b.csv", CSV)
+    after = (one.version(), folder.version())
+    assert not {*after} & {*before}
+    assert all(set(version) <= set("0123456789abcdef") for version in after)
+
+
 def test_an_object_that_changes_meanwhile_is_refused(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its size stays; its ETag, version or generation does not."""
     fs, whole = filesystem(bucket), Place.read_bytes

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anon_pipeline.base.values import WrittenColumns
 from anon_pipeline.policy import Policy, policy_from
 from anon_pipeline.stages.people_identifiers import people_identifiers, same_person
 
@@ -41,7 +42,7 @@ def visits(people: int = 100, each: int = 3) -> pd.DataFrame:
 
 def found_in(frame: pd.DataFrame, policy: Policy, said: str | None = None) -> tuple[str, ...]:
     people = {name: same_person(frame[name]) for name in policy.identifiers if name != said}
-    return people_identifiers(frame, policy, people, said=said)
+    return people_identifiers(WrittenColumns(frame), policy, people, said=said)
 
 
 def test_what_a_person_has_for_themself_counts() -> None:

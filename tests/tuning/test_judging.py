@@ -61,8 +61,8 @@ def test_limits_are_judged_certainly_on_expectation_or_not_at_all() -> None:
     }
     told = ("near_homogeneity.illness", "hidden_homogeneity.height")
     unjudged = (
-        *("single_value", "told_secrets", "spellings.illness", "assignment_risk", "homogeneity.illness"),
-        *(*told, "known_columns.illness"),
+        *("single_value", "told_secrets", "told_originals", "rare_texts.illness", "spellings.illness"),
+        *("assignment_risk", "homogeneity.illness", *told, "repeated_noise", "known_columns.illness"),
     )
     assert limits_not_judged(policy) == unjudged
 

@@ -101,7 +101,7 @@ def test_numbers_of_a_column_name_it_and_what_is_not_measured_is_a_dash() -> Non
 
 def test_whom_the_confidence_leaves_out_is_said_by_column_quantile_and_tenth() -> None:
     bias = Bias(0.1, None, {0.5: 0.3, 0.95: 2.0}, (Part(10, 0.4), Part(12, 0.7)))
-    shown = list(rows(result(selection=Selection(0.1, 0.2, 30, 4, 0, {"pay": bias}))))
+    shown = list(rows(result(selection=Selection(0.1, 0.2, 30, 4, 64, 0.125, 0.02, 0.03, {"pay": bias}))))
     said = {(row.words, row.column): row.value for row in shown}
     assert said["bias of a quantile", "pay, 0.95"] == "2"
     assert said["mean chance of these", "pay, 2"] == "0.7"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from dagster.components.scaffold.scaffold import ScaffoldRequest
 
 from anon_pipeline.orchestration.component import ReleaseScaffolder
-from anon_pipeline.vault.ignoring import ignore_vault
+from anon_pipeline.vault.ignoring import ignore_all, ignore_file, ignore_vault
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,50 @@ def test_scaffolding_extends_the_projects_file_and_no_other(tmp_path: Path) -> N
     ReleaseScaffolder().scaffold(request)
     assert [path.parent for path in tmp_path.rglob(".gitignore")] == [tmp_path / "project"]
     assert (tmp_path / "project" / ".gitignore").read_text() == "/vault/\n"
+
+
+NAMES = (
+    "town.csv",
+    "a b.csv",
+    "end ",
+    "[x]*?.csv",
+    "#x",
+    "!x",
+    "back\\slash",
+    "two\nlines",
+    "\u00e9.csv",
+    "-x",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_git_ignores_the_one_file(tmp_path: Path, name: str) -> None:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / name).write_text("private")
+    (tmp_path / "other.csv").write_text("not private")
+    for _ in range(2):
+        ignore_file(tmp_path / name)
+    assert untracked(tmp_path) == {".gitignore", "other.csv"}
+    assert len((tmp_path / ".gitignore").read_text().splitlines()) == 1
+
+
+def test_git_ignores_a_whole_folder(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    folder = tmp_path / "private"
+    folder.mkdir()
+    (folder / ".gitignore").write_text("*.tmp")
+    (folder / "town.csv").write_text("private")
+    for _ in range(2):
+        ignore_all(folder)
+    ignore_file(folder / "town.csv")
+    assert untracked(tmp_path) == set()
+    assert (folder / ".gitignore").read_text() == "*.tmp\n*\n"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def untracked(folder: Path) -> set[str]:
+    found = git(folder, "status", "--porcelain", "-z", "--untracked-files=all").split("\0")
+    return {line[3:] for line in found if line}

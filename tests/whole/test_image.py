@@ -34,5 +34,13 @@ def test_kernels_are_compiled_by_the_user_of_the_container() -> None:
     assert found.index(("USER", "pipeline")) < found.index(("RUN", "anon-pipeline warmup"))
 
 
+def test_doctor_runs_where_the_user_may_write() -> None:
+    found = list(instructions((ROOT / "Dockerfile").read_text(encoding="utf-8")))
+    place = found.index(("RUN", "anon-pipeline doctor"))
+    at = [rest for name, rest in found[:place] if name == "WORKDIR"][-1]
+    (owned,) = [rest.split() for _, rest in found[:place] if "--owner pipeline" in rest]
+    assert at in owned
+
+
 def test_lines_that_go_on_are_one_instruction() -> None:
     assert list(instructions("# words\nRUN a \\\n  b\n\nCMD []\n")) == [("RUN", "a    b"), ("CMD", "[]")]

@@ -86,7 +86,7 @@ def without_noise(small_policy: Small) -> Policy:
     return small_policy(
         perturb=None,
         suppress=None,
-        acknowledged=acknowledged("height", "note"),
+        acknowledged=acknowledged("height", "note", share=0.5),
         gate={"attacks": {"known_columns": [{"columns": ["height"], "risk": 1}]}},
         columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
     )

@@ -230,7 +230,7 @@ def test_without_perturb_columns_nothing_is_booked(world: World) -> None:
         world.policy(
             perturb=None,
             columns={"height": {"role": "insensitive", "unit": None, "resolution": None}},
-            acknowledged=acknowledged("height", "note"),
+            acknowledged=acknowledged("height", "note", share=0.5),
             gate={"attacks": {"known_columns": [{"columns": ["height"], "risk": 1}]}},
         )
     )

@@ -20,8 +20,8 @@ from anon_pipeline.gate.great_expectations.batch import POPULATION, RELEASED
 from anon_pipeline.gate.great_expectations.expectations import expectation_of
 from anon_pipeline.gate.great_expectations.failures import without_values
 from anon_pipeline.limits.table import demands
-from anon_pipeline.policy.marks import without_paths
 from anon_pipeline.policy.model import Policy
+from anon_pipeline.policy.walks import without_paths
 
 _FAILED = re.compile(r"\S+ could not be measured: (\w+): (.*)", re.DOTALL)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import add_values
+from anon_pipeline.base.order import add_values
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.fulldomain.lattice import Lattice
 

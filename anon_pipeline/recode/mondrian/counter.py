@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_pipeline.base.classes import add_values, group_rows
+from anon_pipeline.base.classes import group_rows
+from anon_pipeline.base.order import add_values
 from anon_pipeline.hierarchy.hierarchy import Hierarchy
 from anon_pipeline.recode.contents import ClassContents
 from anon_pipeline.recode.joint import Joint

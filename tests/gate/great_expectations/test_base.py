@@ -274,7 +274,7 @@ def test_documents_of_suite_and_results_render(context: Any, by_hand: pd.DataFra
     page = str(ExpectationSuitePageRenderer().render(suite).to_json_dict())
     for limit in ("k", "t_closeness.column pay", "l_diversity.column ill", "linking_risk"):
         assert f"'limit': '{limit}'" in page
-    k = "Every class of equal quasi-identifiers has at least this many records; people, with person."
+    k = "Every class of equal quasi-identifiers has at least this many records."
     assert f"{k} (at least 2; quasi_identifiers: zip; k: 2)" in page
     for frame in (by_hand, by_hand.drop(columns="height").assign(ill=CANARY)):
         result = _batch(context, frame).validate(suite, result_format="COMPLETE")

@@ -260,6 +260,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
     assert [e.meta for e in suite_for(policy).expectations] == [
         {"limit": "k"},
         {"limit": "single_value"},
+        *({"limit": f"rare_texts.{name}"} for name in ("illness", "place", "town")),
         *({"limit": f"homogeneity.{name}"} for name in sorted(policy.sensitive)),
         *({"limit": f"near_homogeneity.{name}"} for name in sorted(policy.unchanged)),
         *({"limit": name} for name in known(policy)),
@@ -270,6 +271,7 @@ def test_only_the_limits_of_the_policy_are_in_the_suite_and_k_always(release: Re
     assert [e.meta["limit"] for e in suite_for(policy).expectations] == [
         "k",
         "single_value",
+        *(f"rare_texts.{name}" for name in ("illness", "place", "town")),
         *(f"t_closeness.{name}" for name in ALL["t_closeness"]),
         *(f"l_diversity.{name}" for name in ALL["l_diversity"]),
         *(f"spellings.{name}" for name in ("grade", "illness", "place", "town")),
@@ -317,7 +319,7 @@ def test_a_suite_survives_being_written_and_read_and_says_its_limits(release: Re
         name = expectation.limit_name
         assert f"'limit': '{name}'" in page
         assert limit_meaning(name) in page
-    meaning = "Every class of equal quasi-identifiers has at least this many records; people, with person."
+    meaning = "Every class of equal quasi-identifiers has at least this many records."
     assert f"{meaning} (at least 2)" in page
 
 

@@ -15,9 +15,10 @@ from anon_pipeline.catalog.entries import (
     Loss,
     Mechanism,
     Recoder,
+    SourceKind,
 )
-from anon_pipeline.policy.fields import Share, Strict, Whole
-from anon_pipeline.policy.marks import AFTER, SHOWN
+from anon_pipeline.policy.fields import LocalPath, Share, Strict, Whole
+from anon_pipeline.policy.marks import AFTER, SHOWN, TEXT, Below
 
 
 class Prefix(Strict):
@@ -30,6 +31,15 @@ class Prefix(Strict):
         if any(after >= before for before, after in pairwise(self.prefix)):
             raise ValueError(f"the numbers of characters must decrease, got {list(self.prefix)}")
         return self
+
+
+class Zipped(Strict):
+    """A file in a ZIP archive."""
+
+    file: Annotated[LocalPath, Below("sources")] = Field(
+        description="Archive, relative to the folder of sources."
+    )
+    member: Annotated[str, TEXT] = Field(description="Path in the archive; may hold {partition}.")
 
 
 LARGEST_CLASS = LimitKey(
@@ -47,6 +57,14 @@ LOWEST = Recoder(
     needs_levels=True,
 )
 JSON_LINES = Format("json_lines", "anon_example.reader:json_lines_frame")
+ZIPPED = SourceKind(
+    "zipped",
+    Zipped | None,
+    "File in a ZIP archive.",
+    "anon_example.zipped:zipped_frame",
+    partition=("{partition}",),
+    partition_in=("member",),
+)
 PREFIX = HierarchyKind(
     "prefix",
     Prefix,

@@ -1,0 +1,160 @@
+"""Sorting whole numbers without comparing them, and the different ones among them.
+
+numpy sorts numbers of 16 bits in linear time, others by comparing them, which takes three to ten times as
+long; its `numpy.unique` hashes, which takes longer still.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_DIGIT = 16  # bits that numpy sorts without comparing
+_DIGITS = 3  # so many digits are sorted faster one after the other than numbers by comparing them
+_FEW = 2**12  # numbers that are sorted at once
+_SPARSE = 4  # numbers of more values than so many times the records are sorted, not counted in place
+_WIDEST = 2**62  # between the least and the largest number, so that their difference is one
+
+Integers = NDArray[np.int64]
+
+
+def sorted_places(keys: Integers, space: int) -> Integers:
+    """Return the places of numbers in ascending order, equal ones as they stand, (n,).
+
+    What `numpy.argsort` returns with ``kind="stable"``: digit after digit, the last one first.
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+
+    >>> sorted_places(np.array([7, 2, 7]), 9).tolist()
+    [1, 0, 2]
+    """
+    digits = -(-max(int(space) - 1, 1).bit_length() // _DIGIT)
+    if digits > _DIGITS or len(keys) < _FEW:
+        return np.argsort(keys, kind="stable")
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    for digit in range(1, digits):
+        own = (keys >> digit * _DIGIT).astype(np.uint16)[order]
+        order = order[np.argsort(own, kind="stable")]
+    return order
+
+
+def rank_values(keys: Integers, space: int) -> tuple[Integers, int]:
+    """Replace each number by its rank among the different ones, (n,), and say how many there are.
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+
+    >>> rank_values(np.array([7, 2, 7]), 9)[0].tolist()
+    [1, 0, 1]
+    """
+    if space <= _SPARSE * len(keys):
+        present = np.bincount(keys) > 0
+        return (np.cumsum(present) - 1)[keys], int(np.count_nonzero(present))
+    order = sorted_places(keys, space)
+    fresh = np.diff(keys[order], prepend=-1) > 0
+    ranks = np.empty(len(keys), np.int64)
+    ranks[order] = np.cumsum(fresh) - 1
+    return ranks, int(np.count_nonzero(fresh))
+
+
+def count_values(keys: Integers, space: int) -> tuple[Integers, Integers]:
+    """Return the different numbers, (m,) ascending, and how many records have each, (m,).
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+
+    >>> [found.tolist() for found in count_values(np.array([7, 2, 7]), 9)]
+    [[2, 7], [1, 2]]
+    """
+    if space <= _SPARSE * len(keys):
+        counts = np.bincount(keys)
+        values = np.flatnonzero(counts)
+        return values, counts[values]
+    ordered = keys[sorted_places(keys, space)]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], np.diff(starts, append=len(keys))
+
+
+def add_values(keys: Integers, weights: Integers, space: int) -> tuple[Integers, Integers]:
+    """Return the different numbers, (m,) ascending, and the sum of the weights of each, (m,).
+
+    Args:
+        keys: (r,) integers ≥ 0.
+        weights: (r,) records that each stands for, every one ≥ 1; they are added as whole numbers.
+        space: the keys are below it.
+
+    >>> [found.tolist() for found in add_values(np.array([7, 2, 7]), np.array([1, 5, 2]), 9)]
+    [[2, 7], [5, 3]]
+    """
+    if space <= _SPARSE * len(keys):
+        sums = np.zeros(space, np.int64)
+        np.add.at(sums, keys, weights)
+        values = np.flatnonzero(sums)
+        return values, sums[values]
+    order = sorted_places(keys, space)
+    ordered = keys[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    if not len(starts):
+        return ordered, weights[:0]
+    return ordered[starts], np.add.reduceat(weights[order], starts)
+
+
+def repeated_rows(keys: Integers, space: int) -> tuple[Integers, Integers]:
+    """Return the places of numbers that others have, too, (r,) in any order, and how many have each, (m,).
+
+    Args:
+        keys: (n,) integers ≥ 0.
+        space: they are below it.
+    """
+    if space <= _SPARSE * len(keys):
+        counts = np.bincount(keys)
+        return np.flatnonzero(counts[keys] > 1), counts[counts > 0]
+    order = sorted_places(keys, space)
+    counts = np.diff(np.flatnonzero(np.diff(keys[order], prepend=-1)), append=len(keys))
+    return order[np.repeat(counts > 1, counts)], counts
+
+
+def different_values(numbers: Integers) -> tuple[Integers, Integers]:
+    """Return the different ones of any whole numbers, (m,) ascending, and the rank of each number, (n,).
+
+    What `numpy.unique` returns with ``return_inverse=True``.
+
+    >>> [found.tolist() for found in different_values(np.array([7, -2, 7]))]
+    [[-2, 7], [1, 0, 1]]
+    """
+    least, most = _ends(numbers)
+    if most - least >= _WIDEST:
+        values, ranks = np.unique(numbers, return_inverse=True)
+        return values, ranks.astype(np.int64)
+    ranks, many = rank_values(numbers - least, most - least + 1)
+    values = np.empty(many, np.int64)
+    values[ranks] = numbers
+    return values, ranks
+
+
+def count_different(numbers: NDArray[np.number]) -> int:
+    """Return how many different numbers there are.
+
+    >>> count_different(np.array([7.0, -2.0, 7.0]))
+    2
+    """
+    if numbers.dtype.kind == "f":
+        if len(numbers) and not (np.abs(numbers) < _WIDEST / 2).all():
+            return len(np.unique(numbers))
+        whole = numbers.astype(np.int64)
+        if not (whole == numbers).all():
+            return len(np.unique(numbers, return_inverse=True)[0])  # which sorts
+        numbers = whole
+    least, most = _ends(numbers)
+    if most - least >= _WIDEST:
+        return len(np.unique(numbers))
+    return len(count_values(numbers.astype(np.int64) - least, most - least + 1)[0])
+
+
+def _ends(numbers: NDArray[np.number]) -> tuple[int, int]:
+    """Return the least and the largest number; 0 and 0 of none."""
+    return (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)

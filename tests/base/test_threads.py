@@ -1,0 +1,63 @@
+"""Tasks side by side: results in order, errors of the first, and nothing that a library logs is read."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+
+from anon_pipeline.base import threads
+from anon_pipeline.base.quiet import WITHHELD, own_words, quiet
+from anon_pipeline.base.threads import side_by_side
+
+CANARY = "CANARY-7f3a"
+
+
+@pytest.fixture(params=[1, 2, 3])
+def processors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(threads, "processors", lambda: request.param)
+    return int(request.param)
+
+
+def test_results_come_in_order_from_as_many_threads_as_there_are_processors(processors: int) -> None:
+    together = threading.Barrier(min(processors, 2))
+
+    def task(number: int) -> tuple[int, int]:
+        if number < 2:
+            together.wait(60)
+        return number, threading.get_ident()
+
+    found = side_by_side([lambda number=number: task(number) for number in range(5)])
+    assert [number for number, _ in found] == [*range(5)]
+    assert found[0][1] == threading.get_ident()
+    assert len({thread for _, thread in found}) <= processors
+    assert (found[1][1] == found[0][1]) == (processors == 1)
+
+
+@pytest.mark.usefixtures("processors")
+def test_no_task_has_no_result() -> None:
+    assert side_by_side([]) == []
+
+
+@pytest.mark.usefixtures("processors")
+def test_the_first_error_is_raised() -> None:
+    def refuse(words: str) -> None:
+        raise ValueError(words)
+
+    with pytest.raises(ValueError, match="one"):
+        side_by_side([lambda: None, lambda: refuse("one"), lambda: refuse("two")])
+
+
+@pytest.mark.usefixtures("processors")
+def test_logs_are_withheld_in_threads_as_here(caplog: pytest.LogCaptureFixture) -> None:
+    def log() -> None:
+        logging.getLogger("library").error("got %s", CANARY)
+
+    with quiet():
+        side_by_side([log, log])
+        with own_words():
+            side_by_side([log, log])
+    side_by_side([log, log])
+    said = [record.getMessage() for record in caplog.records]
+    assert said == [WITHHELD] * 2 + [f"got {CANARY}"] * 4

@@ -1,0 +1,77 @@
+"""Noise that a schedule draws again and again warns, unless something bounds what adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from anon_pipeline.encode.codes import CLASS, RECORD
+from anon_pipeline.evidence.evidence import evidence_from
+from anon_pipeline.gate import Status, limits_of
+from anon_pipeline.limits.case import Case
+from anon_pipeline.limits.table import demands
+from anon_pipeline.policy import Policy
+from anon_pipeline.policy.public import public_document, public_policy
+
+Small = Callable[..., Policy]
+WEEKLY = {"schedule": {"cron": "0 3 * * 1"}}
+
+
+def verdict_on(policy: Policy) -> Any:
+    frame = pd.DataFrame({name: ["x"] * 5 for name in policy.released} | {"height": 1.0, "income": 1})
+    frame = frame.assign(**{RECORD: range(5), CLASS: 0})
+    case = Case(policy, frame, evidence_from(frame, policy, originals=frame))
+    (found,) = (d.verdict(case) for d in demands(policy) if d.name == "repeated_noise")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, Status.PASSED),
+        (WEEKLY, Status.WARNED),
+        ({**WEEKLY, "budget": {"epsilon": 10}}, Status.PASSED),
+        ({**WEEKLY, "source": {"path": None, "generate": "patients"}}, Status.PASSED),
+        (
+            {
+                "schedule": {"cron": "0 3 * * 1", "partitions": "weekly"},
+                "source": {"path": "p-{partition}.csv"},
+            },
+            Status.PASSED,
+        ),
+    ],
+)
+def test_a_schedule_warns_where_nothing_ends_it(
+    small_policy: Small, changes: dict[str, Any], status: Status
+) -> None:
+    found = verdict_on(small_policy(**changes))
+    assert found.status is status
+    assert (found.reason is None) is (status is Status.PASSED)
+
+
+def test_noise_that_stays_or_is_none_has_no_such_limit(small_policy: Small) -> None:
+    bare = small_policy(
+        columns={"height": {"role": "identifier", "unit": None, "resolution": None}},
+        perturb=None,
+        suppress=None,
+        **WEEKLY,
+    )
+    assert "repeated_noise" not in limits_of(bare)
+    sticky = small_policy(
+        columns={"height": {"sensitivity": "declared", "input_bounds": [100, 220]}},
+        perturb={"republish": "sticky"},
+        record_key="person",
+        deidentify={"key_env": "KEY"},
+        **WEEKLY,
+    )
+    assert "repeated_noise" not in limits_of(sticky)
+
+
+def test_the_public_policy_does_not_tell_whether_there_is_a_schedule(small_policy: Small) -> None:
+    for policy in (small_policy(), small_policy(**WEEKLY)):
+        public = public_policy(public_document(policy))
+        assert limits_of(public) == limits_of(policy)
+        assert verdict_on(public).status is Status.UNMEASURED
